@@ -98,12 +98,8 @@ fn a_wrong_edge_is_named() {
 
 /// Where environment variables are read: one file of the binary, what is built for tests only, and the scripts that Cargo
 /// tells by them what they build.
-const READS_ENVIRONMENT: &[&str] = &[
-    "crates/stickpin/src/env.rs",
-    "crates/stickpin/build.rs",
-    "crates/webpage/build.rs",
-    "crates/testkit/",
-];
+const READS_ENVIRONMENT: &[&str] =
+    &["crates/stickpin/src/env.rs", "crates/stickpin/build.rs", "crates/webpage/build.rs", "crates/testkit/"];
 
 fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(dir).expect("a folder of ours").map(|e| e.expect("an entry").path()) {

@@ -1,202 +1,292 @@
-//! The X display: its windows, its pointer and keys, its pictures, its clipboard.
-//!
-//! The protocol is spoken on a thread of its own, so that a server that hangs stops nobody but its own session, and so
-//! that the clipboard is served while nothing else happens. [`X11`] is the handle to that thread; jobs run there one at
-//! a time and see the [`Display`].
+//! A connection to a display, as its thread sees it: what is known of the server, and the events that change that.
 
-mod atoms;
-mod clipboard;
-pub(crate) mod fault;
-mod focus;
-mod keymap;
-mod keys;
-mod leftovers;
-mod manager;
-pub(crate) mod numbers;
-mod only;
-pub(crate) mod picture;
-mod pings;
-mod pointer;
-mod seat;
-pub(crate) mod server;
-pub(crate) mod state;
-mod watched;
-mod window;
-mod windows;
+use crate::atoms::Atoms;
+use crate::clipboard::{self, Clipboard};
+use crate::fault::Fault;
+use crate::keymap::Keymap;
+use crate::window::Window;
+use hashbrown::HashMap;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+use x11rb::connection::Connection as _;
+use x11rb::protocol::Event;
+use x11rb::protocol::shm;
+use x11rb::protocol::xinput::DeviceId;
+use x11rb::protocol::xproto::{
+    AtomEnum, ChangeWindowAttributesAux, ConnectionExt as _, CreateWindowAux, EventMask, GetPropertyReply,
+    PropMode, Window as WindowId, WindowClass,
+};
+use x11rb::rust_connection::RustConnection;
+use x11rb::wrapper::ConnectionExt as _;
 
-pub use window::{Extents, Presence, Window};
+/// Longest property that is read, in units of four bytes.
+pub(crate) const PROPERTY: u32 = 4096;
 
-use crate::display::fault::{Fault, PATIENCE};
-use crate::display::server::{Address, Display, Job, LATE, unusable};
-use std::fmt;
-use std::os::fd::OwnedFd;
-use std::sync::Arc;
-use std::sync::mpsc;
-use stickpin_device::{Error, ErrorCode, Result};
-use tokio::sync::oneshot;
+/// What our window is called.
+const OWN: &str = "stickpin";
 
-/// The handle to a display's thread. The thread ends when the last one is dropped.
-#[derive(Debug, Clone)]
-pub struct X11(Arc<Line>);
-
-/// What reaches the thread.
+/// A connection to a display, for jobs on its thread ([`X11::run`](crate::X11::run)).
 #[derive(Debug)]
-struct Line {
-    jobs: Option<mpsc::Sender<Job>>,
-    wake: Arc<OwnedFd>,
+pub struct Display {
+    pub(crate) conn: RustConnection,
+    pub(crate) root: WindowId,
+    size: (u16, u16),
+    pub(crate) atoms: Atoms,
+    /// A window of ours that is never shown: it owns the clipboard, and is what we are known by.
+    pub(crate) own: WindowId,
+    pub(crate) seat: Option<Seat>,
+    pub(crate) keymap: Option<Keymap>,
+    pub(crate) spares: Spares,
+    pub(crate) clipboard: Clipboard,
+    pub(crate) shared: Option<Shared>,
+    /// The windows, while nothing was told that may make others of them.
+    pub(crate) known: Option<Vec<Window>>,
+    /// Whether windows of others are watched for that: not on a display that somebody else uses, where there is much to tell.
+    pub(crate) watches: bool,
+    /// Answers to pings of windows: what was sent along.
+    pub(crate) pongs: Vec<u32>,
+    pub(crate) pinged: u32,
+    /// Whether the window manager has answered what it was asked last.
+    pub(crate) managed: bool,
 }
 
-impl Drop for Line {
-    fn drop(&mut self) {
-        // The thread has to find its channel closed when it wakes.
-        self.jobs = None;
-        wake(&self.wake);
+/// A pointer and a keyboard of our own.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seat {
+    pub(crate) pointer: DeviceId,
+    pub(crate) keyboard: DeviceId,
+}
+
+/// Keys that got a meaning from us.
+#[derive(Debug, Default)]
+pub(crate) struct Spares {
+    /// Keysym and key.
+    pub(crate) lent: HashMap<u32, u8>,
+    pub(crate) used: Option<Instant>,
+}
+
+impl Spares {
+    /// How long keys keep the meaning that they got: apps look it up when they read the event, not when it was sent.
+    const LENT: Duration = Duration::from_secs(1);
+
+    /// When they are to be given back.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.used.map(|used| used + Self::LENT)
     }
 }
 
-fn wake(fd: &OwnedFd) {
-    if let Err(e) = rustix::io::write(fd, &1_u64.to_ne_bytes()) {
-        tracing::debug!(error = %e, "the display's thread is not woken");
-    }
+/// Memory that the server writes pictures to.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) segment: shm::Seg,
+    pub(crate) memory: File,
+    pub(crate) size: usize,
 }
 
-impl X11 {
-    /// Connects, and returns when a window manager is there; for that of a display of our own it waits until `until`, and
-    /// for a server that says nothing at all a little longer.
-    ///
-    /// # Errors
-    /// `DEVICE_NOT_FOUND` when there is no such display, or it does not answer.
-    pub async fn connect(address: Address, until: tokio::time::Instant) -> Result<Self> {
-        let internal =
-            |e: &dyn fmt::Display| Error::new(ErrorCode::Internal, format!("the display's thread: {e}"));
-        let fd =
-            rustix::event::eventfd(0, rustix::event::EventfdFlags::NONBLOCK).map_err(|e| internal(&e))?;
-        let wake = Arc::new(fd);
-        let (jobs, todo) = mpsc::channel::<Job>();
-        let (ready, connected) = oneshot::channel();
-        let (woken, name) = (Arc::clone(&wake), address.name.clone());
-        let thread = move || {
-            // Nobody waits for it any more if the other end is gone.
-            let _ = match Display::connect(&address, until.into_std()) {
-                Ok(display) => ready.send(Ok(())).map(|()| display.serve(&todo, &woken)),
-                Err(e) => ready.send(Err(e)).map(drop),
-            };
-        };
-        std::thread::Builder::new().name("x11".to_owned()).spawn(thread).map_err(|e| internal(&e))?;
-        match tokio::time::timeout_at(until + LATE, connected).await {
-            Ok(connected) => connected.map_err(|e| internal(&e))??,
-            Err(_) => return Err(unusable(&name, &"it does not answer")),
+impl Display {
+    /// Makes our window, and asks for what is told: about windows on the root, about the clipboard on ours.
+    pub(crate) fn new(conn: RustConnection, screen: usize, watches: bool) -> Result<Self, Fault> {
+        let screen = &conn.setup().roots[screen];
+        let (root, size) = (screen.root, (screen.width_in_pixels, screen.height_in_pixels));
+        let atoms = Atoms::new(&conn)?.reply()?;
+        let own = conn.generate_id()?;
+        let aux = CreateWindowAux::new().override_redirect(1).event_mask(EventMask::PROPERTY_CHANGE);
+        conn.create_window(0, own, root, -10, -10, 1, 1, 0, WindowClass::INPUT_ONLY, 0, &aux)?;
+        let (name, text) = (atoms._NET_WM_NAME, atoms.UTF8_STRING);
+        conn.change_property8(PropMode::REPLACE, own, name, text, OWN.as_bytes())?;
+        let told = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::STRUCTURE_NOTIFY | EventMask::PROPERTY_CHANGE;
+        conn.change_window_attributes(root, &ChangeWindowAttributesAux::new().event_mask(told))?;
+        Ok(Self {
+            conn,
+            root,
+            size,
+            atoms,
+            own,
+            seat: None,
+            keymap: None,
+            spares: Spares::default(),
+            clipboard: Clipboard::default(),
+            shared: None,
+            known: None,
+            watches,
+            pongs: Vec::new(),
+            pinged: 0,
+            managed: false,
+        })
+    }
+
+    /// Width and height of the whole display in pixels.
+    #[must_use]
+    pub fn size(&self) -> (u16, u16) {
+        self.size
+    }
+
+    /// Whether the pointer and the keyboard are our own, beside those of a person.
+    #[must_use]
+    pub fn has_seat(&self) -> bool {
+        self.seat.is_some()
+    }
+
+    /// Waits until the server says something, `woken` is, or `until` has come. Events that came along with an answer are not
+    /// waited for: they are handled first.
+    pub(crate) fn wait(&self, woken: Option<&OwnedFd>, until: Option<Instant>) {
+        let left = until.map(|until| {
+            let left = until.saturating_duration_since(Instant::now());
+            Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) }
+        });
+        let mut fds = vec![PollFd::from_borrowed_fd(self.conn.stream().as_fd(), PollFlags::IN)];
+        fds.extend(woken.map(|fd| PollFd::new(fd, PollFlags::IN)));
+        match poll(&mut fds, left.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(e) => tracing::debug!(error = %e, "polling a display"),
         }
-        Ok(Self(Arc::new(Line { jobs: Some(jobs), wake })))
-    }
-
-    /// Has a job run on the display, which nobody waits for.
-    pub fn post(&self, job: impl FnOnce(&mut Display) -> Result<(), Fault> + Send + 'static) {
-        let job = move |display: &mut Display| {
-            if let Err(e) = job(display) {
-                tracing::debug!("a display: {e}");
-            }
-        };
-        // One that is gone has nothing left to do.
-        self.send(Box::new(job));
-    }
-
-    /// Hands a job to the thread; false where that is gone.
-    fn send(&self, job: Job) -> bool {
-        let sent = self.0.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
-        wake(&self.0.wake);
-        sent
-    }
-
-    /// Runs a job on the display. Dropped before its turn comes, the job is skipped.
-    ///
-    /// # Errors
-    /// What the job says; `BACKEND_LOST` when the display does not answer or is gone.
-    pub async fn run<T: Send + 'static>(
-        &self,
-        job: impl FnOnce(&mut Display) -> Result<T, Fault> + Send + 'static,
-    ) -> Result<T> {
-        let (answer, answered) = oneshot::channel();
-        let job = move |display: &mut Display| {
-            // Input that nobody waits for any more is not sent.
-            if !answer.is_closed() {
-                // The caller may give up meanwhile.
-                let _ = answer.send(job(display));
-            }
-        };
-        let sent = self.send(Box::new(job));
-        let lost = |why: &str| Error::from(Fault::Lost(why.to_owned()));
-        match tokio::time::timeout(PATIENCE, answered).await {
-            Ok(Ok(done)) if sent => Ok(done?),
-            Ok(_) => Err(lost("its connection is closed")),
-            Err(_) => Err(lost(&format!("it did not answer within {} s", PATIENCE.as_secs()))),
+        if let Some(fd) = woken {
+            // Empty when it was the server that said something.
+            let _ = rustix::io::read(fd, &mut [0_u8; 8][..]);
         }
     }
+
+    /// Handles what has come; whether anything has.
+    pub(crate) fn handle_events(&mut self) -> Result<bool, Fault> {
+        self.conn.flush()?;
+        let mut any = false;
+        while let Some(event) = self.conn.poll_for_event()? {
+            self.handle(event)?;
+            any = true;
+        }
+        Ok(any)
+    }
+
+    fn handle(&mut self, event: Event) -> Result<(), Fault> {
+        if self.may_change_windows(&event) {
+            self.known = None;
+        }
+        match event {
+            // Of a keyboard of our own we change it ourselves.
+            Event::MappingNotify(_) if !self.has_seat() => self.keymap = None,
+            Event::ClientMessage(message) => {
+                let data = message.data.as_data32();
+                if message.type_ == self.atoms.WM_PROTOCOLS && data[0] == self.atoms._NET_WM_PING {
+                    self.pongs.push(data[1]);
+                }
+            }
+            Event::SelectionRequest(asked) => clipboard::give(self, &asked)?,
+            Event::SelectionClear(_) => self.clipboard.ours = None,
+            Event::SelectionNotify(_) => self.clipboard.hear(&event),
+            Event::PropertyNotify(e) if e.window != self.own => {}
+            Event::PropertyNotify(e) if e.atom == self.atoms._NET_FRAME_EXTENTS => self.managed = true,
+            Event::PropertyNotify(_) => self.clipboard.hear(&event),
+            Event::ConfigureNotify(e) if e.window == self.root => self.size = (e.width, e.height),
+            // An error of a request that nobody waits for: mostly a window that went away.
+            Event::Error(e) => tracing::debug!(kind = ?e.error_kind, request = ?e.request_name, "refused"),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Whether an event may make other windows of those that are known.
+    fn may_change_windows(&self, event: &Event) -> bool {
+        match event {
+            // Toolkits set others again and again.
+            Event::PropertyNotify(e) => {
+                self.atoms.of_window().contains(&e.atom) || self.atoms.of_root().contains(&e.atom)
+            }
+            Event::ConfigureNotify(_)
+            | Event::MapNotify(_)
+            | Event::UnmapNotify(_)
+            | Event::DestroyNotify(_)
+            | Event::ReparentNotify(_)
+            | Event::CirculateNotify(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Handles events until `done` says something, at most until `deadline`.
+    pub(crate) fn until<T>(
+        &mut self,
+        deadline: Instant,
+        mut done: impl FnMut(&mut Self) -> Result<Option<T>, Fault>,
+    ) -> Result<Option<T>, Fault> {
+        loop {
+            self.handle_events()?;
+            if let Some(value) = done(self)? {
+                return Ok(Some(value));
+            }
+            if Instant::now() >= deadline {
+                return Ok(None);
+            }
+            // What came along with an answer to that is not in the socket any more.
+            if !self.handle_events()? {
+                self.wait(None, Some(deadline));
+            }
+        }
+    }
+
+    /// Whether a condition comes to hold by `deadline`.
+    pub(crate) fn becomes(
+        &mut self,
+        deadline: Instant,
+        mut holds: impl FnMut(&mut Self) -> Result<bool, Fault>,
+    ) -> Result<bool, Fault> {
+        Ok(self.until(deadline, |d| Ok(holds(d)?.then_some(())))?.is_some())
+    }
+
+    /// Whether the process that made this window is another one of ours that is still connected.
+    ///
+    /// What we change on a display that goes on without us is noted with the id of our window, which ends with the
+    /// connection: so whoever comes next can tell what a killed process left. The server gives ids again: whoever connects
+    /// after a process that was killed mostly gets those that it had. So another one's window counts only where it is
+    /// called as ours are, and what is noted with our own before we have made anything is left over, too.
+    pub(crate) fn lives(&self, owner: WindowId) -> Result<bool, Fault> {
+        let (name, text) = (self.atoms._NET_WM_NAME, self.atoms.UTF8_STRING);
+        let called = self.conn.get_property(false, owner, name, text, 0, 16)?.reply();
+        // The server knows no such window, where it refuses.
+        Ok(owner != self.own && called.is_ok_and(|called| called.value == OWN.as_bytes()))
+    }
+
+    /// Until the server has done all that was asked of it.
+    pub(crate) fn sync(&self) -> Result<(), Fault> {
+        Ok(self.conn.sync()?)
+    }
+
+    /// The numbers of a property; none of a window that is gone.
+    pub(crate) fn numbers(&self, window: WindowId, property: u32) -> Result<Vec<u32>, Fault> {
+        let asked = self.conn.get_property(false, window, property, AtomEnum::ANY, 0, PROPERTY)?;
+        Ok(numbers(asked.reply()))
+    }
+
+    /// The first number of a property of the root.
+    pub(crate) fn of_root(&self, property: u32) -> Result<Option<u32>, Fault> {
+        Ok(self.numbers(self.root, property)?.first().copied())
+    }
+
+    /// Whether the server has an extension.
+    pub(crate) fn has_extension(&self, name: &'static str) -> Result<bool, Fault> {
+        use x11rb::connection::RequestConnection as _;
+        Ok(self.conn.extension_information(name)?.is_some())
+    }
+}
+
+/// Numbers of a property; none of a window that is gone.
+pub(crate) fn numbers(reply: Result<GetPropertyReply, x11rb::errors::ReplyError>) -> Vec<u32> {
+    reply.ok().and_then(|r| Some(r.value32()?.collect())).unwrap_or_default()
+}
+
+/// The pixel of a point.
+pub(crate) fn pixel(x: f64, y: f64) -> (i16, i16) {
+    // `as` keeps within the range.
+    (x.floor() as i16, y.floor() as i16)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::{connect, desktop};
-    use std::time::{Duration, Instant};
-    use x11rb::protocol::xproto::{AtomEnum, PropMode};
-    use x11rb::wrapper::ConnectionExt as _;
 
-    #[tokio::test]
-    async fn a_server_that_says_nothing_is_given_up() {
-        let hangs = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        // The number of a display is that of its port, counted from 6000.
-        let name = format!("127.0.0.1:{}", hangs.local_addr().unwrap().port() - 6000);
-        let address = Address { name, cookie: None, shared: true };
-        let connected = X11::connect(address, tokio::time::Instant::now());
-        let connected = tokio::time::timeout(Duration::from_secs(30), connected).await;
-        let error = connected.expect("it comes back").unwrap_err();
-        assert_eq!(error.code, ErrorCode::DeviceNotFound);
-        assert!(error.message.contains("does not answer"), "{error}");
-    }
-
-    #[tokio::test]
-    async fn the_thread_ends_with_the_last_handle_and_not_before() {
-        let dir = tempfile::tempdir().unwrap();
-        let Some(mut private) = desktop(dir.path()).await else { return };
-        let x11 = connect(&private).await;
-        drop(x11.clone());
-        assert!(x11.run(|d| d.sync()).await.is_ok(), "it is still there");
-        // The thread has the other end of it.
-        let line = Arc::downgrade(&x11.0.wake);
-        drop(x11);
-        let ended = async {
-            while line.strong_count() > 0 {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-        };
-        tokio::time::timeout(Duration::from_secs(30), ended).await.expect("nobody has a handle");
-        private.end().await.unwrap();
-    }
-
-    #[tokio::test]
-    async fn what_comes_along_with_an_answer_is_not_waited_for() {
-        let dir = tempfile::tempdir().unwrap();
-        let Some(mut private) = desktop(dir.path()).await else { return };
-        let x11 = connect(&private).await;
-        let looked = x11.run(|d| {
-            // What the window manager still does would end the wait, too.
-            d.until(Instant::now() + Duration::from_millis(500), |_| Ok(None::<()>))?;
-            let mut looks = 0;
-            d.until(Instant::now() + Duration::from_secs(3600), |d| {
-                looks += 1;
-                if looks == 1 {
-                    // The event that says so is read with the answer to the next question.
-                    let (root, name) = (d.root, d.atoms.STICKPIN_CLIPBOARD);
-                    d.conn.change_property32(PropMode::REPLACE, root, name, AtomEnum::CARDINAL, &[1])?;
-                    d.sync()?;
-                }
-                Ok((looks > 1).then_some(()))
-            })
-        });
-        let looked = tokio::time::timeout(Duration::from_secs(30), looked).await;
-        assert_eq!(looked.expect("it does not wait for what has come").unwrap(), Some(()));
-        drop(x11);
-        private.end().await.unwrap();
+    #[test]
+    fn points_outside_are_the_farthest_pixel() {
+        assert_eq!(pixel(1.9, -0.5), (1, -1));
+        assert_eq!(pixel(1e9, f64::NAN), (i16::MAX, 0));
     }
 }

@@ -6,18 +6,34 @@
 //!
 //! The crate knows nothing of accessibility, of elements, or of which windows belong to the app of a session.
 
+mod address;
+mod atoms;
+pub mod clipboard;
 mod display;
+mod fault;
+pub mod focus;
 mod held;
+pub mod keyboard;
+mod keymap;
+pub mod picture;
+pub mod pings;
+pub mod pointer;
 mod private;
+mod seat;
+mod spares;
+mod window;
+pub mod window_manager;
+pub mod windows;
+mod x11;
 
-pub use display::fault::{Fault, PATIENCE};
-pub use display::numbers::button_number;
-pub use display::picture::Picture;
-pub use display::server::{Address, Display};
-pub use display::state::Sent;
-pub use display::{Extents, Presence, Window, X11};
+pub use address::Address;
+pub use display::Display;
+pub use fault::{Fault, PATIENCE};
+pub use focus::Sent;
 pub use held::Held;
 pub use private::{Home, Private, missing};
+pub use window::{Extents, Presence, Window};
+pub use x11::X11;
 
 #[cfg(test)]
 extern crate self as stickpin_x11desk;

@@ -6,11 +6,9 @@
 
 mod environment;
 mod home;
-mod xauthority;
 
 pub use self::home::Home;
-pub(crate) use self::xauthority::{Cookie, METHOD};
-use crate::display::server::Address;
+use crate::address::{Address, Cookie};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -142,7 +140,7 @@ impl Private {
         home.make()?;
         let folders = std::iter::once(own).chain(home.to_remove().map(Path::to_owned)).collect();
         let runtime = link.join("r");
-        let cookie = Cookie::random()?;
+        let cookie = Cookie::random();
         cookie.write(&runtime.join("xauthority"))?;
         let mut record = Record::of(&[]);
         record.links = vec![link];
@@ -356,24 +354,13 @@ fn short_link(dir: &Path) -> Result<PathBuf> {
     let tmp = Some(std::env::temp_dir()).filter(|tmp| tmp.as_os_str().len() <= MAX_TMPDIR);
     let tmp = tmp.unwrap_or_else(|| PathBuf::from("/tmp"));
     loop {
-        let mut number = [0; 4];
-        random(&mut number)?;
-        let link = tmp.join(format!("stickpin-{:08x}", u32::from_ne_bytes(number)));
+        let link = tmp.join(format!("stickpin-{:08x}", rand::random::<u32>()));
         match std::os::unix::fs::symlink(dir, &link) {
             Ok(()) => return Ok(link),
             Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
             Err(e) => return Err(io_error("make", &link, &e)),
         }
     }
-}
-
-/// Fills `bytes` with what nobody can guess.
-fn random(bytes: &mut [u8]) -> Result<()> {
-    use std::io::Read;
-    let source = Path::new("/dev/urandom");
-    std::fs::File::open(source)
-        .and_then(|mut file| file.read_exact(bytes))
-        .map_err(|e| io_error("read", source, &e))
 }
 
 fn failed(name: &str, why: &str) -> Error {

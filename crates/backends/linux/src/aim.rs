@@ -24,7 +24,7 @@ use crate::toolkit::Toolkit;
 use std::time::{Duration, Instant};
 use stickpin_device::{Aim, AimOptions, Hit, Result};
 use stickpin_tree::{Handle, Rect};
-use stickpin_x11desk::{Presence, Window, X11};
+use stickpin_x11desk::{Presence, Window, X11, pings, pointer, window_manager, windows};
 
 /// How often an element is followed that moves away when the pointer arrives.
 const FOLLOWED: usize = 4;
@@ -116,7 +116,7 @@ impl LinuxDevice {
         };
         if window.presence != Presence::Shown {
             self.screen.present(&window).await?;
-            look.windows = look.x11.run(|d| d.windows()).await?;
+            look.windows = look.x11.run(windows::all).await?;
         }
         let window = look.windows.iter().find(|w| w.id == window.id).cloned().unwrap_or(window);
         let Some(visible) = common(seen, window.area) else { return Ok(off_screen(rect, Again::Nowhere)) };
@@ -124,7 +124,7 @@ impl LinuxDevice {
             // On a display of a person the window is where that person wants it.
             if self.screen.is_own() && !window.popup {
                 let by = onto(look.screen, seen);
-                look.x11.run(move |d| d.move_by(&window, by).map(drop)).await?;
+                look.x11.run(move |d| window_manager::move_by(d, &window, by).map(drop)).await?;
             }
             return Ok(off_screen(rect, Again::OutOfView));
         };
@@ -184,7 +184,7 @@ impl LinuxDevice {
     /// Whether the window of an element came only after the windows were looked at: then it was taken for another one,
     /// which its own covers.
     async fn has_come_elsewhere(&mut self, at: usize, taken: &Window, x11: &X11) -> Result<bool> {
-        let windows = x11.run(|d| d.windows()).await?;
+        let windows = x11.run(windows::all).await?;
         Ok(self.window_of(at, &windows).await?.is_some_and(|window| window.id != taken.id))
     }
 
@@ -214,8 +214,8 @@ impl LinuxDevice {
     /// Moves the pointer; the app has seen it when this returns.
     pub(crate) async fn move_pointer(&self, x11: &X11, window: u32, (x, y): (f64, f64)) -> Result<()> {
         x11.run(move |d| {
-            d.move_to(x, y)?;
-            d.delivered(window)
+            pointer::move_to(d, x, y)?;
+            pings::await_delivery(d, window)
         })
         .await
     }

@@ -14,6 +14,7 @@ use stickpin_device::{
     ShotRequest, unsupported,
 };
 use stickpin_tree::{Handle, Rect, Tree};
+use stickpin_x11desk::window_manager;
 
 /// An element in a tree.
 fn within(tree: Arc<Tree>, handle: Handle) -> Option<Located> {
@@ -104,7 +105,7 @@ impl Device for LinuxDevice {
         let Some((_, window)) = self.active_window().await? else {
             return Err(self.screen.unseen("change the size of a window"));
         };
-        if x11.run(move |d| d.resize(&window, width, height)).await? {
+        if x11.run(move |d| window_manager::resize(d, &window, width, height)).await? {
             return Ok(());
         }
         Err(Error::new(ErrorCode::Unsupported, format!("the window of {} keeps its own size", self.called()))

@@ -13,7 +13,7 @@ use crate::toolkit::Toolkit;
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, ErrorCode, Result};
 use stickpin_tree::Handle;
-use stickpin_x11desk::Presence;
+use stickpin_x11desk::{Presence, focus, pings};
 use tokio::time::{Instant, sleep};
 
 impl LinuxDevice {
@@ -32,8 +32,8 @@ impl LinuxDevice {
                 if !own && !d.has_seat() {
                     return Ok(());
                 }
-                d.focus(window.id)?;
-                d.delivered(window.id)
+                focus::give(d, window.id)?;
+                pings::await_delivery(d, window.id)
             })
             .await
     }

@@ -10,7 +10,7 @@ use crate::states as s;
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, ErrorCode, Hit, Landed, Modifiers, Performed, Result};
 use stickpin_tree::{Handle, quote};
-use stickpin_x11desk::{Presence, Sent, Window, X11};
+use stickpin_x11desk::{Presence, Sent, Window, X11, focus, keyboard, pings, windows};
 use tokio::time::{Instant, sleep, timeout};
 
 /// How long an app that answers may take to read one key.
@@ -76,13 +76,13 @@ impl LinuxDevice {
             None => self.active_window().await?,
         };
         let Some((x11, window)) = window else { return Err(self.screen.unseen("type keys")) };
-        let windows = x11.run(|d| d.windows()).await?;
+        let windows = x11.run(windows::all).await?;
         if let Some(taker) = self.taker(&windows, &window) {
             return Err(self.taken(taker, &x11, "the keys of the app").await?);
         }
         self.screen.present(&window).await?;
         let id = window.id;
-        x11.run(move |d| d.focus(id)).await?;
+        x11.run(move |d| focus::give(d, id)).await?;
         Ok((x11, id))
     }
 
@@ -104,7 +104,7 @@ impl LinuxDevice {
     /// where there is no such window.
     async fn escape_elsewhere(&mut self) -> Result<Option<Performed>> {
         let Some((x11, window)) = self.active_window().await? else { return Ok(None) };
-        let windows = x11.run(|d| d.windows()).await?;
+        let windows = x11.run(windows::all).await?;
         let Some(taker) = self.taker(&windows, &window) else { return Ok(None) };
         let what = self.cover(taker.clone(), &x11).await?;
         self.chord_in(&taker, NONE, "Escape").await?;
@@ -157,11 +157,11 @@ impl LinuxDevice {
         patience: Duration,
         cancel: &CancellationToken,
     ) -> Result<bool> {
-        let sent = x11.run(move |d| d.ping(window)).await?;
+        let sent = x11.run(move |d| pings::send(d, window)).await?;
         let until = Instant::now() + patience;
-        while !x11.run(move |d| d.ponged(sent)).await? {
+        while !x11.run(move |d| pings::is_answered(d, sent)).await? {
             // It may have closed the window.
-            if !x11.run(move |d| d.answers_pings(window)).await? {
+            if !x11.run(move |d| pings::are_answered(d, window)).await? {
                 break;
             }
             let lives = tokio::select! {
@@ -237,7 +237,7 @@ impl LinuxDevice {
         let x11 = self.screen.x11("type keys").await?;
         self.takes_keys().await?;
         let (id, words) = (window.id, window.words());
-        let windows = x11.run(|d| d.windows()).await?;
+        let windows = x11.run(windows::all).await?;
         let closed = || {
             let message = format!("{words} was closed before the key {} was sent to it", quote(key));
             Error::new(ErrorCode::ElementNotFound, message)
@@ -260,14 +260,14 @@ impl LinuxDevice {
         self.screen.present(now).await?;
         let name = key.to_owned();
         let popup = now.popup_among(&windows).is_some();
-        match x11.run(move |d| d.chord_only(id, modifiers, &name, popup)).await.map_err(unknown)? {
+        match x11.run(move |d| focus::chord_only(d, id, modifiers, &name, popup)).await.map_err(unknown)? {
             Sent::Yes => {}
             Sent::NoSuchKey => return Err(no_key(key)),
             Sent::Gone => return Err(closed()),
             Sent::Elsewhere => return Err(covered("another window".to_owned())),
             Sent::Held => {
                 // It may have opened meanwhile.
-                let windows = x11.run(|d| d.windows()).await?;
+                let windows = x11.run(windows::all).await?;
                 let what = match window.popup_among(&windows) {
                     Some(popup) => self.cover(popup.clone(), &x11).await?,
                     None => "what holds the keyboard".to_owned(),
@@ -275,7 +275,7 @@ impl LinuxDevice {
                 return Err(covered(what));
             }
         }
-        x11.run(move |d| d.delivered(id)).await.map_err(unknown)?;
+        x11.run(move |d| pings::await_delivery(d, id)).await.map_err(unknown)?;
         self.keys_handled().await;
         Ok(Performed { handled: true, ..Performed::default() })
     }
@@ -289,9 +289,9 @@ impl LinuxDevice {
         cancel: &CancellationToken,
     ) -> Result<Performed> {
         let name = key.to_owned();
-        let sent = x11.run(move |d| match d.keys_kept_elsewhere(window)? {
+        let sent = x11.run(move |d| match focus::keys_kept_elsewhere(d, window)? {
             Some(other) => Ok(Err(other)),
-            None => d.chord(modifiers, &name).map(Ok),
+            None => keyboard::chord(d, modifiers, &name).map(Ok),
         });
         match sent.await.map_err(unknown)? {
             Ok(true) => {}
@@ -315,12 +315,12 @@ impl LinuxDevice {
         self.focus(target).await?;
         let all = Modifiers { control: true, ..NONE };
         let emptied = x11.run(move |d| {
-            if let Some(other) = d.keys_kept_elsewhere(window)? {
+            if let Some(other) = focus::keys_kept_elsewhere(d, window)? {
                 return Ok(Err(other));
             }
-            d.chord(all, "a")?;
-            d.chord(NONE, "Delete")?;
-            d.delivered(window).map(Ok)
+            keyboard::chord(d, all, "a")?;
+            keyboard::chord(d, NONE, "Delete")?;
+            pings::await_delivery(d, window).map(Ok)
         });
         if let Err(other) = emptied.await.map_err(unknown)? {
             return Err(self.has_keys(other, &x11).await?);

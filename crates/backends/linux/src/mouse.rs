@@ -9,10 +9,12 @@ use crate::model::parents;
 use crate::roles::number as n;
 use std::time::{Duration, Instant};
 use stickpin_device::{
-    Action, AimOptions, CancellationToken, Error, ErrorCode, Hit, Landed, Performed, Result,
+    Action, AimOptions, Button, CancellationToken, Error, ErrorCode, Hit, Landed, Performed, Result,
 };
 use stickpin_tree::{Handle, Rect};
-use stickpin_x11desk::{Held, Presence, Window, X11, button_number};
+use stickpin_x11desk::{
+    Held, Presence, Window, X11, keyboard, picture, pings, pointer, window_manager, windows,
+};
 use tokio::time::{sleep, timeout};
 
 /// Moves between the two ends of a drag: apps look for movement, not for a jump.
@@ -78,7 +80,7 @@ impl LinuxDevice {
     ) -> Result<(Sight, Window)> {
         self.screen.x11(to).await?;
         let Some(sight) = self.sight().await? else { return Err(self.screen.unseen(to)) };
-        let top = sight.x11.run(move |d| d.top_at(x, y)).await?;
+        let top = sight.x11.run(move |d| windows::top_at(d, x, y)).await?;
         let there = sight.windows.iter().find(|w| top == Some(w.frame) || top == Some(w.id)).cloned();
         match there {
             Some(window) if window.pid == self.info.pid || self.info.pid.is_none() => {
@@ -93,7 +95,7 @@ impl LinuxDevice {
                 held.refusal(&words).map_or(Ok((sight, window)), Err)
             }
             Some(other) => {
-                let what = sight.x11.run(move |d| d.words_with_program(&other)).await?;
+                let what = sight.x11.run(move |d| windows::words_with_program(d, &other)).await?;
                 Err(Error::new(ErrorCode::ElementCovered, format!("at {x:.0},{y:.0} is {what}"))
                     .hint("stickpin screenshot shows what is there"))
             }
@@ -125,13 +127,12 @@ impl LinuxDevice {
         // A window manager may bring a window that is not the active one to the front.
         let through = !window.active;
         self.move_pointer(&x11, id, (x, y)).await.map_err(unknown)?;
-        let number = button_number(button);
-        let held = Held::new(&x11, modifiers, number);
-        x11.run(move |d| d.hold(modifiers, true)).await.map_err(unknown)?;
+        let held = Held::new(&x11, modifiers, button);
+        x11.run(move |d| keyboard::hold(d, modifiers, true)).await.map_err(unknown)?;
         let mut done = Ok(());
         let presses = count.max(1);
         for press in 0..presses {
-            done = x11.run(move |d| d.press(number)).await;
+            done = x11.run(move |d| pointer::press(d, button)).await;
             if done.is_ok() {
                 tokio::select! {
                     () = down(&self.link, hold) => {}
@@ -139,14 +140,14 @@ impl LinuxDevice {
                 }
             }
             // Whatever happened: what is down comes up.
-            let up = x11.run(move |d| d.button(number, false)).await;
+            let up = x11.run(move |d| pointer::release(d, button)).await;
             self.pressed = Some(Pressed { at: Instant::now(), point: (x, y) });
             let managed = through || press + 1 < presses;
             let delivered = x11.run(move |d| {
                 if managed {
-                    d.managed()?;
+                    window_manager::sync(d)?;
                 }
-                d.delivered(id)
+                pings::await_delivery(d, id)
             });
             let delivered = delivered.await;
             done = done.and(up).and(delivered);
@@ -196,21 +197,21 @@ impl LinuxDevice {
         let (sight, window) = self.own_window_at("drag", from, source).await?;
         let (x11, id) = (sight.x11, window.id);
         self.move_pointer(&x11, id, from).await.map_err(unknown)?;
-        let held = Held::new(&x11, NONE, 1);
-        let mut done = x11.run(|d| d.press(1)).await;
+        let held = Held::new(&x11, NONE, Button::Left);
+        let mut done = x11.run(|d| pointer::press(d, Button::Left)).await;
         for step in 1..=STEPS {
             if done.is_err() {
                 break;
             }
             let part = f64::from(step) / f64::from(STEPS);
             let (x, y) = (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part);
-            done = x11.run(move |d| d.move_to(x, y)).await;
+            done = x11.run(move |d| pointer::move_to(d, x, y)).await;
             // As fast as a hand: toolkits tell a drag from a press by the way that the pointer goes.
             sleep(STEP).await;
         }
-        let delivered = x11.run(move |d| d.delivered(id)).await;
+        let delivered = x11.run(move |d| pings::await_delivery(d, id)).await;
         done.and(delivered).and(held.up().await).map_err(unknown)?;
-        x11.run(move |d| d.delivered(id)).await.map_err(unknown)?;
+        x11.run(move |d| pings::await_delivery(d, id)).await.map_err(unknown)?;
         Ok(Performed { handled: true, ..Performed::default() })
     }
 
@@ -263,18 +264,18 @@ impl LinuxDevice {
     ) -> Result<bool> {
         let (sight, window) = self.own_window_at("scroll", (x, y), target).await?;
         let (x11, id) = (sight.x11, window.id);
-        let before = x11.run(move |d| d.picture(area)).await?;
+        let before = x11.run(move |d| picture::take(d, area)).await?;
         x11.run(move |d| {
-            d.move_to(x, y)?;
-            d.wheel(right, down)?;
-            d.delivered(id)
+            pointer::move_to(d, x, y)?;
+            pointer::wheel(d, right, down)?;
+            pings::await_delivery(d, id)
         })
         .await
         .map_err(unknown)?;
         // Whether anything moved shows on the screen, once it is drawn.
         let cancel = CancellationToken::new();
         self.until_changed(SCROLLED, &cancel).await?;
-        let after = x11.run(move |d| d.picture(area)).await.map_err(unknown)?;
+        let after = x11.run(move |d| picture::take(d, area)).await.map_err(unknown)?;
         Ok(before != after)
     }
 
@@ -308,7 +309,7 @@ impl LinuxDevice {
         let x11 = self.screen.x11("move the pointer").await?;
         match self.active_window().await? {
             Some((_, window)) => self.move_pointer(&x11, window.id, (x, y)).await,
-            None => x11.run(move |d| d.move_to(x, y)).await,
+            None => x11.run(move |d| pointer::move_to(d, x, y)).await,
         }
     }
 }

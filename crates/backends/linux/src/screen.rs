@@ -4,7 +4,7 @@ use crate::opening::Opening;
 use async_trait::async_trait;
 use std::sync::Arc;
 use stickpin_device::{Clipboard, Error, ErrorCode, Result};
-use stickpin_x11desk::{Address, PATIENCE, Presence, Private, Window, X11};
+use stickpin_x11desk::{Address, PATIENCE, Presence, Private, Window, X11, clipboard, window_manager};
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
@@ -162,7 +162,7 @@ impl Screen {
         if self.is_own() {
             let x11 = self.x11("bring a window back").await?;
             let window = window.clone();
-            if x11.run(move |d| d.raise(&window)).await? {
+            if x11.run(move |d| window_manager::raise(d, &window)).await? {
                 return Ok(());
             }
         }
@@ -186,12 +186,12 @@ impl Screen {
 #[async_trait]
 impl Clipboard for Screen {
     async fn read_clipboard(&mut self) -> Result<String> {
-        self.x11(CLIPBOARD).await?.run(|d| d.read_clipboard()).await
+        self.x11(CLIPBOARD).await?.run(clipboard::read).await
     }
 
     async fn write_clipboard(&mut self, text: &str) -> Result<()> {
         let text = text.to_owned();
-        self.x11(CLIPBOARD).await?.run(move |d| d.write_clipboard(text)).await
+        self.x11(CLIPBOARD).await?.run(move |d| clipboard::write(d, text)).await
     }
 }
 

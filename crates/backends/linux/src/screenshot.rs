@@ -2,10 +2,9 @@
 
 use crate::app::LinuxDevice;
 use crate::extents::around;
-use crate::screen::Screen;
 use stickpin_device::{Error, ErrorCode, Result, Shot, ShotRequest};
 use stickpin_tree::Rect;
-use stickpin_x11desk::Window;
+use stickpin_x11desk::{Window, windows};
 
 /// What a picture of a window shows: it, and the pop-ups of its process, which may stand out over its edge.
 fn shown(window: &Window, windows: &[Window]) -> Option<Rect> {
@@ -28,25 +27,11 @@ impl LinuxDevice {
                 return Err(self.screen.unseen("take a picture of the app"));
             };
             self.screen.present(&window).await?;
-            let windows = x11.run(|d| d.windows()).await?;
+            let windows = x11.run(windows::all).await?;
             shown(&window, &windows).unwrap_or_else(|| window.whole())
         };
-        of_area(&mut self.screen, area).await
+        x11.shot(area).await
     }
-}
-
-/// A picture of a part of the screen.
-pub(crate) async fn of_area(screen: &mut Screen, area: Rect) -> Result<Shot> {
-    let x11 = screen.x11("take pictures").await?;
-    let picture = x11.run(move |d| d.picture(area)).await?.ok_or_else(|| {
-        Error::new(ErrorCode::ElementOffscreen, "what the picture is of is not on the screen")
-            .hint("stickpin screenshot --full")
-    })?;
-    let area = picture.area();
-    let png = tokio::task::spawn_blocking(move || picture.png()).await;
-    let internal = |e: &dyn std::fmt::Display| Error::new(ErrorCode::Internal, format!("the picture: {e}"));
-    let png = png.map_err(|e| internal(&e))?.map_err(|e| internal(&e))?;
-    Ok(Shot { png, area, scale: 1.0 })
 }
 
 /// The error of a picture of what cannot be seen.

@@ -15,7 +15,7 @@ use crate::states as s;
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, ErrorCode, Performed, Result};
 use stickpin_tree::Handle;
-use stickpin_x11desk::{Window, X11};
+use stickpin_x11desk::{Window, X11, focus, keyboard};
 use tokio::time::{Instant, sleep};
 
 /// Characters that are sent before it is waited until the app has handled them.
@@ -104,12 +104,12 @@ impl LinuxDevice {
             let typed = x11.run(move |d| {
                 // In one go with the keys: what has the focus when they are made gets them.
                 let kept = match sent {
-                    0 => d.keys_kept_elsewhere(window),
-                    _ => d.keys_elsewhere(window),
+                    0 => focus::keys_kept_elsewhere(d, window),
+                    _ => focus::keys_elsewhere(d, window),
                 };
                 match kept? {
                     Some(other) => Ok(Err(other)),
-                    None => d.type_text(&part).map(Ok),
+                    None => keyboard::type_text(d, &part).map(Ok),
                 }
             });
             let now = match typed.await.map_err(unknown)? {
@@ -238,7 +238,7 @@ impl LinuxDevice {
     async fn waits_for_all(&mut self, place: &mut Place, progress: Progress) -> Result<Option<Window>> {
         let (window, until) = (place.window, Instant::now() + COMING);
         loop {
-            let other = place.x11.run(move |d| d.keys_elsewhere(window)).await?;
+            let other = place.x11.run(move |d| focus::keys_elsewhere(d, window)).await?;
             let Some(field) = place.field.as_ref().filter(|_| other.is_none()) else { return Ok(other) };
             let (has_it, count) = self.field_now(&field.path).await?;
             let short = count

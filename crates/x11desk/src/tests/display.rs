@@ -2,8 +2,12 @@
 
 use super::window::TestWindow;
 use super::{address, connect, desktop, soon};
-use crate::{Presence, Private, Sent, Window, X11};
-use stickpin_device::Modifiers;
+use crate::focus::Sent;
+use crate::{
+    Presence, Private, Window, X11, clipboard, focus, keyboard, picture, pings, pointer, seat,
+    window_manager, windows,
+};
+use stickpin_device::{Button, Modifiers};
 use stickpin_tree::Rect;
 
 const PLACE: (i16, i16, u16, u16) = (100, 120, 300, 200);
@@ -29,7 +33,7 @@ impl Stage {
     }
 
     async fn windows(&self) -> Vec<Window> {
-        self.x11.run(|d| d.windows()).await.unwrap()
+        self.x11.run(windows::all).await.unwrap()
     }
 
     async fn window(&self, id: u32) -> Window {
@@ -46,7 +50,7 @@ impl Stage {
 #[tokio::test]
 async fn who_asks_whether_the_pointer_is_held_takes_nothing() {
     let Some(stage) = Stage::new().await else { return };
-    let held = || stage.x11.run(|d| d.pointer_held());
+    let held = || stage.x11.run(|d| pointer::is_held(d));
     assert!(!held().await.unwrap());
     stage.window.hold_pointer(true);
     assert!(held().await.unwrap());
@@ -55,9 +59,9 @@ async fn who_asks_whether_the_pointer_is_held_takes_nothing() {
     // Nor does one with a pointer of its own, which also knows of the one that every server has.
     let own = X11::connect(address(&stage.private, true), soon()).await.unwrap();
     stage.window.hold_pointer(true);
-    assert!(own.run(|d| d.pointer_held()).await.unwrap());
+    assert!(own.run(|d| pointer::is_held(d)).await.unwrap());
     stage.window.hold_pointer(false);
-    assert!(!own.run(|d| d.pointer_held()).await.unwrap());
+    assert!(!own.run(|d| pointer::is_held(d)).await.unwrap());
     drop(own);
     stage.end().await;
 }
@@ -70,7 +74,7 @@ async fn keys_for_one_window_are_not_sent_while_something_holds_the_keyboard() {
     let id = stage.window.id;
     let key = async |x11: &X11, name: &'static str, popup| {
         let none = Modifiers::default();
-        x11.run(move |d| d.chord_only(id, none, name, popup)).await.unwrap()
+        x11.run(move |d| focus::chord_only(d, id, none, name, popup)).await.unwrap()
     };
     assert_eq!(key(&stage.x11, "a", false).await, Sent::Yes);
     stage.window.next("key 61");
@@ -111,14 +115,18 @@ async fn windows_are_known_by_process_title_and_place() {
     assert!(at(above.id) > at(stage.window.id), "{windows:?}");
     assert!(!windows[at(stage.window.id)].active);
     let (x, y) = (window.area.x + 10.0, window.area.y + 100.0);
-    let (left, right) = stage.x11.run(move |d| Ok((d.top_at(x, y)?, d.top_at(x + 250.0, y)?))).await.unwrap();
+    let (left, right) = stage
+        .x11
+        .run(move |d| Ok((windows::top_at(d, x, y)?, windows::top_at(d, x + 250.0, y)?)))
+        .await
+        .unwrap();
     assert_eq!(left, Some(window.frame));
     assert_eq!(right, Some(windows[at(above.id)].frame));
-    assert_eq!(stage.x11.run(|d| d.top_at(1279.0, 899.0)).await.unwrap(), None);
+    assert_eq!(stage.x11.run(|d| windows::top_at(d, 1279.0, 899.0)).await.unwrap(), None);
     // Raised, it is the one that is hit.
     let low = windows[at(stage.window.id)].clone();
-    assert!(stage.x11.run(move |d| d.raise(&low)).await.unwrap());
-    let frame = stage.x11.run(move |d| d.top_at(x + 250.0, y)).await.unwrap();
+    assert!(stage.x11.run(move |d| window_manager::raise(d, &low)).await.unwrap());
+    let frame = stage.x11.run(move |d| windows::top_at(d, x + 250.0, y)).await.unwrap();
     assert_eq!(frame, Some(window.frame));
     drop(above);
     stage.end().await;
@@ -155,7 +163,7 @@ async fn a_window_is_moved_by_so_much() {
     let Some(stage) = Stage::new().await else { return };
     let window = stage.window(stage.window.id).await;
     let before = window.area;
-    assert!(stage.x11.run(move |d| d.move_by(&window, (-70.0, 30.0))).await.unwrap());
+    assert!(stage.x11.run(move |d| window_manager::move_by(d, &window, (-70.0, 30.0))).await.unwrap());
     let now = stage.window(stage.window.id).await.area;
     assert_eq!((now.x - before.x, now.y - before.y), (-70.0, 30.0));
     stage.end().await;
@@ -170,10 +178,10 @@ async fn a_minimised_window_is_known_and_comes_back() {
         tokio::task::yield_now().await;
         window = stage.window(stage.window.id).await;
     }
-    assert!(stage.x11.run(move |d| d.raise(&window)).await.unwrap());
+    assert!(stage.x11.run(move |d| window_manager::raise(d, &window)).await.unwrap());
     let window = stage.window(stage.window.id).await;
     assert_eq!(window.presence, Presence::Shown);
-    assert!(stage.x11.run(move |d| d.resize(&window, 420, 260)).await.unwrap());
+    assert!(stage.x11.run(move |d| window_manager::resize(d, &window, 420, 260)).await.unwrap());
     assert_eq!(stage.window(stage.window.id).await.content().width, 420.0);
     stage.end().await;
 }
@@ -184,14 +192,14 @@ async fn the_pointer_goes_where_it_is_sent_and_presses_there() {
     let Rect { x, y, .. } = stage.window(stage.window.id).await.area;
     let id = stage.window.id;
     let at = stage.x11.run(move |d| {
-        d.move_to(x + 20.0, y + 30.0)?;
-        d.hold(Modifiers { control: true, ..Modifiers::default() }, true)?;
-        d.button(3, true)?;
-        d.button(3, false)?;
-        d.hold(Modifiers { control: true, ..Modifiers::default() }, false)?;
-        d.wheel(0, 2)?;
-        d.delivered(id)?;
-        d.pointer()
+        pointer::move_to(d, x + 20.0, y + 30.0)?;
+        keyboard::hold(d, Modifiers { control: true, ..Modifiers::default() }, true)?;
+        pointer::press(d, Button::Right)?;
+        pointer::release(d, Button::Right)?;
+        keyboard::hold(d, Modifiers { control: true, ..Modifiers::default() }, false)?;
+        pointer::wheel(d, 0, 2)?;
+        pings::await_delivery(d, id)?;
+        pointer::place(d)
     });
     assert_eq!(at.await.unwrap(), (x + 20.0, y + 30.0));
     // It has all been received by now: nothing has to be waited for.
@@ -216,12 +224,12 @@ async fn text_is_typed_with_the_keys_that_there_are_and_with_lent_ones() {
     let Some(stage) = Stage::new().await else { return };
     let window = stage.window(stage.window.id).await;
     let id = window.id;
-    stage.x11.run(move |d| d.raise(&window)).await.unwrap();
+    stage.x11.run(move |d| window_manager::raise(d, &window)).await.unwrap();
     let text = "Grüße aus 東京, ½ €: \"Hi!\" 🦀";
     let typed: Vec<char> = text.chars().collect();
     let count = stage.x11.run(move |d| {
-        let count = d.type_text(&typed)?;
-        d.delivered(id)?;
+        let count = keyboard::type_text(d, &typed)?;
+        pings::await_delivery(d, id)?;
         Ok(count)
     });
     assert_eq!(count.await.unwrap(), text.chars().count());
@@ -234,15 +242,15 @@ async fn more_characters_than_there_are_keys_are_typed_in_parts() {
     let Some(stage) = Stage::new().await else { return };
     let window = stage.window(stage.window.id).await;
     let id = window.id;
-    stage.x11.run(move |d| d.raise(&window)).await.unwrap();
+    stage.x11.run(move |d| window_manager::raise(d, &window)).await.unwrap();
     let text: String = ('\u{4e00}'..'\u{4f00}').collect();
     let mut left: Vec<char> = text.chars().collect();
     let mut parts = 0;
     while !left.is_empty() {
         let part = left.clone();
         let typed = stage.x11.run(move |d| {
-            let typed = d.type_text(&part)?;
-            d.delivered(id)?;
+            let typed = keyboard::type_text(d, &part)?;
+            pings::await_delivery(d, id)?;
             Ok(typed)
         });
         left.drain(..typed.await.unwrap());
@@ -258,10 +266,10 @@ async fn lent_keys_are_given_back() {
     let Some(stage) = Stage::new().await else { return };
     let spares = |x11: &X11| {
         let x11 = x11.clone();
-        async move { x11.run(|d| d.spares()).await.unwrap() }
+        async move { x11.run(|d| keyboard::spares(d)).await.unwrap() }
     };
     let before = spares(&stage.x11).await;
-    stage.x11.run(|d| d.type_text(&['東', '京'])).await.unwrap();
+    stage.x11.run(|d| keyboard::type_text(d, &['東', '京'])).await.unwrap();
     assert_eq!(spares(&stage.x11).await.len(), before.len() - 2);
     // A second connection sees that the first one lives, and leaves its keys alone.
     let second = connect(&stage.private).await;
@@ -282,11 +290,15 @@ async fn chords_hold_their_modifiers() {
     let Some(stage) = Stage::new().await else { return };
     let window = stage.window(stage.window.id).await;
     let id = window.id;
-    stage.x11.run(move |d| d.raise(&window)).await.unwrap();
+    stage.x11.run(move |d| window_manager::raise(d, &window)).await.unwrap();
     let both = Modifiers { control: true, shift: true, ..Modifiers::default() };
     let known = stage.x11.run(move |d| {
-        let known = (d.chord(both, "Tab")?, d.chord(Modifiers::default(), "F5")?, d.chord(both, "Nope")?);
-        d.delivered(id)?;
+        let known = (
+            keyboard::chord(d, both, "Tab")?,
+            keyboard::chord(d, Modifiers::default(), "F5")?,
+            keyboard::chord(d, both, "Nope")?,
+        );
+        pings::await_delivery(d, id)?;
         Ok(known)
     });
     assert_eq!(known.await.unwrap(), (true, true, false));
@@ -303,8 +315,12 @@ async fn a_picture_shows_what_is_on_the_screen() {
     let area = stage.window(stage.window.id).await.area;
     let id = stage.window.id;
     let taken = stage.x11.run(move |d| {
-        d.delivered(id)?;
-        Ok((d.picture(area)?, d.picture(Rect { x: -50.0, ..area })?, d.picture(Rect { x: 5000.0, ..area })?))
+        pings::await_delivery(d, id)?;
+        Ok((
+            picture::take(d, area)?,
+            picture::take(d, Rect { x: -50.0, ..area })?,
+            picture::take(d, Rect { x: 5000.0, ..area })?,
+        ))
     });
     let (Some(picture), Some(cut), None) = taken.await.unwrap() else { panic!("two pictures") };
     assert_eq!((picture.width, picture.height), (300, 200));
@@ -317,14 +333,14 @@ async fn a_picture_shows_what_is_on_the_screen() {
 async fn what_one_puts_on_the_clipboard_the_other_reads() {
     let Some(stage) = Stage::new().await else { return };
     let second = connect(&stage.private).await;
-    assert_eq!(second.run(|d| d.read_clipboard()).await.unwrap(), "");
+    assert_eq!(second.run(clipboard::read).await.unwrap(), "");
     let text = "zwei\nZeilen 東京".to_owned();
     let ours = text.clone();
-    stage.x11.run(move |d| d.write_clipboard(ours)).await.unwrap();
-    assert_eq!(second.run(|d| d.read_clipboard()).await.unwrap(), text);
-    assert_eq!(stage.x11.run(|d| d.read_clipboard()).await.unwrap(), text);
-    second.run(|d| d.write_clipboard("mine".into())).await.unwrap();
-    assert_eq!(stage.x11.run(|d| d.read_clipboard()).await.unwrap(), "mine");
+    stage.x11.run(move |d| clipboard::write(d, ours)).await.unwrap();
+    assert_eq!(second.run(clipboard::read).await.unwrap(), text);
+    assert_eq!(stage.x11.run(clipboard::read).await.unwrap(), text);
+    second.run(|d| clipboard::write(d, "mine".into())).await.unwrap();
+    assert_eq!(stage.x11.run(clipboard::read).await.unwrap(), "mine");
     drop(second);
     stage.end().await;
 }
@@ -333,11 +349,11 @@ async fn what_one_puts_on_the_clipboard_the_other_reads() {
 async fn a_clipboard_that_is_not_handed_over_is_not_empty() {
     let Some(stage) = Stage::new().await else { return };
     stage.window.take_clipboard();
-    let error = stage.x11.run(|d| d.read_clipboard()).await.unwrap_err();
+    let error = stage.x11.run(clipboard::read).await.unwrap_err();
     assert!(error.message.contains("does not hand"), "{error}");
     // Nor is a text put there that nobody could be given.
     let long = "x".repeat(64 << 20);
-    let error = stage.x11.run(|d| d.write_clipboard(long)).await.unwrap_err();
+    let error = stage.x11.run(|d| clipboard::write(d, long)).await.unwrap_err();
     assert!(error.message.contains("at most"), "{error}");
     stage.end().await;
 }
@@ -369,19 +385,19 @@ async fn job_whose_caller_gave_up_is_skipped() {
 #[tokio::test]
 async fn on_a_shared_display_the_pointer_is_our_own() {
     let Some(stage) = Stage::new().await else { return };
-    stage.x11.run(|d| d.move_to(5.0, 6.0)).await.unwrap();
+    stage.x11.run(|d| pointer::move_to(d, 5.0, 6.0)).await.unwrap();
     let Rect { x, y, .. } = stage.window(stage.window.id).await.area;
     let ours = X11::connect(address(&stage.private, true), soon()).await.unwrap();
     assert!(ours.run(|d| Ok(d.has_seat())).await.unwrap());
     let id = stage.window.id;
     let text: Vec<char> = "ours".chars().collect();
     ours.run(move |d| {
-        d.move_to(x + 9.0, y + 9.0)?;
-        d.button(1, true)?;
-        d.button(1, false)?;
-        d.focus(id)?;
-        d.type_text(&text)?;
-        d.delivered(id)
+        pointer::move_to(d, x + 9.0, y + 9.0)?;
+        pointer::press(d, Button::Left)?;
+        pointer::release(d, Button::Left)?;
+        focus::give(d, id)?;
+        keyboard::type_text(d, &text)?;
+        pings::await_delivery(d, id)
     })
     .await
     .unwrap();
@@ -393,10 +409,10 @@ async fn on_a_shared_display_the_pointer_is_our_own() {
     }
     assert_eq!(read(received), "ours");
     // The person's pointer has not moved.
-    assert_eq!(stage.x11.run(|d| d.pointer()).await.unwrap(), (5.0, 6.0));
+    assert_eq!(stage.x11.run(|d| pointer::place(d)).await.unwrap(), (5.0, 6.0));
     let masters = |x11: &X11| {
         let x11 = x11.clone();
-        async move { x11.run(|d| d.seats()).await.unwrap() }
+        async move { x11.run(|d| seat::count(d)).await.unwrap() }
     };
     assert_eq!(masters(&stage.x11).await, 1);
     drop(ours);
@@ -414,7 +430,7 @@ async fn on_a_shared_display_the_pointer_is_our_own() {
 #[tokio::test]
 async fn on_a_shared_display_text_is_typed_by_the_layout_of_the_person() {
     let Some(stage) = Stage::new().await else { return };
-    let spares = || stage.x11.run(|d| d.spares());
+    let spares = || stage.x11.run(|d| keyboard::spares(d));
     let before = spares().await.unwrap();
     let ours = X11::connect(address(&stage.private, true), soon()).await.unwrap();
     assert!(ours.run(|d| Ok(d.has_seat())).await.unwrap());
@@ -423,15 +439,15 @@ async fn on_a_shared_display_text_is_typed_by_the_layout_of_the_person() {
     for swapped in [false, true, false] {
         let typed: Vec<char> = text.chars().collect();
         let count = ours.run(move |d| {
-            d.focus(id)?;
-            let count = d.type_text(&typed)?;
-            d.delivered(id)?;
+            focus::give(d, id)?;
+            let count = keyboard::type_text(d, &typed)?;
+            pings::await_delivery(d, id)?;
             Ok(count)
         });
         assert_eq!(count.await.unwrap(), text.chars().count());
         assert_eq!(read(stage.window.received()), text, "swapped: {swapped}");
         // The person takes another layout while we are there.
-        stage.x11.run(|d| d.swap('y', 'z')).await.unwrap();
+        stage.x11.run(|d| keyboard::swap(d, 'y', 'z')).await.unwrap();
     }
     // What was lent of their keyboard they get back.
     drop(ours);
@@ -449,10 +465,10 @@ async fn on_a_shared_display_text_is_typed_by_the_layout_of_the_person() {
 async fn a_pointer_that_a_crash_left_is_removed() {
     let Some(stage) = Stage::new().await else { return };
     // Of a window that there never was.
-    stage.x11.run(|d| d.leave_behind()).await.unwrap();
-    assert_eq!(stage.x11.run(|d| d.seats()).await.unwrap(), 1);
+    stage.x11.run(|d| seat::leave_behind(d)).await.unwrap();
+    assert_eq!(stage.x11.run(|d| seat::count(d)).await.unwrap(), 1);
     let next = X11::connect(address(&stage.private, true), soon()).await.unwrap();
-    assert_eq!(next.run(|d| d.seats()).await.unwrap(), 1, "its own only");
+    assert_eq!(next.run(|d| seat::count(d)).await.unwrap(), 1, "its own only");
     drop(next);
     stage.end().await;
 }
@@ -462,7 +478,7 @@ async fn a_pointer_that_a_crash_left_is_removed() {
 #[tokio::test]
 async fn what_a_kill_leaves_held_and_lent_reaches_no_person_and_ends_with_the_next_one() {
     let Some(stage) = Stage::new().await else { return };
-    let person = || stage.x11.run(|d| Ok((d.spares()?, d.held_down()?)));
+    let person = || stage.x11.run(|d| Ok((keyboard::spares(d)?, pointer::held_down(d)?)));
     let (spares, nothing) = person().await.unwrap();
     assert_eq!(nothing, 0);
     let shared = || X11::connect(address(&stage.private, true), soon());
@@ -471,33 +487,33 @@ async fn what_a_kill_leaves_held_and_lent_reaches_no_person_and_ends_with_the_ne
     let both = Modifiers { control: true, shift: true, ..Modifiers::default() };
     let ours = shared().await.unwrap();
     let own = ours.run(move |d| {
-        d.focus(id)?;
-        d.type_text(&['東', '京'])?;
-        d.delivered(id)?;
-        d.move_to(x + 9.0, y + 9.0)?;
-        d.hold(both, true)?;
-        d.button(1, true)?;
-        let held = d.held_down()?;
-        d.vanish()?;
-        Ok((d.id(), held))
+        focus::give(d, id)?;
+        keyboard::type_text(d, &['東', '京'])?;
+        pings::await_delivery(d, id)?;
+        pointer::move_to(d, x + 9.0, y + 9.0)?;
+        keyboard::hold(d, both, true)?;
+        pointer::press(d, Button::Left)?;
+        let held = pointer::held_down(d)?;
+        seat::vanish(d)?;
+        Ok((d.own, held))
     });
     let (killed, held) = own.await.unwrap();
     assert_ne!(held, 0, "they are down");
     stage.window.received();
-    let left = || stage.x11.run(|d| d.seats());
+    let left = || stage.x11.run(|d| seat::count(d));
     // What it had pressed is pressed on its own pointer and keyboard; the keys that it lent are the person's.
     let (still, held) = person().await.unwrap();
     assert_eq!((still.len(), held, left().await.unwrap()), (spares.len() - 2, 0, 1));
     let next = shared().await.unwrap();
-    let (again, held) = next.run(|d| Ok((d.id(), d.held_down()?))).await.unwrap();
+    let (again, held) = next.run(|d| Ok((d.own, pointer::held_down(d)?))).await.unwrap();
     assert_eq!(again, killed, "the server gives the ids again");
     assert_eq!(held, 0, "its keys and buttons are new ones");
     assert_eq!((left().await.unwrap(), person().await.unwrap()), (1, (spares.clone(), 0)));
     let typed: Vec<char> = "ours".chars().collect();
     next.run(move |d| {
-        d.focus(id)?;
-        d.type_text(&typed)?;
-        d.delivered(id)
+        focus::give(d, id)?;
+        keyboard::type_text(d, &typed)?;
+        pings::await_delivery(d, id)
     })
     .await
     .unwrap();
@@ -513,16 +529,16 @@ async fn what_a_kill_leaves_held_and_lent_reaches_no_person_and_ends_with_the_ne
 #[tokio::test]
 async fn keys_that_a_kill_leaves_lent_are_given_back_by_the_next_one() {
     let Some(stage) = Stage::new().await else { return };
-    let spares = || stage.x11.run(|d| d.spares());
+    let spares = || stage.x11.run(|d| keyboard::spares(d));
     let before = spares().await.unwrap();
     let mut ids = Vec::new();
     for _ in 0..2 {
         let ours = connect(&stage.private).await;
         assert_eq!(spares().await.unwrap(), before, "those of the one before are free again");
         let killed = ours.run(|d| {
-            d.type_text(&['東', '京'])?;
-            d.vanish()?;
-            Ok(d.id())
+            keyboard::type_text(d, &['東', '京'])?;
+            seat::vanish(d)?;
+            Ok(d.own)
         });
         ids.push(killed.await.unwrap());
         assert_eq!(spares().await.unwrap().len(), before.len() - 2);
@@ -541,6 +557,6 @@ async fn a_display_that_ends_is_lost() {
     // Its window would panic when its connection breaks.
     drop(window);
     private.end().await.unwrap();
-    let error = x11.run(|d| d.windows()).await.unwrap_err();
+    let error = x11.run(windows::all).await.unwrap_err();
     assert_eq!(error.code, stickpin_device::ErrorCode::BackendLost);
 }

@@ -2,6 +2,7 @@
 
 use super::window::TestWindow;
 use super::{connect, desktop};
+use crate::{focus, windows};
 use std::time::Duration;
 
 #[tokio::test]
@@ -14,7 +15,7 @@ async fn it_is_told_which_window_has_the_keys() {
     let (one, other) = (shown.0.id, shown.1.id);
     let given = async {
         while !x11
-            .run(move |d| Ok(d.windows()?.iter().filter(|w| [one, other].contains(&w.id)).count() == 2))
+            .run(move |d| Ok(windows::all(d)?.iter().filter(|w| [one, other].contains(&w.id)).count() == 2))
             .await
             .unwrap()
         {
@@ -25,8 +26,8 @@ async fn it_is_told_which_window_has_the_keys() {
     for (to, beside) in [(one, other), (other, one)] {
         let (kept, elsewhere) = x11
             .run(move |d| {
-                d.focus(to)?;
-                Ok((d.keys_kept_elsewhere(to)?, d.keys_elsewhere(beside)?))
+                focus::give(d, to)?;
+                Ok((focus::keys_kept_elsewhere(d, to)?, focus::keys_elsewhere(d, beside)?))
             })
             .await
             .unwrap();

@@ -6,7 +6,7 @@ mod private;
 mod window;
 
 use crate::X11;
-use crate::display::server::Address;
+use crate::address::Address;
 use crate::private::{Home, Private};
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Result};

@@ -16,7 +16,7 @@ use crate::toolkit::Toolkit;
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, ErrorCode, Hit, Result};
 use stickpin_tree::{Handle, NodeRef, Role, quote};
-use stickpin_x11desk::{Presence, Window, X11};
+use stickpin_x11desk::{Presence, Window, X11, pointer};
 use tokio::time::{Instant, sleep};
 
 /// How long a pop-up may take to close.
@@ -35,7 +35,7 @@ impl LinuxDevice {
         let open = open_beside(picture, at);
         // What is in a pop-up itself is held by another one only that was opened from there.
         let there = if inside { open.is_some() } else { popups().next().is_some() };
-        if !there || !sight.x11.run(|d| d.pointer_held()).await? {
+        if !there || !sight.x11.run(|d| pointer::is_held(d)).await? {
             return Ok(Hit::Target);
         }
         Ok(self.held_by(open))
@@ -67,7 +67,7 @@ impl LinuxDevice {
         loop {
             let Some(sight) = self.sight().await? else { return Ok(false) };
             let own = |w: &Window| w.popup && w.pid == self.info.pid;
-            if !sight.windows.iter().any(own) || !sight.x11.run(|d| d.pointer_held()).await? {
+            if !sight.windows.iter().any(own) || !sight.x11.run(|d| pointer::is_held(d)).await? {
                 return Ok(pressed);
             }
             if !pressed {

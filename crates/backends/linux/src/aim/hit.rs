@@ -15,7 +15,7 @@ use crate::states;
 use crate::toolkit::Toolkit;
 use stickpin_device::{Hit, Result};
 use stickpin_tree::{Rect, quote};
-use stickpin_x11desk::{Display, Presence, Window, X11};
+use stickpin_x11desk::{Display, Presence, Window, X11, window_manager, windows};
 
 /// What an input at a point of a window reaches, as the app says it.
 #[derive(Debug)]
@@ -97,7 +97,7 @@ impl LinuxDevice {
         (x, y): (f64, f64),
         look: &Sight,
     ) -> Result<Hit> {
-        let top_at = move |d: &mut Display| d.top_at(x, y);
+        let top_at = move |d: &mut Display| windows::top_at(d, x, y);
         // A modal dialog takes the input of the whole window, wherever it stands.
         let alone = self.is_alone();
         if let Some(dialog) = look.windows.iter().find(|w| w.blocks(window, alone)) {
@@ -112,7 +112,7 @@ impl LinuxDevice {
             if top == Some(window.frame) || top == Some(window.id) {
                 return Ok(Hit::Target);
             }
-            let windows = look.x11.run(|d| d.windows()).await?;
+            let windows = look.x11.run(windows::all).await?;
             let over = windows.iter().find(|w| top == Some(w.frame) || top == Some(w.id));
             let blocks =
                 over.is_none_or(|over| over.popup || over.modal || over.transient_for == Some(window.id));
@@ -125,7 +125,7 @@ impl LinuxDevice {
             }
             raised = true;
             let window = window.clone();
-            look.x11.run(move |d| d.raise(&window).map(drop)).await?;
+            look.x11.run(move |d| window_manager::raise(d, &window).map(drop)).await?;
         }
     }
 
@@ -138,9 +138,9 @@ impl LinuxDevice {
         let (own, alone) = (self.info.pid, self.is_alone());
         x11.run(move |d| {
             let host = window.transient_for;
-            let belongs = d.windows()?.iter().any(|w| Some(w.id) == host && w.pid == own);
+            let belongs = windows::all(d)?.iter().any(|w| Some(w.id) == host && w.pid == own);
             let pid = window.pid.filter(|_| belongs || alone);
-            let words = d.words_with_program(&window)?;
+            let words = windows::words_with_program(d, &window)?;
             Ok(pid.map_or_else(|| words.clone(), |pid| format!("{words} (linux:{pid})")))
         })
         .await

@@ -17,7 +17,7 @@ use crate::states;
 use crate::toolkit::Toolkit;
 use stickpin_device::Result;
 use stickpin_tree::{Handle, Rect, quote};
-use stickpin_x11desk::Window;
+use stickpin_x11desk::{Window, windows};
 
 impl LinuxDevice {
     /// The innermost object at a point of the screen, from this one down.
@@ -122,7 +122,7 @@ impl LinuxDevice {
         if self.last.is_none() {
             self.look(&[]).await?;
         }
-        let top = sight.x11.run(move |d| d.top_at(x, y)).await?;
+        let top = sight.x11.run(move |d| windows::top_at(d, x, y)).await?;
         let there = sight.windows.iter().find(|w| top == Some(w.frame) || top == Some(w.id)).cloned();
         let Some(window) = there.filter(|w| w.pid == self.info.pid) else { return Ok(Ok(None)) };
         let Some(last) = &self.last else { return Ok(Ok(None)) };

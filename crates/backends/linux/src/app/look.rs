@@ -3,7 +3,7 @@
 use crate::screen::Screen;
 use stickpin_device::Result;
 use stickpin_tree::Rect;
-use stickpin_x11desk::{Window, X11};
+use stickpin_x11desk::{Window, X11, windows};
 
 /// What lies where on the screen, as the X server says it.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ impl Sight {
     /// What the display of a session shows, where there is one.
     pub(crate) async fn of(screen: &mut Screen) -> Result<Option<Self>> {
         let Some(x11) = screen.x11_if_any().await? else { return Ok(None) };
-        let (windows, (width, height)) = x11.run(|d| Ok((d.windows()?, d.size()))).await?;
+        let (windows, (width, height)) = x11.run(|d| Ok((windows::all(d)?, d.size()))).await?;
         let screen = Rect { x: 0.0, y: 0.0, width: f64::from(width), height: f64::from(height) };
         Ok(Some(Self { x11, windows, screen }))
     }

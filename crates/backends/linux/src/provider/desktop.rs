@@ -23,7 +23,7 @@ use stickpin_device::{
     OpenRequest, Performed, Result, Shot, ShotRequest, unsupported,
 };
 use stickpin_tree::{IdentityGrade, Rect};
-use stickpin_x11desk::Window;
+use stickpin_x11desk::{Window, pings, pointer, windows};
 use tokio::process::Child;
 
 /// What it is opened as: `linux:desktop`.
@@ -115,7 +115,7 @@ impl Desk {
     /// The window that takes the input at a point of the screen.
     async fn top_at(&mut self, (x, y): (f64, f64), to: &str) -> Result<Option<Window>> {
         let x11 = self.screen.x11(to).await?;
-        let (top, windows) = x11.run(move |d| Ok((d.top_at(x, y)?, d.windows()?))).await?;
+        let (top, windows) = x11.run(move |d| Ok((windows::top_at(d, x, y)?, windows::all(d)?))).await?;
         Ok(windows.into_iter().find(|w| top == Some(w.frame) || top == Some(w.id)))
     }
 
@@ -188,7 +188,7 @@ impl Ground for Desk {
 
     async fn active(&mut self, apps: &Parts<App>) -> Result<Option<u64>> {
         let Some(x11) = self.screen.x11_if_any().await? else { return Ok(None) };
-        let windows = x11.run(|d| d.windows()).await?;
+        let windows = x11.run(windows::all).await?;
         Ok(windows.iter().find(|w| w.active).and_then(|window| app_with(apps, window)))
     }
 
@@ -201,8 +201,8 @@ impl Ground for Desk {
         let x11 = self.screen.x11("move the pointer").await?;
         let window = self.app_at(apps, (x, y), "move the pointer").await?.map(|(_, window)| window.id);
         x11.run(move |d| {
-            d.move_to(x, y)?;
-            window.map_or(Ok(()), |window| d.delivered(window))
+            pointer::move_to(d, x, y)?;
+            window.map_or(Ok(()), |window| pings::await_delivery(d, window))
         })
         .await
     }

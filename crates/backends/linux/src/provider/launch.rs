@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, OpenRequest, Result};
 use stickpin_tree::quote;
+use stickpin_x11desk::windows;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep};
@@ -218,7 +219,7 @@ impl LinuxProvider {
 /// A window that a process or one below it shows, in words; none where there is no display either.
 async fn window_of(screen: &mut Screen, own: Option<u32>) -> Result<Option<String>> {
     let (Some(x11), Some(own)) = (screen.x11_if_any().await?, own) else { return Ok(None) };
-    let windows = x11.run(|d| d.windows()).await?;
+    let windows = x11.run(windows::all).await?;
     let is_own = |pid: Option<u32>| pid.is_some_and(|pid| is_of(pid, own));
     Ok(windows.iter().find(|w| !w.popup && is_own(w.pid)).map(stickpin_x11desk::Window::words))
 }

@@ -5,6 +5,7 @@ use super::window::TestWindow;
 use super::{desktop, opening};
 use crate::screen::Screen;
 use stickpin_device::{AimOptions, Device, ErrorCode, Hit};
+use stickpin_x11desk::windows;
 
 #[tokio::test]
 async fn what_is_not_said_is_looked_at_again_once_and_then_refused() {
@@ -13,7 +14,7 @@ async fn what_is_not_said_is_looked_at_again_once_and_then_refused() {
     let window = TestWindow::show(&private, "Window", (0, 0, 600, 500));
     let mut screen = Screen::own(private, &opening()).await.unwrap();
     let x11 = screen.x11("look").await.unwrap();
-    while !x11.run(|d| d.windows()).await.unwrap().iter().any(|w| w.id == window.id) {
+    while !x11.run(windows::all).await.unwrap().iter().any(|w| w.id == window.id) {
         tokio::task::yield_now().await;
     }
     let app = Speaker::start();

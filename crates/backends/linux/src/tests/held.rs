@@ -10,7 +10,7 @@ use crate::screen::Screen;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{Action, Button, CancellationToken, Modifiers};
-use stickpin_x11desk::{Window, X11};
+use stickpin_x11desk::{Window, X11, window_manager, windows};
 
 const PLACE: (i16, i16, u16, u16) = (100, 120, 300, 200);
 
@@ -45,7 +45,7 @@ impl Stage {
         let mut device = LinuxDevice::new(bus, link, heard, screen, "app".to_owned(), "linux:app");
         device.info.pid = Some(std::process::id());
         let shown = loop {
-            let shown = x11.run(|d| d.windows()).await.unwrap().into_iter().find(|w| w.id == window.id);
+            let shown = x11.run(windows::all).await.unwrap().into_iter().find(|w| w.id == window.id);
             match shown {
                 Some(window) => break window,
                 None => tokio::task::yield_now().await,
@@ -68,7 +68,7 @@ async fn a_button_comes_up_only_once_the_window_manager_has_let_the_press_throug
     let Some(mut stage) = Stage::set(dir.path()).await else { return };
     // Also in the window that is the active one.
     let shown = stage.shown.clone();
-    assert!(stage.x11.run(move |d| d.raise(&shown)).await.unwrap());
+    assert!(stage.x11.run(move |d| window_manager::raise(d, &shown)).await.unwrap());
     let point = stage.shown.area.center();
     stage.watch.told();
     stage.device.act(&Action::press(point, None), &CancellationToken::new()).await.unwrap();

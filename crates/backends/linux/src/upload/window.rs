@@ -7,7 +7,7 @@ use crate::extents::only_window_of;
 use crate::limits::FRAME;
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Result};
-use stickpin_x11desk::Window;
+use stickpin_x11desk::{Window, windows};
 use tokio::time::{Instant, sleep};
 
 /// How long a window may take to be on the screen that the app says it shows.
@@ -17,7 +17,7 @@ impl LinuxDevice {
     /// The windows of the display; none where there is no display.
     pub(super) async fn on_screen(&mut self) -> Result<Vec<Window>> {
         match self.screen.x11_if_any().await? {
-            Some(x11) => x11.run(|d| d.windows()).await,
+            Some(x11) => x11.run(windows::all).await,
             None => Ok(Vec::new()),
         }
     }
@@ -40,7 +40,7 @@ impl LinuxDevice {
         let alike = self.windows_called(&title);
         let until = Instant::now() + SHOWN;
         loop {
-            let windows = x11.run(|d| d.windows()).await?;
+            let windows = x11.run(windows::all).await?;
             let size = self.said(&[top.to_owned()]).await?.pop().flatten();
             let size = size.map(|rect| (rect.width, rect.height));
             let window = only_window_of(&windows, self.info.pid, &title, size, alike, before).cloned();

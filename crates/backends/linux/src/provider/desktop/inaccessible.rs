@@ -7,7 +7,7 @@ use crate::opening::is_of;
 use stickpin_compose::{Parts, Way};
 use stickpin_device::{Action, CancellationToken, Error, ErrorCode, Landed, Notice, Performed, Result};
 use stickpin_tree::quote;
-use stickpin_x11desk::{Held, Window, X11, button_number};
+use stickpin_x11desk::{Held, Window, X11, focus, keyboard, pings, pointer, windows};
 
 impl Desk {
     /// Sends an input that is for the window of such an app; none where it is for another one.
@@ -29,7 +29,7 @@ impl Desk {
             Way::Point(point) => self.inaccessible_at(apps, point).await?,
             Way::Keys => match self.screen.x11_if_any().await? {
                 Some(x11) if keys.is_some() => {
-                    x11.run(|d| d.windows()).await?.into_iter().find(|w| Some(w.id) == keys)
+                    x11.run(windows::all).await?.into_iter().find(|w| Some(w.id) == keys)
                 }
                 _ => None,
             },
@@ -38,20 +38,20 @@ impl Desk {
         let x11 = self.screen.x11("send input").await?;
         match action {
             Action::Press { point, button, count, modifiers, hold, .. } => {
-                let held = Held::new(&x11, *modifiers, button_number(*button));
-                let (point, modifiers, number) = (*point, *modifiers, button_number(*button));
+                let held = Held::new(&x11, *modifiers, *button);
+                let (point, modifiers, button) = (*point, *modifiers, *button);
                 x11.run(move |d| {
-                    d.move_to(point.0, point.1)?;
-                    d.hold(modifiers, true)
+                    pointer::move_to(d, point.0, point.1)?;
+                    keyboard::hold(d, modifiers, true)
                 })
                 .await?;
                 for _ in 0..(*count).max(1) {
-                    x11.run(move |d| d.press(number)).await?;
+                    x11.run(move |d| pointer::press(d, button)).await?;
                     tokio::select! {
                         () = unseen_down(*hold) => {}
                         () = cancel.cancelled() => {}
                     }
-                    x11.run(move |d| d.button(number, false)).await?;
+                    x11.run(move |d| pointer::release(d, button)).await?;
                 }
                 held.up().await?;
                 if !window.popup {
@@ -70,8 +70,8 @@ impl Desk {
                     let id = window.id;
                     sent += x11
                         .run(move |d| {
-                            let typed = d.type_text(&part)?;
-                            d.delivered(id)?;
+                            let typed = keyboard::type_text(d, &part)?;
+                            pings::await_delivery(d, id)?;
                             Ok(typed)
                         })
                         .await?
@@ -83,7 +83,7 @@ impl Desk {
                     return Ok(Some(elsewhere));
                 }
                 let (modifiers, name) = (*modifiers, key.clone());
-                if !x11.run(move |d| d.chord(modifiers, &name)).await? {
+                if !x11.run(move |d| keyboard::chord(d, modifiers, &name)).await? {
                     return Err(Error::new(
                         ErrorCode::InvalidArgs,
                         format!("there is no key {}", quote(key)),
@@ -94,7 +94,7 @@ impl Desk {
             _ => return Err(only_points(&window)),
         }
         let id = window.id;
-        x11.run(move |d| d.delivered(id)).await?;
+        x11.run(move |d| pings::await_delivery(d, id)).await?;
         apps.notice(Notice::Lacks {
             what: format!(
                 "nothing of {} can be read: stickpin screenshot shows what became of it",
@@ -119,8 +119,8 @@ impl Desk {
 async fn taken_from(x11: &X11, window: &Window) -> Result<Option<Performed>> {
     let id = window.id;
     let taker = x11.run(move |d| {
-        d.focus(id)?;
-        d.keys_kept_elsewhere(id)
+        focus::give(d, id)?;
+        focus::keys_kept_elsewhere(d, id)
     });
     let landed = taker.await?.map(|taker| Landed::Elsewhere { what: taker.words(), stopped: true });
     Ok(landed.map(|landed| Performed { handled: true, landed, ..Performed::default() }))

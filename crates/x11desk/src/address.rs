@@ -1,0 +1,105 @@
+//! Which display, and how to get in: the cookie that clients of a private display have to show (MIT-MAGIC-COOKIE-1), and
+//! the file that tells them.
+
+use std::fmt;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use stickpin_device::{Result, io_error};
+use x11rb::errors::ConnectError;
+use x11rb::reexports::x11rb_protocol::parse_display::parse_display;
+use x11rb::rust_connection::{DefaultStream, RustConnection};
+
+/// Which display, and how to get in.
+#[derive(Debug, Clone)]
+pub struct Address {
+    /// `:7`.
+    pub(crate) name: String,
+    /// Of a private display; what `XAUTHORITY` names otherwise.
+    pub(crate) cookie: Option<Cookie>,
+    /// Whether a person may be using it: we take a pointer and a keyboard of our own then.
+    pub(crate) shared: bool,
+}
+
+impl Address {
+    /// A display that a person may be using, by its name.
+    #[must_use]
+    pub fn shared(name: &str) -> Self {
+        Self { name: name.to_owned(), cookie: None, shared: true }
+    }
+
+    /// Connects to the server; with the number of the screen.
+    pub(crate) fn open(&self) -> std::result::Result<(RustConnection, usize), ConnectError> {
+        let Some(Cookie(secret)) = &self.cookie else { return RustConnection::connect(Some(&self.name)) };
+        let parsed = parse_display(Some(&self.name))?;
+        let mut failed = ConnectError::from(std::io::Error::from(std::io::ErrorKind::NotFound));
+        for at in parsed.connect_instruction() {
+            match DefaultStream::connect(&at) {
+                Ok((stream, _)) => {
+                    let screen = usize::from(parsed.screen);
+                    let (method, secret) = (METHOD.to_vec(), secret.to_vec());
+                    let conn =
+                        RustConnection::connect_to_stream_with_auth_info(stream, screen, method, secret)?;
+                    return Ok((conn, screen));
+                }
+                Err(e) => failed = e.into(),
+            }
+        }
+        Err(failed)
+    }
+}
+
+/// The name of the method.
+const METHOD: &[u8] = b"MIT-MAGIC-COOKIE-1";
+
+/// The family of an entry that holds for any host and display (`FamilyWild` of Xauth.h).
+const WILD: u16 = 0xffff;
+
+/// A secret of 128 bits.
+#[derive(Clone)]
+pub(crate) struct Cookie(pub(crate) [u8; 16]);
+
+impl fmt::Debug for Cookie {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Cookie")
+    }
+}
+
+impl Cookie {
+    pub(crate) fn random() -> Self {
+        Self(rand::random())
+    }
+
+    /// Writes the file that `XAUTHORITY` names.
+    pub(crate) fn write(&self, path: &Path) -> Result<()> {
+        let file = std::fs::File::options().create_new(true).write(true).mode(0o600).open(path);
+        file.and_then(|mut file| file.write_all(&self.entry())).map_err(|e| io_error("write", path, &e))
+    }
+
+    /// One entry: family, address, number, name and data, each counted in two bytes, high byte first.
+    fn entry(&self) -> Vec<u8> {
+        let mut out = WILD.to_be_bytes().to_vec();
+        for part in [&b""[..], b"", METHOD, &self.0] {
+            // All of them are short.
+            out.extend((part.len() as u16).to_be_bytes());
+            out.extend(part);
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_entry_reads_as_libxau_reads_it() {
+        let entry = Cookie([7; 16]).entry();
+        assert_eq!(entry[..6], [255, 255, 0, 0, 0, 0]);
+        assert_eq!(entry[6..8], [0, 18]);
+        assert_eq!(&entry[8..26], METHOD);
+        assert_eq!(entry[26..28], [0, 16]);
+        assert_eq!(entry.len(), 28 + 16);
+        assert_eq!(format!("{:?}", Cookie([7; 16])), "Cookie");
+    }
+}

@@ -1,0 +1,161 @@
+//! The clipboard (ICCCM 2): text that another window owns, or that a window of ours gives out while the session lives.
+
+use crate::display::Display;
+use crate::fault::Fault;
+use std::time::{Duration, Instant};
+use x11rb::connection::{Connection, RequestConnection};
+use x11rb::protocol::Event;
+use x11rb::protocol::xproto::{
+    Atom, AtomEnum, ConnectionExt, EventMask, PropMode, Property, SELECTION_NOTIFY_EVENT,
+    SelectionNotifyEvent, SelectionRequestEvent,
+};
+use x11rb::wrapper::ConnectionExt as _;
+
+/// How long an owner may take for each part of its text.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Longest text that is read, in bytes.
+const LONGEST: usize = 16 << 20;
+
+/// What we have, and what we hear from who has it.
+#[derive(Debug, Default)]
+pub(crate) struct Clipboard {
+    /// The text that we give out.
+    pub(crate) ours: Option<String>,
+    /// The property that holds what was asked for; none when the owner has no such thing.
+    answer: Option<Option<Atom>>,
+    /// A further part of a long text has come.
+    part: bool,
+}
+
+impl Clipboard {
+    pub(crate) fn hear(&mut self, event: &Event) {
+        match event {
+            Event::SelectionNotify(e) => {
+                self.answer = Some((e.property != x11rb::NONE).then_some(e.property));
+            }
+            Event::PropertyNotify(e) => self.part |= e.state == Property::NEW_VALUE,
+            _ => {}
+        }
+    }
+}
+
+/// The text on the clipboard; empty when there is none.
+///
+/// # Errors
+/// When whoever has it does not hand it over, or it is too long.
+pub fn read(d: &mut Display) -> Result<String, Fault> {
+    let clipboard = d.atoms.CLIPBOARD;
+    let owner = d.conn.get_selection_owner(clipboard)?.reply()?.owner;
+    if owner == x11rb::NONE {
+        return Ok(String::new());
+    }
+    if let Some(ours) = d.clipboard.ours.as_ref().filter(|_| owner == d.own) {
+        return Ok(ours.clone());
+    }
+    let Some(bytes) = ask(d, d.atoms.UTF8_STRING)? else {
+        // An old owner has Latin-1 only.
+        let latin1 = ask(d, AtomEnum::STRING.into())?.unwrap_or_default();
+        return Ok(latin1.into_iter().map(char::from).collect());
+    };
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn ask(d: &mut Display, target: Atom) -> Result<Option<Vec<u8>>, Fault> {
+    let (own, place) = (d.own, d.atoms.STICKPIN_CLIPBOARD);
+    d.conn.delete_property(own, place)?;
+    d.handle_events()?;
+    d.clipboard.answer = None;
+    d.conn.convert_selection(own, d.atoms.CLIPBOARD, target, place, x11rb::CURRENT_TIME)?;
+    let answer = d.until(Instant::now() + PATIENCE, |d| Ok(d.clipboard.answer.take()))?;
+    let silent = || Fault::Refused("the clipboard: its owner does not hand its text over".into());
+    let Some(place) = answer.ok_or_else(silent)? else { return Ok(None) };
+    d.clipboard.part = false;
+    let (kind, mut bytes) = take(d, place)?;
+    if kind != d.atoms.INCR {
+        return Ok(Some(bytes));
+    }
+    // A long text comes in parts, each after the one before was taken; an empty one is the end.
+    bytes.clear();
+    while bytes.len() < LONGEST {
+        let come = |d: &mut Display| Ok(std::mem::take(&mut d.clipboard.part).then_some(()));
+        if d.until(Instant::now() + PATIENCE, come)?.is_none() {
+            return Err(Fault::Refused("the clipboard: its owner stopped in the middle of its text".into()));
+        }
+        let (_, part) = take(d, place)?;
+        if part.is_empty() {
+            return Ok(Some(bytes));
+        }
+        bytes.extend(part);
+    }
+    Err(Fault::Refused(format!("the clipboard: its text is longer than {} MiB", LONGEST >> 20)))
+}
+
+/// Reads a property of our window and removes it.
+fn take(d: &Display, place: Atom) -> Result<(Atom, Vec<u8>), Fault> {
+    let length = u32::try_from(LONGEST / 4).unwrap_or(u32::MAX);
+    let value = d.conn.get_property(true, d.own, place, AtomEnum::ANY, 0, length)?.reply()?;
+    Ok((value.type_, value.value))
+}
+
+/// Puts a text onto the clipboard. It is there while the session lives.
+///
+/// # Errors
+/// When it is longer than can be given out, or somebody else keeps the clipboard.
+pub fn write(d: &mut Display, text: String) -> Result<(), Fault> {
+    let most = most(d);
+    if text.len() > most {
+        return Err(Fault::Refused(format!(
+            "the clipboard: the text has {} bytes, and at most {most} can be given out",
+            text.len()
+        )));
+    }
+    let clipboard = d.atoms.CLIPBOARD;
+    d.conn.set_selection_owner(d.own, clipboard, x11rb::CURRENT_TIME)?;
+    let owner = d.conn.get_selection_owner(clipboard)?.reply()?.owner;
+    if owner != d.own {
+        return Err(Fault::Refused("the clipboard: another window keeps it".into()));
+    }
+    d.clipboard.ours = Some(text);
+    Ok(())
+}
+
+/// Bytes of a text that fits into one request: more would have to be given in parts.
+fn most(d: &Display) -> usize {
+    d.conn.maximum_request_bytes().saturating_sub(64)
+}
+
+/// Gives our text to who asks for it.
+pub(crate) fn give(d: &mut Display, asked: &SelectionRequestEvent) -> Result<(), Fault> {
+    let a = d.atoms;
+    let place = if asked.property == x11rb::NONE { asked.target } else { asked.property };
+    let texts = [a.UTF8_STRING, a.TEXT_PLAIN_UTF8, a.TEXT_PLAIN, a.TEXT, AtomEnum::STRING.into()];
+    let ours = d.clipboard.ours.as_deref().filter(|_| asked.selection == a.CLIPBOARD);
+    let to = asked.requestor;
+    let given = match ours {
+        Some(_) if asked.target == a.TARGETS => {
+            let mut targets = vec![a.TARGETS];
+            targets.extend(texts);
+            d.conn.change_property32(PropMode::REPLACE, to, place, AtomEnum::ATOM, &targets)?;
+            true
+        }
+        Some(text) if texts.contains(&asked.target) => {
+            let kind = if asked.target == a.TEXT { a.UTF8_STRING } else { asked.target };
+            d.conn.change_property8(PropMode::REPLACE, to, place, kind, text.as_bytes())?;
+            true
+        }
+        _ => false,
+    };
+    let answer = SelectionNotifyEvent {
+        response_type: SELECTION_NOTIFY_EVENT,
+        sequence: 0,
+        time: asked.time,
+        requestor: to,
+        selection: asked.selection,
+        target: asked.target,
+        property: if given { place } else { x11rb::NONE },
+    };
+    d.conn.send_event(false, to, EventMask::NO_EVENT, answer)?;
+    d.conn.flush()?;
+    Ok(())
+}

@@ -1,0 +1,249 @@
+//! The keyboard: chords and text, by the XTEST extension. What no key makes gets a key without a meaning for a while.
+
+use crate::display::Display;
+use crate::fault::Fault;
+use crate::keymap::{self, Keymap, NO_SYMBOL, Stroke};
+use crate::{pointer, seat, spares};
+use std::time::Instant;
+use stickpin_device::Modifiers;
+use x11rb::connection::Connection;
+use x11rb::protocol::xkb::{self, ConnectionExt as _, ID};
+use x11rb::protocol::xproto::{ConnectionExt, GrabMode, KEY_PRESS_EVENT, KEY_RELEASE_EVENT, ModMask};
+
+/// What is on at the keyboard.
+#[derive(Debug, Clone, Copy, Default)]
+struct Locks {
+    group: usize,
+    caps: bool,
+}
+
+/// The keys that are held for modifiers, in the order in which they are pressed.
+fn held(modifiers: Modifiers) -> impl Iterator<Item = u32> {
+    let all = [
+        (modifiers.control, "Control"),
+        (modifiers.alt, "Alt"),
+        (modifiers.meta, "Meta"),
+        (modifiers.shift, "Shift"),
+    ];
+    all.into_iter().filter_map(|(held, name)| keymap::named(name).filter(|_| held))
+}
+
+/// The key of a modifier.
+fn modifier(keymap: &Keymap, sym: u32) -> Result<u8, Fault> {
+    let key = keymap.find(sym, 0, false).map(|stroke| stroke.code);
+    key.ok_or_else(|| Fault::Refused(format!("a chord: no key of the keyboard is the modifier {sym:#x}")))
+}
+
+/// The table by which apps read keys. That of a keyboard of our own is made the same: the modifiers that it holds come
+/// from there, and a new keyboard begins with the layout of the server, not with that of the person.
+fn table(d: &mut Display) -> Result<Keymap, Fault> {
+    // A change of the table is told by an event, that of the person's beside ours is not.
+    d.handle_events()?;
+    let own = d.has_seat();
+    if let Some(keymap) = d.keymap.as_ref().filter(|_| !own) {
+        return Ok(keymap.clone());
+    }
+    let setup = d.conn.setup();
+    let (first, last) = (setup.min_keycode, setup.max_keycode);
+    let count = last - first + 1;
+    let (answer, modifiers) = seat::of_person(d, || {
+        let table = d.conn.get_keyboard_mapping(first, count)?;
+        let modifiers = d.conn.get_modifier_mapping()?;
+        Ok((table.reply()?, modifiers.reply()?.keycodes))
+    })?;
+    let width = answer.keysyms_per_keycode;
+    let keymap = Keymap { first, width: usize::from(width), syms: answer.keysyms };
+    if own && d.keymap.as_ref() != Some(&keymap) {
+        d.conn.change_keyboard_mapping(count, first, width, &keymap.syms)?;
+        d.conn.set_modifier_mapping(&modifiers)?.reply()?;
+    }
+    d.keymap = Some(keymap.clone());
+    Ok(keymap)
+}
+
+/// Gives a key a meaning on the keyboard that apps read by, and on our own. Both levels: whatever is held, it types this.
+fn mean(d: &Display, code: u8, sym: u32) -> Result<(), Fault> {
+    if d.has_seat() {
+        d.conn.change_keyboard_mapping(1, code, 2, &[sym, sym])?;
+    }
+    seat::of_person(d, || Ok(d.conn.change_keyboard_mapping(1, code, 2, &[sym, sym]).map(drop)?))
+}
+
+fn read_locks(d: &Display) -> Result<Locks, Fault> {
+    if !d.has_extension(xkb::X11_EXTENSION_NAME)? {
+        return Ok(Locks::default());
+    }
+    d.conn.xkb_use_extension(1, 0)?.reply()?;
+    let state = d.conn.xkb_get_state(ID::USE_CORE_KBD.into())?.reply()?;
+    let caps = u16::from(state.locked_mods) & u16::from(ModMask::LOCK) != 0;
+    Ok(Locks { group: usize::from(u8::from(state.group)), caps })
+}
+
+/// How to make each of these keysyms, lending keys to those that none makes. Fewer when there are no more keys to
+/// lend: the rest has to wait until the app has read these.
+fn plan(d: &mut Display, keymap: &Keymap, syms: &[u32]) -> Result<Vec<Stroke>, Fault> {
+    let locks = read_locks(d)?;
+    let mut out = Vec::with_capacity(syms.len());
+    let mut free = None;
+    let mut lent = Vec::new();
+    for &sym in syms {
+        let plain = |code| Stroke { code, shift: false, level3: false };
+        let known = d.spares.lent.get(&sym).copied().map(plain);
+        let stroke = match known.or_else(|| keymap.find(sym, locks.group, locks.caps)) {
+            Some(stroke) => stroke,
+            None => {
+                let free = free.get_or_insert_with(|| keymap.spares());
+                free.retain(|code| !d.spares.lent.values().any(|l| l == code));
+                let Some(&code) = free.first() else { break };
+                d.spares.lent.insert(sym, code);
+                lent.push((code, sym));
+                plain(code)
+            }
+        };
+        if d.spares.lent.contains_key(&sym) {
+            d.spares.used = Some(Instant::now());
+        }
+        out.push(stroke);
+    }
+    if !lent.is_empty() {
+        note_spares(d)?;
+        for (code, sym) in lent {
+            mean(d, code, sym)?;
+        }
+    }
+    Ok(out)
+}
+
+/// Types characters, at least one of them; how many of them it were.
+pub fn type_text(d: &mut Display, text: &[char]) -> Result<usize, Fault> {
+    let keymap = table(d)?;
+    let syms: Vec<u32> = text.iter().map(|&c| keymap::of_char(c)).collect();
+    let mut strokes = plan(d, &keymap, &syms)?;
+    if strokes.is_empty() && !syms.is_empty() {
+        // What was typed with them has been read: the caller sees to that.
+        restore_spares(d)?;
+        let keymap = table(d)?;
+        strokes = plan(d, &keymap, &syms)?;
+        if strokes.is_empty() {
+            return Err(Fault::Refused(
+                "text that no key makes: every key of the keyboard has a meaning".into(),
+            ));
+        }
+    }
+    for stroke in &strokes {
+        send(d, &keymap, *stroke, Modifiers::default())?;
+    }
+    d.sync()?;
+    Ok(strokes.len())
+}
+
+/// Sends one chord; false when there is no such key.
+pub fn chord(d: &mut Display, modifiers: Modifiers, name: &str) -> Result<bool, Fault> {
+    let Some(sym) = keymap::named(name) else { return Ok(false) };
+    let keymap = table(d)?;
+    let Some(&stroke) = plan(d, &keymap, &[sym])?.first() else { return Ok(false) };
+    send(d, &keymap, stroke, modifiers)?;
+    d.sync()?;
+    Ok(true)
+}
+
+/// Presses the keys of these modifiers, or lets them go in the opposite order.
+pub fn hold(d: &mut Display, modifiers: Modifiers, down: bool) -> Result<(), Fault> {
+    let keymap = table(d)?;
+    let mut codes = held(modifiers).map(|sym| modifier(&keymap, sym)).collect::<Result<Vec<_>, _>>()?;
+    if !down {
+        codes.reverse();
+    }
+    codes.into_iter().try_for_each(|code| key(d, code, down))
+}
+
+fn key(d: &Display, code: u8, down: bool) -> Result<(), Fault> {
+    pointer::fake(d, if down { KEY_PRESS_EVENT } else { KEY_RELEASE_EVENT }, code, 0, 0)
+}
+
+/// Whether somebody holds the keyboard ([`pointer::is_held`]): whoever does gets our keys, whatever window has the focus.
+/// The one that every server has counts beside our own where that is asked for.
+pub(crate) fn is_held(d: &Display, with_core: bool) -> Result<bool, Fault> {
+    let mode = GrabMode::ASYNC;
+    let ours = d.conn.grab_keyboard(false, d.own, x11rb::CURRENT_TIME, mode, mode)?;
+    let core = with_core && seat::is_core_held(d, seat::CORE.1)?;
+    Ok(seat::is_taken(ours.reply()?.status) || core)
+}
+
+/// Sends one key with its modifiers held.
+fn send(
+    d: &Display,
+    keymap: &Keymap,
+    Stroke { code, shift, level3 }: Stroke,
+    modifiers: Modifiers,
+) -> Result<(), Fault> {
+    let modifiers = Modifiers { shift: modifiers.shift || shift, ..modifiers };
+    let syms = held(modifiers).chain(level3.then_some(keymap::LEVEL3));
+    let mut codes = syms.map(|sym| modifier(keymap, sym)).collect::<Result<Vec<_>, _>>()?;
+    codes.push(code);
+    for &code in &codes {
+        key(d, code, true)?;
+    }
+    codes.iter().rev().try_for_each(|&code| key(d, code, false))
+}
+
+/// Gives lent keys back.
+pub(crate) fn restore_spares(d: &mut Display) -> Result<(), Fault> {
+    let lent = std::mem::take(&mut d.spares).lent;
+    if lent.is_empty() {
+        return Ok(());
+    }
+    unlend(d, lent.values().copied())?;
+    note_spares(d)?;
+    d.sync()
+}
+
+/// Takes the meaning from keys that a killed process of ours has lent.
+pub(crate) fn remove_leftovers(d: &Display) -> Result<(), Fault> {
+    let mut left = Vec::new();
+    for (owner, code) in spares::lent(d)? {
+        if !d.lives(owner)? {
+            left.push(code);
+        }
+    }
+    if left.is_empty() {
+        return Ok(());
+    }
+    tracing::debug!(?left, "keys that were left with a meaning");
+    unlend(d, left.iter().copied())?;
+    spares::note_lent(d, &[])
+}
+
+/// Takes the meaning from keys that had none.
+fn unlend(d: &Display, mut codes: impl Iterator<Item = u8>) -> Result<(), Fault> {
+    codes.try_for_each(|code| mean(d, code, NO_SYMBOL))
+}
+
+/// Writes down which keys are lent, and by whom: what a crash leaves is put back by the next one.
+fn note_spares(d: &Display) -> Result<(), Fault> {
+    let ours: Vec<u8> = d.spares.lent.values().copied().collect();
+    spares::note_lent(d, &ours)
+}
+
+/// Makes two keys change places on the keyboard, as another layout has them.
+#[cfg(test)]
+pub(crate) fn swap(d: &mut Display, one: char, other: char) -> Result<(), Fault> {
+    let keymap = table(d)?;
+    let code = |c| keymap.find(keymap::of_char(c), 0, false).expect("a key").code;
+    let (one, other) = (code(one), code(other));
+    let width = keymap.width;
+    let syms = |code: u8| &keymap.syms[usize::from(code - keymap.first) * width..][..width];
+    for (code, as_if) in [(one, other), (other, one)] {
+        d.conn.change_keyboard_mapping(1, code, width as u8, syms(as_if))?;
+    }
+    d.keymap = None;
+    d.sync()
+}
+
+/// Keys without a meaning, as they are now.
+#[cfg(test)]
+pub(crate) fn spares(d: &mut Display) -> Result<Vec<u8>, Fault> {
+    d.keymap = None;
+    d.sync()?;
+    Ok(table(d)?.spares())
+}

@@ -1,0 +1,101 @@
+//! The pointer: moves, buttons, wheels, by the XTEST extension.
+
+use crate::display::{Display, pixel};
+use crate::fault::Fault;
+use crate::{seat, window_manager};
+use stickpin_device::Button;
+use x11rb::protocol::xproto::{
+    BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ConnectionExt, EventMask, GrabMode, KeyButMask,
+    MOTION_NOTIFY_EVENT,
+};
+use x11rb::protocol::xtest::ConnectionExt as _;
+
+/// Buttons that are a wheel: up, down, left, right.
+const WHEEL: [u8; 4] = [4, 5, 6, 7];
+
+/// The number of a button.
+fn number(button: Button) -> u8 {
+    match button {
+        Button::Left => 1,
+        Button::Middle => 2,
+        Button::Right => 3,
+    }
+}
+
+pub(crate) fn fake(d: &Display, kind: u8, detail: u8, x: i16, y: i16) -> Result<(), Fault> {
+    let root = if kind == MOTION_NOTIFY_EVENT { d.root } else { x11rb::NONE };
+    d.conn.xtest_fake_input(kind, detail, x11rb::CURRENT_TIME, root, x, y, 0)?;
+    Ok(())
+}
+
+/// Moves the pointer.
+pub fn move_to(d: &Display, x: f64, y: f64) -> Result<(), Fault> {
+    let (x, y) = pixel(x, y);
+    // Absolute.
+    fake(d, MOTION_NOTIFY_EVENT, 0, x, y)
+}
+
+/// Presses a button, and waits until the window manager lets the press through: many look first at each, that in the
+/// active window included, and what is asked of the app meanwhile is answered before it has got the press.
+pub fn press(d: &mut Display, button: Button) -> Result<(), Fault> {
+    turn(d, number(button), true)?;
+    window_manager::sync(d)
+}
+
+/// Lets a button go. One that is up stays so, and nobody is told of it.
+pub fn release(d: &Display, button: Button) -> Result<(), Fault> {
+    turn(d, number(button), false)
+}
+
+fn turn(d: &Display, number: u8, down: bool) -> Result<(), Fault> {
+    fake(d, if down { BUTTON_PRESS_EVENT } else { BUTTON_RELEASE_EVENT }, number, 0, 0)
+}
+
+/// Turns the wheel by so many notches, right and down.
+pub fn wheel(d: &Display, right: i32, down: i32) -> Result<(), Fault> {
+    let [up, below, left, to_right] = WHEEL;
+    for (notches, minus, plus) in [(right, left, to_right), (down, up, below)] {
+        let button = if notches < 0 { minus } else { plus };
+        for _ in 0..notches.unsigned_abs() {
+            turn(d, button, true)?;
+            turn(d, button, false)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether somebody holds the pointer, as open menus do: all input goes to them then. Asked by asking for it with a
+/// window that is never shown: the server refuses that, too, and says so only when nobody else has it (`GrabDevice` of
+/// its `dix/events.c` looks at that first), so nothing is taken and nobody notices.
+pub fn is_held(d: &Display) -> Result<bool, Fault> {
+    let (mode, none, now) = (GrabMode::ASYNC, x11rb::NONE, x11rb::CURRENT_TIME);
+    let ours = d.conn.grab_pointer(false, d.own, EventMask::NO_EVENT, mode, mode, none, none, now)?;
+    // A menu that was opened without our pointer holds the one that every server has.
+    let core = seat::is_core_held(d, seat::CORE.0)?;
+    Ok(seat::is_taken(ours.reply()?.status) || core)
+}
+
+/// Where the pointer is.
+#[cfg(test)]
+pub(crate) fn place(d: &Display) -> Result<(f64, f64), Fault> {
+    let at = d.conn.query_pointer(d.root)?.reply()?;
+    Ok((f64::from(at.root_x), f64::from(at.root_y)))
+}
+
+/// What our keyboard and pointer hold down, modifiers and buttons as one mask; without our own, those of the person.
+#[cfg(test)]
+pub(crate) fn held_down(d: &Display) -> Result<u16, Fault> {
+    Ok(d.conn.query_pointer(d.root)?.reply()?.mask.into())
+}
+
+/// Lets go of whatever button of ours is still down.
+pub(crate) fn release_all(d: &Display) -> Result<(), Fault> {
+    let mask = u16::from(d.conn.query_pointer(d.root)?.reply()?.mask);
+    let held = [(KeyButMask::BUTTON1, 1), (KeyButMask::BUTTON2, 2), (KeyButMask::BUTTON3, 3)];
+    for (bit, number) in held {
+        if mask & u16::from(bit) != 0 {
+            turn(d, number, false)?;
+        }
+    }
+    Ok(())
+}

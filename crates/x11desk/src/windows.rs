@@ -1,0 +1,261 @@
+//! The windows of the display: whose they are, where they are, what lies over what.
+
+use crate::display::{Display, PROPERTY, numbers, pixel};
+use crate::fault::Fault;
+use crate::window::{Extents, Presence, Window};
+use hashbrown::HashMap;
+use stickpin_tree::Rect;
+use x11rb::connection::Connection;
+use x11rb::cookie::Cookie;
+use x11rb::errors::ReplyError;
+use x11rb::properties::WmClass;
+use x11rb::protocol::res::{ClientIdMask, ClientIdSpec, ConnectionExt as _, QueryClientIdsReply};
+use x11rb::protocol::xproto::{
+    AtomEnum, ChangeWindowAttributesAux, ConnectionExt, EventMask, GetPropertyReply, MapState,
+    Window as WindowId, WindowClass,
+};
+use x11rb::rust_connection::RustConnection;
+
+type Reply = Result<GetPropertyReply, ReplyError>;
+
+/// Frames around a window that a window manager may nest.
+const NESTED: usize = 8;
+
+/// The state of a window that is minimised (ICCCM 4.1.3.1).
+const ICONIC: u32 = 3;
+
+/// What `_NET_WM_DESKTOP` says of a window that is on all of them.
+const ALL_DESKTOPS: u32 = u32::MAX;
+
+fn extents(numbers: &[u32]) -> Extents {
+    match *numbers {
+        [left, right, top, bottom] => Extents { left, right, top, bottom },
+        _ => Extents::default(),
+    }
+}
+
+fn is_on(desktop: Option<u32>, current: Option<u32>) -> bool {
+    match (desktop, current) {
+        (Some(desktop), Some(current)) => desktop == current || desktop == ALL_DESKTOPS,
+        _ => true,
+    }
+}
+
+/// All top-level windows, the lowest first: those of the window manager's list, and what is shown without it.
+pub fn all(d: &mut Display) -> Result<Vec<Window>, Fault> {
+    if d.known.is_some() {
+        // What happened until now has been told when this is answered: the server tells and answers in one order.
+        d.sync()?;
+        d.handle_events()?;
+    }
+    if let Some(known) = &d.known {
+        return Ok(known.clone());
+    }
+    let (windows, told) = ask(d)?;
+    // What has changed since they were asked for is told, and not heard yet.
+    d.known = (told && d.watches).then(|| windows.clone());
+    Ok(windows)
+}
+
+/// The windows as the server says them, and whether all that may change about them is told from now on.
+fn ask(d: &Display) -> Result<(Vec<Window>, bool), Fault> {
+    let atoms = d.atoms;
+    let ask_root = |atom| d.conn.get_property(false, d.root, atom, AtomEnum::ANY, 0, PROPERTY);
+    let tree = d.conn.query_tree(d.root)?;
+    let [managed, active, desktop] = atoms.of_root().map(ask_root);
+    let (managed, active, desktop) = (managed?, active?, desktop?);
+    let tops = tree.reply()?.children;
+    // Asked before the answers that come first are read: the server does it all in one go.
+    let asked = tops
+        .iter()
+        .map(|&top| Ok((d.conn.get_window_attributes(top)?, d.conn.get_geometry(top)?)))
+        .collect::<Result<Vec<_>, Fault>>()?;
+    let managed = numbers(managed.reply());
+    let active = numbers(active.reply()).first().copied();
+    let desktop = numbers(desktop.reply()).first().copied();
+
+    let (mut frames, direct) = frames(d, &managed, &tops)?;
+    let mut popups = Vec::new();
+    for (&top, (attributes, geometry)) in tops.iter().zip(asked) {
+        // Gone meanwhile.
+        let (Ok(attributes), Ok(geometry)) = (attributes.reply(), geometry.reply()) else { continue };
+        let holds_managed = frames.iter().any(|(_, frame)| *frame == top);
+        let seen =
+            attributes.map_state == MapState::VIEWABLE && attributes.class == WindowClass::INPUT_OUTPUT;
+        if !holds_managed && seen && geometry.width > 1 && geometry.height > 1 {
+            popups.push((top, attributes.override_redirect));
+            frames.push((top, top));
+        }
+    }
+    if d.watches {
+        // Before they are asked: nothing that happens after the answers goes unheard.
+        let mask = EventMask::STRUCTURE_NOTIFY | EventMask::PROPERTY_CHANGE;
+        let aux = ChangeWindowAttributesAux::new().event_mask(mask);
+        for &(id, _) in frames.iter().filter(|(id, _)| *id != d.own) {
+            d.conn.change_window_attributes(id, &aux)?;
+        }
+    }
+    let mut windows = describe(d, &frames, desktop)?;
+    for window in &mut windows {
+        window.popup = popups.iter().any(|&(id, popup)| id == window.id && popup);
+        window.active = Some(window.id) == active;
+    }
+    let place = |window: &Window| tops.iter().position(|&top| top == window.frame);
+    windows.sort_by_key(place);
+    Ok((windows, direct))
+}
+
+/// Windows with the child of the root that holds each, and whether all stand in that directly. `tops` are the children
+/// of the root.
+fn frames(
+    d: &Display,
+    managed: &[WindowId],
+    tops: &[WindowId],
+) -> Result<(Vec<(WindowId, WindowId)>, bool), Fault> {
+    let mut direct = true;
+    let mut out: Vec<(WindowId, WindowId)> = managed.iter().map(|&id| (id, id)).collect();
+    let mut open: Vec<usize> = (0..out.len()).filter(|&i| !tops.contains(&managed[i])).collect();
+    for _ in 0..NESTED {
+        if open.is_empty() {
+            break;
+        }
+        let asked = open.iter().map(|&i| d.conn.query_tree(out[i].1)).collect::<Result<Vec<_>, _>>()?;
+        let mut next = Vec::new();
+        for (i, tree) in open.into_iter().zip(asked) {
+            match tree.reply() {
+                Ok(tree) if tree.parent != d.root && tree.parent != 0 => {
+                    out[i].1 = tree.parent;
+                    if !tops.contains(&tree.parent) {
+                        next.push(i);
+                    }
+                }
+                Ok(_) => {}
+                // Gone meanwhile.
+                Err(_) => out[i].1 = 0,
+            }
+        }
+        direct &= next.is_empty();
+        open = next;
+    }
+    out.retain(|&(_, frame)| frame != 0);
+    Ok((out, direct))
+}
+
+/// What there is to say of each, while the workspace `current` is shown.
+fn describe(
+    d: &Display,
+    frames: &[(WindowId, WindowId)],
+    current: Option<u32>,
+) -> Result<Vec<Window>, Fault> {
+    let a = d.atoms;
+    let pids = ask_pids(d, frames.iter().map(|&(id, _)| id));
+    let ask = |&(id, _): &(WindowId, WindowId)| {
+        let origin = d.conn.translate_coordinates(id, d.root, 0, 0)?;
+        let size = d.conn.get_geometry(id)?;
+        Ok((
+            origin,
+            size,
+            a.of_window().map(|p| d.conn.get_property(false, id, p, AtomEnum::ANY, 0, PROPERTY)),
+        ))
+    };
+    let asked = frames.iter().map(ask).collect::<Result<Vec<_>, Fault>>()?;
+    let pids = pids_of(d, pids);
+    let mut windows = Vec::with_capacity(frames.len());
+    for (&(id, frame), (origin, size, said)) in frames.iter().zip(asked) {
+        let said = said.map(|said| said.map_err(ReplyError::from).and_then(Cookie::reply));
+        let (Ok(origin), Ok(size)) = (origin.reply(), size.reply()) else { continue };
+        let [name, old_name, own_pid, shadow, decoration, wm_state, state, transient_for, desktop] = said;
+        let text =
+            |reply: Reply| reply.map(|r| String::from_utf8_lossy(&r.value).into_owned()).unwrap_or_default();
+        let first = |reply| numbers(reply).first().copied();
+        let (name, old_name, state) = (text(name), text(old_name), numbers(state));
+        let minimised = first(wm_state) == Some(ICONIC) || state.contains(&a._NET_WM_STATE_HIDDEN);
+        let title = if name.is_empty() { old_name } else { name };
+        let area = Rect {
+            x: f64::from(origin.dst_x),
+            y: f64::from(origin.dst_y),
+            width: f64::from(size.width),
+            height: f64::from(size.height),
+        };
+        windows.push(Window {
+            frame,
+            pid: pids.get(&(id & !d.conn.setup().resource_id_mask)).copied().or(first(own_pid)),
+            shadow: extents(&numbers(shadow)),
+            decoration: extents(&numbers(decoration)),
+            // Window managers take what is on another workspace from the screen as they do what is minimised.
+            presence: match (is_on(first(desktop), current), minimised) {
+                (false, _) => Presence::Elsewhere,
+                (true, true) => Presence::Minimised,
+                (true, false) => Presence::Shown,
+            },
+            modal: state.contains(&a._NET_WM_STATE_MODAL),
+            transient_for: first(transient_for).filter(|&w| w != 0 && w != d.root),
+            ..Window::new(id, &title, area)
+        });
+    }
+    Ok(windows)
+}
+
+/// Asks for the processes of windows; none of a server without the extension.
+fn ask_pids(
+    d: &Display,
+    windows: impl Iterator<Item = WindowId>,
+) -> Option<Cookie<'_, RustConnection, QueryClientIdsReply>> {
+    let spec = |client| ClientIdSpec { client, mask: ClientIdMask::LOCAL_CLIENT_PID };
+    let specs: Vec<ClientIdSpec> = windows.map(spec).collect();
+    if specs.is_empty() { None } else { d.conn.res_query_client_ids(&specs).ok() }
+}
+
+/// The processes of windows, by the part of their ids that is their client's.
+fn pids_of(d: &Display, asked: Option<Cookie<'_, RustConnection, QueryClientIdsReply>>) -> HashMap<u32, u32> {
+    let mask = d.conn.setup().resource_id_mask;
+    // One window that is gone makes the whole question fail; what is asked next knows it no more. The windows' own
+    // word has to do then.
+    let ids = asked.and_then(|asked| asked.reply().ok()).map(|r| r.ids).unwrap_or_default();
+    ids.iter().filter_map(|id| Some((id.spec.client & !mask, *id.value.first()?))).collect()
+}
+
+/// A window of another program in words, with what that calls itself (ICCCM 4.1.2.5).
+///
+/// # Errors
+/// When the connection is lost.
+pub fn words_with_program(d: &mut Display, window: &Window) -> Result<String, Fault> {
+    // A window that is gone by now has no name any more.
+    let class = WmClass::get(&d.conn, window.id)?.reply().ok().flatten();
+    let class = class.map(|class| String::from_utf8_lossy(class.class()).into_owned());
+    Ok(match class.filter(|class| !class.is_empty()) {
+        Some(program) => format!("{} of {}", window.words(), stickpin_tree::quote(&program)),
+        None => format!("{} of another program", window.words()),
+    })
+}
+
+/// Whether a window is on the screen: neither gone, nor minimised, nor on another workspace.
+pub(crate) fn is_viewable(d: &Display, window: WindowId) -> Result<bool, Fault> {
+    // One that is gone has no attributes.
+    let attributes = d.conn.get_window_attributes(window)?.reply();
+    Ok(attributes.is_ok_and(|attributes| attributes.map_state == MapState::VIEWABLE))
+}
+
+/// The child of the root that an input at this point goes to; none where only the root is.
+pub fn top_at(d: &Display, x: f64, y: f64) -> Result<Option<WindowId>, Fault> {
+    let (x, y) = pixel(x, y);
+    // The server looks at the shapes of windows, those for input included.
+    let there = d.conn.translate_coordinates(d.root, d.root, x, y)?.reply()?;
+    Ok((there.child != x11rb::NONE).then_some(there.child))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workspaces_are_compared_only_where_both_are_known() {
+        assert!(
+            is_on(Some(1), Some(1))
+                && is_on(Some(ALL_DESKTOPS), Some(0))
+                && is_on(None, Some(1))
+                && is_on(Some(1), None)
+        );
+        assert!(!is_on(Some(1), Some(0)));
+    }
+}

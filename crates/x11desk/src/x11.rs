@@ -1,0 +1,276 @@
+//! The handle to a display, and the thread that speaks its protocol: a server that hangs stops nobody but its own
+//! session, and the clipboard is served while nothing else happens.
+
+use crate::address::Address;
+use crate::display::Display;
+use crate::fault::{Fault, PATIENCE};
+use crate::{keyboard, picture, pointer, seat, window_manager};
+use std::fmt;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+use stickpin_device::{Error, ErrorCode, Result, Shot};
+use stickpin_tree::Rect;
+use tokio::sync::oneshot;
+use x11rb::protocol::composite::{self, ConnectionExt as _};
+
+/// How much later than its window manager a display is given up that says nothing: that one it names itself.
+const LATE: Duration = Duration::from_secs(1);
+
+/// What is run on the display's thread.
+type Job = Box<dyn FnOnce(&mut Display) + Send>;
+
+/// The handle to a display's thread. The thread ends when the last one is dropped.
+#[derive(Debug, Clone)]
+pub struct X11(Arc<Line>);
+
+/// What reaches the thread.
+#[derive(Debug)]
+struct Line {
+    jobs: Option<mpsc::Sender<Job>>,
+    wake: Arc<OwnedFd>,
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        // The thread has to find its channel closed when it wakes.
+        self.jobs = None;
+        wake(&self.wake);
+    }
+}
+
+fn wake(fd: &OwnedFd) {
+    if let Err(e) = rustix::io::write(fd, &1_u64.to_ne_bytes()) {
+        tracing::debug!(error = %e, "the display's thread is not woken");
+    }
+}
+
+impl X11 {
+    /// Connects, and returns when a window manager is there; for that of a display of our own it waits until `until`, and
+    /// for a server that says nothing at all a little longer.
+    ///
+    /// # Errors
+    /// `DEVICE_NOT_FOUND` when there is no such display, or it does not answer.
+    pub async fn connect(address: Address, until: tokio::time::Instant) -> Result<Self> {
+        let internal =
+            |e: &dyn fmt::Display| Error::new(ErrorCode::Internal, format!("the display's thread: {e}"));
+        let fd =
+            rustix::event::eventfd(0, rustix::event::EventfdFlags::NONBLOCK).map_err(|e| internal(&e))?;
+        let wake = Arc::new(fd);
+        let (jobs, todo) = mpsc::channel::<Job>();
+        let (ready, connected) = oneshot::channel();
+        let (woken, name) = (Arc::clone(&wake), address.name.clone());
+        let thread = move || {
+            // Nobody waits for it any more if the other end is gone.
+            let _ = match prepare(&address, until.into_std()) {
+                Ok(display) => ready.send(Ok(())).map(|()| serve(display, &todo, &woken)),
+                Err(e) => ready.send(Err(e)).map(drop),
+            };
+        };
+        std::thread::Builder::new().name("x11".to_owned()).spawn(thread).map_err(|e| internal(&e))?;
+        match tokio::time::timeout_at(until + LATE, connected).await {
+            Ok(connected) => connected.map_err(|e| internal(&e))??,
+            Err(_) => return Err(unusable(&name, &"it does not answer")),
+        }
+        Ok(Self(Arc::new(Line { jobs: Some(jobs), wake })))
+    }
+
+    /// Has a job run on the display, which nobody waits for.
+    pub fn post(&self, job: impl FnOnce(&mut Display) -> Result<(), Fault> + Send + 'static) {
+        let job = move |display: &mut Display| {
+            if let Err(e) = job(display) {
+                tracing::debug!("a display: {e}");
+            }
+        };
+        // One that is gone has nothing left to do.
+        self.send(Box::new(job));
+    }
+
+    /// Hands a job to the thread; false where that is gone.
+    fn send(&self, job: Job) -> bool {
+        let sent = self.0.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
+        wake(&self.0.wake);
+        sent
+    }
+
+    /// A picture of a part of the screen.
+    ///
+    /// # Errors
+    /// `ELEMENT_OFFSCREEN` when nothing of it is on the screen; as [`X11::run`].
+    pub async fn shot(&self, area: Rect) -> Result<Shot> {
+        let picture = self.run(move |d| picture::take(d, area)).await?.ok_or_else(|| {
+            Error::new(ErrorCode::ElementOffscreen, "what the picture is of is not on the screen")
+                .hint("stickpin screenshot --full")
+        })?;
+        let area = picture.area();
+        let png = tokio::task::spawn_blocking(move || picture.png()).await;
+        let internal = |e: &dyn fmt::Display| Error::new(ErrorCode::Internal, format!("the picture: {e}"));
+        let png = png.map_err(|e| internal(&e))?.map_err(|e| internal(&e))?;
+        Ok(Shot { png, area, scale: 1.0 })
+    }
+
+    /// Runs a job on the display. Dropped before its turn comes, the job is skipped.
+    ///
+    /// # Errors
+    /// What the job says; `BACKEND_LOST` when the display does not answer or is gone.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut Display) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T> {
+        let (answer, answered) = oneshot::channel();
+        let job = move |display: &mut Display| {
+            // Input that nobody waits for any more is not sent.
+            if !answer.is_closed() {
+                // The caller may give up meanwhile.
+                let _ = answer.send(job(display));
+            }
+        };
+        let sent = self.send(Box::new(job));
+        let lost = |why: &str| Error::from(Fault::Lost(why.to_owned()));
+        match tokio::time::timeout(PATIENCE, answered).await {
+            Ok(Ok(done)) if sent => Ok(done?),
+            Ok(_) => Err(lost("its connection is closed")),
+            Err(_) => Err(lost(&format!("it did not answer within {} s", PATIENCE.as_secs()))),
+        }
+    }
+}
+
+fn unusable(name: &str, why: &dyn fmt::Display) -> Error {
+    Error::new(ErrorCode::DeviceNotFound, format!("the display {name} cannot be used: {why}"))
+        .hint("stickpin doctor; a private display needs none")
+}
+
+/// Connects, and has done all that jobs rely on.
+fn prepare(address: &Address, until: Instant) -> Result<Display> {
+    let failed = |e: &dyn fmt::Display| unusable(&address.name, e);
+    let (conn, screen) = address.open().map_err(|e| failed(&e))?;
+    let prepare = || -> Result<Display, Fault> {
+        let mut display = Display::new(conn, screen, !address.shared)?;
+        seat::remove_leftovers(&display)?;
+        keyboard::remove_leftovers(&display)?;
+        if address.shared {
+            seat::take(&mut display)?;
+        } else {
+            window_manager::await_start(&mut display, until)?;
+            draw_covered_windows(&display)?;
+        }
+        Ok(display)
+    };
+    prepare().map_err(|e| failed(&e))
+}
+
+/// Has the server draw all windows whole, also where others cover them, until this connection ends. Firefox says of
+/// nothing in a window that it is shown once no pixel of it would be drawn, so that it could not be read while
+/// another app lies over it.
+fn draw_covered_windows(d: &Display) -> Result<(), Fault> {
+    if !d.has_extension(composite::X11_EXTENSION_NAME)? {
+        tracing::debug!("no Composite: a window of Firefox that is covered entirely shows nothing");
+        return Ok(());
+    }
+    d.conn.composite_query_version(0, 4)?.reply()?;
+    d.conn.composite_redirect_subwindows(d.root, composite::Redirect::AUTOMATIC)?.check()?;
+    Ok(())
+}
+
+/// Runs jobs and handles events until nobody holds a handle any more, or the connection breaks.
+fn serve(mut d: Display, todo: &mpsc::Receiver<Job>, woken: &OwnedFd) {
+    loop {
+        loop {
+            match todo.try_recv() {
+                Ok(job) => job(&mut d),
+                Err(mpsc::TryRecvError::Empty) => break,
+                Err(mpsc::TryRecvError::Disconnected) => {
+                    if let Err(e) = leave(&mut d) {
+                        tracing::debug!("leaving a display: {e}");
+                    }
+                    return;
+                }
+            }
+        }
+        // Events last: what is asked for may bring some along.
+        let due = d.spares.due().is_some_and(|due| due <= Instant::now());
+        let restored = if due { keyboard::restore_spares(&mut d) } else { Ok(()) };
+        if let Err(e) = restored.and_then(|()| d.handle_events()) {
+            // The next job finds the channel closed.
+            tracing::debug!("a display is lost: {e}");
+            return;
+        }
+        d.wait(Some(woken), d.spares.due());
+    }
+}
+
+/// Puts back what was changed for us.
+fn leave(d: &mut Display) -> Result<(), Fault> {
+    pointer::release_all(d)?;
+    keyboard::restore_spares(d)?;
+    seat::leave(d)?;
+    d.sync()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{connect, desktop};
+    use std::time::{Duration, Instant};
+    use x11rb::protocol::xproto::{AtomEnum, PropMode};
+    use x11rb::wrapper::ConnectionExt as _;
+
+    #[tokio::test]
+    async fn a_server_that_says_nothing_is_given_up() {
+        let hangs = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        // The number of a display is that of its port, counted from 6000.
+        let name = format!("127.0.0.1:{}", hangs.local_addr().unwrap().port() - 6000);
+        let address = Address { name, cookie: None, shared: true };
+        let connected = X11::connect(address, tokio::time::Instant::now());
+        let connected = tokio::time::timeout(Duration::from_secs(30), connected).await;
+        let error = connected.expect("it comes back").unwrap_err();
+        assert_eq!(error.code, ErrorCode::DeviceNotFound);
+        assert!(error.message.contains("does not answer"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn the_thread_ends_with_the_last_handle_and_not_before() {
+        let dir = tempfile::tempdir().unwrap();
+        let Some(mut private) = desktop(dir.path()).await else { return };
+        let x11 = connect(&private).await;
+        drop(x11.clone());
+        assert!(x11.run(|d| d.sync()).await.is_ok(), "it is still there");
+        // The thread has the other end of it.
+        let line = Arc::downgrade(&x11.0.wake);
+        drop(x11);
+        let ended = async {
+            while line.strong_count() > 0 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(30), ended).await.expect("nobody has a handle");
+        private.end().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn what_comes_along_with_an_answer_is_not_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let Some(mut private) = desktop(dir.path()).await else { return };
+        let x11 = connect(&private).await;
+        let looked = x11.run(|d| {
+            // What the window manager still does would end the wait, too.
+            d.until(Instant::now() + Duration::from_millis(500), |_| Ok(None::<()>))?;
+            let mut looks = 0;
+            d.until(Instant::now() + Duration::from_secs(3600), |d| {
+                looks += 1;
+                if looks == 1 {
+                    // The event that says so is read with the answer to the next question.
+                    let (root, name) = (d.root, d.atoms.STICKPIN_CLIPBOARD);
+                    d.conn.change_property32(PropMode::REPLACE, root, name, AtomEnum::CARDINAL, &[1])?;
+                    d.sync()?;
+                }
+                Ok((looks > 1).then_some(()))
+            })
+        });
+        let looked = tokio::time::timeout(Duration::from_secs(30), looked).await;
+        assert_eq!(looked.expect("it does not wait for what has come").unwrap(), Some(()));
+        drop(x11);
+        private.end().await.unwrap();
+    }
+}
