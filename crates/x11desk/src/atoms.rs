@@ -1,7 +1,5 @@
 //! Names that the server knows by number.
 
-use x11rb::protocol::xproto::AtomEnum;
-
 x11rb::atom_manager! {
     /// The atoms of ICCCM, EWMH and our own.
     pub(crate) Atoms:
@@ -39,27 +37,5 @@ x11rb::atom_manager! {
         _NET_WM_WINDOW_TYPE,
         _NET_WM_WINDOW_TYPE_DESKTOP,
         _NET_WM_WINDOW_TYPE_DOCK,
-    }
-}
-
-impl Atoms {
-    /// The properties of the root that say which windows there are, which is active, and which workspace is shown.
-    pub(crate) fn of_root(&self) -> [u32; 3] {
-        [self._NET_CLIENT_LIST_STACKING, self._NET_ACTIVE_WINDOW, self._NET_CURRENT_DESKTOP]
-    }
-
-    /// The properties of a window that are read.
-    pub(crate) fn of_window(&self) -> [u32; 9] {
-        [
-            self._NET_WM_NAME,
-            AtomEnum::WM_NAME.into(),
-            self._NET_WM_PID,
-            self._GTK_FRAME_EXTENTS,
-            self._NET_FRAME_EXTENTS,
-            self.WM_STATE,
-            self._NET_WM_STATE,
-            AtomEnum::WM_TRANSIENT_FOR.into(),
-            self._NET_WM_DESKTOP,
-        ]
     }
 }

@@ -4,7 +4,6 @@ use crate::atoms::Atoms;
 use crate::clipboard::{self, Clipboard};
 use crate::fault::Fault;
 use crate::keymap::Keymap;
-use crate::window::Window;
 use hashbrown::HashMap;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
@@ -41,10 +40,6 @@ pub struct Display {
     pub(crate) spares: Spares,
     pub(crate) clipboard: Clipboard,
     pub(crate) shared: Option<Shared>,
-    /// The windows, while nothing was told that may make others of them.
-    pub(crate) known: Option<Vec<Window>>,
-    /// Whether windows of others are watched for that: not on a display that somebody else uses, where there is much to tell.
-    pub(crate) watches: bool,
     /// Answers to pings of windows: what was sent along.
     pub(crate) pongs: Vec<u32>,
     pub(crate) pinged: u32,
@@ -87,7 +82,7 @@ pub(crate) struct Shared {
 
 impl Display {
     /// Makes our window, and asks for what is told: about windows on the root, about the clipboard on ours.
-    pub(crate) fn new(conn: RustConnection, screen: usize, watches: bool) -> Result<Self, Fault> {
+    pub(crate) fn new(conn: RustConnection, screen: usize) -> Result<Self, Fault> {
         let screen = &conn.setup().roots[screen];
         let (root, size) = (screen.root, (screen.width_in_pixels, screen.height_in_pixels));
         let atoms = Atoms::new(&conn)?.reply()?;
@@ -109,8 +104,6 @@ impl Display {
             spares: Spares::default(),
             clipboard: Clipboard::default(),
             shared: None,
-            known: None,
-            watches,
             pongs: Vec::new(),
             pinged: 0,
             managed: false,
@@ -160,9 +153,6 @@ impl Display {
     }
 
     fn handle(&mut self, event: Event) -> Result<(), Fault> {
-        if self.may_change_windows(&event) {
-            self.known = None;
-        }
         match event {
             // Of a keyboard of our own we change it ourselves.
             Event::MappingNotify(_) if !self.has_seat() => self.keymap = None,
@@ -184,23 +174,6 @@ impl Display {
             _ => {}
         }
         Ok(())
-    }
-
-    /// Whether an event may make other windows of those that are known.
-    fn may_change_windows(&self, event: &Event) -> bool {
-        match event {
-            // Toolkits set others again and again.
-            Event::PropertyNotify(e) => {
-                self.atoms.of_window().contains(&e.atom) || self.atoms.of_root().contains(&e.atom)
-            }
-            Event::ConfigureNotify(_)
-            | Event::MapNotify(_)
-            | Event::UnmapNotify(_)
-            | Event::DestroyNotify(_)
-            | Event::ReparentNotify(_)
-            | Event::CirculateNotify(_) => true,
-            _ => false,
-        }
     }
 
     /// Handles events until `done` says something, at most until `deadline`.

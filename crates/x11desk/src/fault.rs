@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode};
-use x11rb::errors::{ConnectionError, ReplyError, ReplyOrIdError};
+use x11rb::errors::ReplyOrIdError;
 
 /// Why the display did not do something.
 #[derive(Debug, thiserror::Error)]
@@ -15,29 +15,14 @@ pub enum Fault {
     Refused(String),
 }
 
-impl From<ConnectionError> for Fault {
-    fn from(e: ConnectionError) -> Self {
-        Self::Lost(e.to_string())
-    }
-}
-
-impl From<ReplyError> for Fault {
-    fn from(e: ReplyError) -> Self {
-        match e {
-            ReplyError::ConnectionError(e) => e.into(),
-            ReplyError::X11Error(e) => {
+impl<E: Into<ReplyOrIdError>> From<E> for Fault {
+    fn from(e: E) -> Self {
+        match e.into() {
+            ReplyOrIdError::ConnectionError(e) => Self::Lost(e.to_string()),
+            ReplyOrIdError::IdsExhausted => Self::Lost("no more ids".to_owned()),
+            ReplyOrIdError::X11Error(e) => {
                 Self::Refused(format!("{} ({:?})", e.request_name.unwrap_or("a request"), e.error_kind))
             }
-        }
-    }
-}
-
-impl From<ReplyOrIdError> for Fault {
-    fn from(e: ReplyOrIdError) -> Self {
-        match e {
-            ReplyOrIdError::ConnectionError(e) => e.into(),
-            ReplyOrIdError::X11Error(e) => ReplyError::X11Error(e).into(),
-            ReplyOrIdError::IdsExhausted => Self::Lost("no more ids".to_owned()),
         }
     }
 }

@@ -9,12 +9,10 @@ use x11rb::connection::Connection;
 use x11rb::cookie::Cookie;
 use x11rb::errors::ReplyError;
 use x11rb::properties::WmClass;
-use x11rb::protocol::res::{ClientIdMask, ClientIdSpec, ConnectionExt as _, QueryClientIdsReply};
+use x11rb::protocol::res::{ClientIdMask, ClientIdSpec, ConnectionExt as _};
 use x11rb::protocol::xproto::{
-    AtomEnum, ChangeWindowAttributesAux, ConnectionExt, EventMask, GetPropertyReply, MapState,
-    Window as WindowId, WindowClass,
+    AtomEnum, ConnectionExt, GetPropertyReply, MapState, Window as WindowId, WindowClass,
 };
-use x11rb::rust_connection::RustConnection;
 
 type Reply = Result<GetPropertyReply, ReplyError>;
 
@@ -42,39 +40,21 @@ fn is_on(desktop: Option<u32>, current: Option<u32>) -> bool {
 }
 
 /// All top-level windows, the lowest first: those of the window manager's list, and what is shown without it.
+///
+/// # Errors
+/// When the connection is lost.
 pub fn all(d: &mut Display) -> Result<Vec<Window>, Fault> {
-    if d.known.is_some() {
-        // What happened until now has been told when this is answered: the server tells and answers in one order.
-        d.sync()?;
-        d.handle_events()?;
-    }
-    if let Some(known) = &d.known {
-        return Ok(known.clone());
-    }
-    let (windows, told) = ask(d)?;
-    // What has changed since they were asked for is told, and not heard yet.
-    d.known = (told && d.watches).then(|| windows.clone());
-    Ok(windows)
-}
-
-/// The windows as the server says them, and whether all that may change about them is told from now on.
-fn ask(d: &Display) -> Result<(Vec<Window>, bool), Fault> {
-    let atoms = d.atoms;
-    let ask_root = |atom| d.conn.get_property(false, d.root, atom, AtomEnum::ANY, 0, PROPERTY);
-    let tree = d.conn.query_tree(d.root)?;
-    let [managed, active, desktop] = atoms.of_root().map(ask_root);
-    let (managed, active, desktop) = (managed?, active?, desktop?);
-    let tops = tree.reply()?.children;
-    // Asked before the answers that come first are read: the server does it all in one go.
+    let tops = d.conn.query_tree(d.root)?.reply()?.children;
+    // All are asked before the answers are read: the server does it in one go.
     let asked = tops
         .iter()
         .map(|&top| Ok((d.conn.get_window_attributes(top)?, d.conn.get_geometry(top)?)))
         .collect::<Result<Vec<_>, Fault>>()?;
-    let managed = numbers(managed.reply());
-    let active = numbers(active.reply()).first().copied();
-    let desktop = numbers(desktop.reply()).first().copied();
-
-    let (mut frames, direct) = frames(d, &managed, &tops)?;
+    let managed = d.numbers(d.root, d.atoms._NET_CLIENT_LIST_STACKING)?;
+    let active = d.of_root(d.atoms._NET_ACTIVE_WINDOW)?;
+    let desktop = d.of_root(d.atoms._NET_CURRENT_DESKTOP)?;
+    let framed = managed.iter().filter_map(|&id| Some((id, frame_of(d, id, &tops)?)));
+    let mut frames: Vec<(WindowId, WindowId)> = framed.collect();
     let mut popups = Vec::new();
     for (&top, (attributes, geometry)) in tops.iter().zip(asked) {
         // Gone meanwhile.
@@ -87,58 +67,25 @@ fn ask(d: &Display) -> Result<(Vec<Window>, bool), Fault> {
             frames.push((top, top));
         }
     }
-    if d.watches {
-        // Before they are asked: nothing that happens after the answers goes unheard.
-        let mask = EventMask::STRUCTURE_NOTIFY | EventMask::PROPERTY_CHANGE;
-        let aux = ChangeWindowAttributesAux::new().event_mask(mask);
-        for &(id, _) in frames.iter().filter(|(id, _)| *id != d.own) {
-            d.conn.change_window_attributes(id, &aux)?;
-        }
-    }
     let mut windows = describe(d, &frames, desktop)?;
     for window in &mut windows {
         window.popup = popups.iter().any(|&(id, popup)| id == window.id && popup);
         window.active = Some(window.id) == active;
     }
-    let place = |window: &Window| tops.iter().position(|&top| top == window.frame);
-    windows.sort_by_key(place);
-    Ok((windows, direct))
+    windows.sort_by_key(|window| tops.iter().position(|&top| top == window.frame));
+    Ok(windows)
 }
 
-/// Windows with the child of the root that holds each, and whether all stand in that directly. `tops` are the children
-/// of the root.
-fn frames(
-    d: &Display,
-    managed: &[WindowId],
-    tops: &[WindowId],
-) -> Result<(Vec<(WindowId, WindowId)>, bool), Fault> {
-    let mut direct = true;
-    let mut out: Vec<(WindowId, WindowId)> = managed.iter().map(|&id| (id, id)).collect();
-    let mut open: Vec<usize> = (0..out.len()).filter(|&i| !tops.contains(&managed[i])).collect();
+/// The child of the root that holds a window; none of one that is gone.
+fn frame_of(d: &Display, window: WindowId, tops: &[WindowId]) -> Option<WindowId> {
+    let mut at = window;
     for _ in 0..NESTED {
-        if open.is_empty() {
-            break;
+        if tops.contains(&at) {
+            return Some(at);
         }
-        let asked = open.iter().map(|&i| d.conn.query_tree(out[i].1)).collect::<Result<Vec<_>, _>>()?;
-        let mut next = Vec::new();
-        for (i, tree) in open.into_iter().zip(asked) {
-            match tree.reply() {
-                Ok(tree) if tree.parent != d.root && tree.parent != 0 => {
-                    out[i].1 = tree.parent;
-                    if !tops.contains(&tree.parent) {
-                        next.push(i);
-                    }
-                }
-                Ok(_) => {}
-                // Gone meanwhile.
-                Err(_) => out[i].1 = 0,
-            }
-        }
-        direct &= next.is_empty();
-        open = next;
+        at = d.conn.query_tree(at).ok()?.reply().ok()?.parent;
     }
-    out.retain(|&(_, frame)| frame != 0);
-    Ok((out, direct))
+    None
 }
 
 /// What there is to say of each, while the workspace `current` is shown.
@@ -148,18 +95,24 @@ fn describe(
     current: Option<u32>,
 ) -> Result<Vec<Window>, Fault> {
     let a = d.atoms;
-    let pids = ask_pids(d, frames.iter().map(|&(id, _)| id));
+    let properties = [
+        a._NET_WM_NAME,
+        AtomEnum::WM_NAME.into(),
+        a._NET_WM_PID,
+        a._GTK_FRAME_EXTENTS,
+        a._NET_FRAME_EXTENTS,
+        a.WM_STATE,
+        a._NET_WM_STATE,
+        AtomEnum::WM_TRANSIENT_FOR.into(),
+        a._NET_WM_DESKTOP,
+    ];
     let ask = |&(id, _): &(WindowId, WindowId)| {
         let origin = d.conn.translate_coordinates(id, d.root, 0, 0)?;
         let size = d.conn.get_geometry(id)?;
-        Ok((
-            origin,
-            size,
-            a.of_window().map(|p| d.conn.get_property(false, id, p, AtomEnum::ANY, 0, PROPERTY)),
-        ))
+        Ok((origin, size, properties.map(|p| d.conn.get_property(false, id, p, AtomEnum::ANY, 0, PROPERTY))))
     };
     let asked = frames.iter().map(ask).collect::<Result<Vec<_>, Fault>>()?;
-    let pids = pids_of(d, pids);
+    let pids = pids(d, frames.iter().map(|&(id, _)| id));
     let mut windows = Vec::with_capacity(frames.len());
     for (&(id, frame), (origin, size, said)) in frames.iter().zip(asked) {
         let said = said.map(|said| said.map_err(ReplyError::from).and_then(Cookie::reply));
@@ -196,22 +149,15 @@ fn describe(
     Ok(windows)
 }
 
-/// Asks for the processes of windows; none of a server without the extension.
-fn ask_pids(
-    d: &Display,
-    windows: impl Iterator<Item = WindowId>,
-) -> Option<Cookie<'_, RustConnection, QueryClientIdsReply>> {
+/// The processes of windows, by the part of their ids that is their client's; none of a server without the extension.
+fn pids(d: &Display, windows: impl Iterator<Item = WindowId>) -> HashMap<u32, u32> {
     let spec = |client| ClientIdSpec { client, mask: ClientIdMask::LOCAL_CLIENT_PID };
     let specs: Vec<ClientIdSpec> = windows.map(spec).collect();
-    if specs.is_empty() { None } else { d.conn.res_query_client_ids(&specs).ok() }
-}
-
-/// The processes of windows, by the part of their ids that is their client's.
-fn pids_of(d: &Display, asked: Option<Cookie<'_, RustConnection, QueryClientIdsReply>>) -> HashMap<u32, u32> {
     let mask = d.conn.setup().resource_id_mask;
     // One window that is gone makes the whole question fail; what is asked next knows it no more. The windows' own
     // word has to do then.
-    let ids = asked.and_then(|asked| asked.reply().ok()).map(|r| r.ids).unwrap_or_default();
+    let asked = d.conn.res_query_client_ids(&specs).ok().and_then(|asked| asked.reply().ok());
+    let ids = asked.map(|reply| reply.ids).unwrap_or_default();
     ids.iter().filter_map(|id| Some((id.spec.client & !mask, *id.value.first()?))).collect()
 }
 

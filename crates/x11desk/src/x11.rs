@@ -146,7 +146,7 @@ fn prepare(address: &Address, until: Instant) -> Result<Display> {
     let failed = |e: &dyn fmt::Display| unusable(&address.name, e);
     let (conn, screen) = address.open().map_err(|e| failed(&e))?;
     let prepare = || -> Result<Display, Fault> {
-        let mut display = Display::new(conn, screen, !address.shared)?;
+        let mut display = Display::new(conn, screen)?;
         seat::remove_leftovers(&display)?;
         keyboard::remove_leftovers(&display)?;
         if address.shared {

@@ -266,7 +266,7 @@ async fn lent_keys_are_given_back() {
     let Some(stage) = Stage::new().await else { return };
     let spares = |x11: &X11| {
         let x11 = x11.clone();
-        async move { x11.run(|d| keyboard::spares(d)).await.unwrap() }
+        async move { x11.run(keyboard::spares).await.unwrap() }
     };
     let before = spares(&stage.x11).await;
     stage.x11.run(|d| keyboard::type_text(d, &['東', '京'])).await.unwrap();
@@ -430,7 +430,7 @@ async fn on_a_shared_display_the_pointer_is_our_own() {
 #[tokio::test]
 async fn on_a_shared_display_text_is_typed_by_the_layout_of_the_person() {
     let Some(stage) = Stage::new().await else { return };
-    let spares = || stage.x11.run(|d| keyboard::spares(d));
+    let spares = || stage.x11.run(keyboard::spares);
     let before = spares().await.unwrap();
     let ours = X11::connect(address(&stage.private, true), soon()).await.unwrap();
     assert!(ours.run(|d| Ok(d.has_seat())).await.unwrap());
@@ -529,7 +529,7 @@ async fn what_a_kill_leaves_held_and_lent_reaches_no_person_and_ends_with_the_ne
 #[tokio::test]
 async fn keys_that_a_kill_leaves_lent_are_given_back_by_the_next_one() {
     let Some(stage) = Stage::new().await else { return };
-    let spares = || stage.x11.run(|d| keyboard::spares(d));
+    let spares = || stage.x11.run(keyboard::spares);
     let before = spares().await.unwrap();
     let mut ids = Vec::new();
     for _ in 0..2 {
