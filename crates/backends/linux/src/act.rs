@@ -73,9 +73,7 @@ impl LinuxDevice {
     /// What was read last of the object behind a handle, and its path.
     pub(crate) fn object(&self, handle: Handle) -> Result<Object> {
         let path = self.path(handle)?;
-        let picture = self.last.as_ref().map(|last| &last.picture);
-        let object = picture.and_then(|p| p.objects.iter().find(|object| *object.path == *path));
-        object.cloned().ok_or_else(gone)
+        self.last.as_ref().and_then(|last| last.object(&path)).cloned().ok_or_else(gone)
     }
 
     /// Presses by the element's own action; none when it has none that means a press.

@@ -10,8 +10,9 @@ use crate::bus::{Desktop, Link};
 use crate::capture::Known;
 use crate::events::Heard;
 use crate::ids::{Ids, Where};
-use crate::model::{Picture, rows};
+use crate::model::{Object, Picture, parents, rows};
 use crate::screen::Screen;
+use hashbrown::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_device::Dispatched;
@@ -121,11 +122,38 @@ pub(crate) fn gone() -> Error {
     Error::new(ErrorCode::ElementNotFound, "the element is no longer in the app").hint("stickpin snapshot -i")
 }
 
-/// The last reading of the app.
+/// The last reading of the app, with its index.
 #[derive(Debug)]
 pub(crate) struct Last {
     pub(crate) picture: Picture,
     pub(crate) tree: Arc<Tree>,
+    by_path: HashMap<String, usize>,
+    /// What each object lies in.
+    parents: Vec<usize>,
+}
+
+impl Last {
+    pub(crate) fn new(picture: Picture, tree: Arc<Tree>) -> Self {
+        // Of two with one path the first counts.
+        let paths = picture.objects.iter().enumerate().rev();
+        let by_path = paths.map(|(at, object)| (object.path.clone(), at)).collect();
+        Self { parents: parents::parents(&picture), by_path, picture, tree }
+    }
+
+    /// The object with a path, by its index.
+    pub(crate) fn at(&self, path: &str) -> Option<usize> {
+        self.by_path.get(path).copied()
+    }
+
+    /// The object with a path.
+    pub(crate) fn object(&self, path: &str) -> Option<&Object> {
+        self.at(path).map(|at| &self.picture.objects[at])
+    }
+
+    /// Indices from an object up to its window, itself first.
+    pub(crate) fn chain(&self, at: usize) -> Vec<usize> {
+        parents::way(&self.parents, at)
+    }
 }
 
 /// Ends an app that we started, and what it started.

@@ -15,6 +15,9 @@ pub(crate) const CHILDREN: usize = 2_000;
 /// Characters of a text that a capture holds; `get text` reads the rest.
 pub(crate) const TEXT: i32 = 8_192;
 
+/// Bytes of all texts of a capture together; what is beyond is cut, and the capture says so.
+pub(crate) const TEXTS: usize = 16 << 20;
+
 /// How often it is asked whether an app has come to something that it does not signal.
 pub(crate) const FRAME: Duration = Duration::from_millis(16);
 

@@ -110,6 +110,15 @@ impl Object {
         format!("{} {}", crate::roles::tag(self.role), stickpin_tree::quote(&self.name))
     }
 
+    /// Bytes of all texts that are kept of it.
+    pub(crate) fn text_size(&self) -> usize {
+        let pairs = self.attributes.iter().map(|(key, value)| key.len() + value.len());
+        let lists = self.labelled_by.iter().chain(&self.actions).map(String::len);
+        let texts = [&self.name, &self.description, &self.child_of, &self.address].map(String::len);
+        let text = self.text.as_ref().map_or(0, String::len);
+        self.path.len() + text + texts.iter().sum::<usize>() + pairs.chain(lists).sum::<usize>()
+    }
+
     /// Whether a state is set.
     pub(crate) fn is(&self, state: u64) -> bool {
         self.states & state != 0

@@ -5,7 +5,6 @@ use crate::app::pointer::{NONE, Pressed};
 use crate::app::{LinuxDevice, unknown};
 use crate::bus::Link;
 use crate::bus::fault::Fault;
-use crate::model::parents;
 use crate::roles::number as n;
 use std::time::{Duration, Instant};
 use stickpin_device::{
@@ -283,7 +282,7 @@ impl LinuxDevice {
     fn bars(&self, at: usize) -> Vec<String> {
         let Some(last) = &self.last else { return Vec::new() };
         let objects = &last.picture.objects;
-        let pane = parents::chain(&last.picture, at).into_iter().find(|&i| objects[i].role == n::SCROLL_PANE);
+        let pane = last.chain(at).into_iter().find(|&i| objects[i].role == n::SCROLL_PANE);
         let children = pane.map(|pane| objects[pane].children.clone()).unwrap_or_default();
         let bars = children.into_iter().filter(|&c| objects[c].role == n::SCROLL_BAR);
         bars.map(|c| objects[c].path.clone()).collect()

@@ -112,7 +112,7 @@ impl LinuxDevice {
         let path = self.path(handle)?;
         self.look(&[]).await?;
         let Some(last) = &self.last else { return Err(gone()) };
-        let object = last.picture.objects.iter().find(|object| *object.path == *path).ok_or_else(gone)?;
+        let object = last.object(&path).ok_or_else(gone)?;
         let mut out = facts(object);
         let field = object.has(Interfaces::TEXT) && is_field(object.role) && object.role != role::PASSWORD;
         // A capture asks text that nobody acts on for none.

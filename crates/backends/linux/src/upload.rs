@@ -316,9 +316,8 @@ impl LinuxDevice {
     }
 
     fn of<T>(&self, top: &str, what: impl Fn(&Picture, usize) -> T) -> Option<T> {
-        let picture = &self.last.as_ref()?.picture;
-        let at = picture.objects.iter().position(|object| object.path == top)?;
-        Some(what(picture, at))
+        let last = self.last.as_ref()?;
+        Some(what(&last.picture, last.at(top)?))
     }
 
     /// The title of the window with this path.
@@ -351,14 +350,13 @@ impl LinuxDevice {
     }
 
     fn object_at(&self, path: &str) -> Option<&Object> {
-        self.last.as_ref()?.picture.objects.iter().find(|object| object.path == path)
+        self.last.as_ref()?.object(path)
     }
 
     /// The field for paths in the chooser with this path.
     fn field_of(&self, top: &str) -> Option<Object> {
-        let picture = &self.last.as_ref()?.picture;
-        let at = picture.objects.iter().position(|object| object.path == top)?;
-        path_field(picture, at).map(|field| picture.objects[field].clone())
+        let last = self.last.as_ref()?;
+        path_field(&last.picture, last.at(top)?).map(|field| last.picture.objects[field].clone())
     }
 
     /// Reads the app again and again until it shows what is looked for; none when it has been silent before.

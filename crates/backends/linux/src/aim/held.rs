@@ -89,7 +89,7 @@ impl LinuxDevice {
     fn held_by(&mut self, popup: Option<usize>) -> Hit {
         let (by, what) = match popup.zip(self.last.as_ref()) {
             Some((at, last)) => {
-                let above = chain(&last.picture, at);
+                let above = last.chain(at);
                 let handles: Vec<_> =
                     above.iter().map(|&i| self.ids.handle(&last.picture.objects[i].path)).collect();
                 let mut nodes = handles.iter().filter_map(|handle| last.tree.find_handle(*handle));

@@ -38,7 +38,7 @@ impl LinuxDevice {
     /// The X window that shows an object: its pop-up, or its top-level window.
     pub(crate) async fn window_of(&mut self, at: usize, windows: &[Window]) -> Result<Option<Window>> {
         let Some(last) = &self.last else { return Ok(None) };
-        let top = chain(&last.picture, at).last().map(|&top| last.picture.objects[top].path.clone());
+        let top = last.chain(at).last().map(|&top| last.picture.objects[top].path.clone());
         let frame = self.said(top.as_slice()).await?.pop().flatten();
         self.window_with(at, frame, windows).await
     }
@@ -57,7 +57,7 @@ impl LinuxDevice {
             return Ok(Some(floating));
         }
         let Some(last) = &self.last else { return Ok(None) };
-        let chain = chain(&last.picture, at);
+        let chain = last.chain(at);
         let Some(&top) = chain.last() else { return Ok(None) };
         let title = &last.picture.objects[top].name;
         let size = frame.map(|r| (r.width, r.height));
@@ -70,7 +70,7 @@ impl LinuxDevice {
         let Some(last) = self.last.as_ref().filter(|last| last.picture.toolkit == Toolkit::Qt) else {
             return Ok(None);
         };
-        let (objects, chain) = (&last.picture.objects, chain(&last.picture, at));
+        let (objects, chain) = (&last.picture.objects, last.chain(at));
         let inner = &chain[..chain.len().saturating_sub(1)];
         let Some(&dock) = inner.iter().find(|&&i| floats(&objects[i])) else { return Ok(None) };
         let (title, path) = (objects[dock].name.clone(), objects[dock].path.clone());
@@ -183,7 +183,7 @@ impl LinuxDevice {
     ) -> Result<std::result::Result<Option<Hit>, String>> {
         let Some(last) = &self.last else { return Ok(Ok(None)) };
         let objects = &last.picture.objects;
-        let above = chain(&last.picture, at);
+        let above = last.chain(at);
         let Some(&top) = above.last() else { return Ok(Ok(None)) };
         let (own, toolkit) = (objects[at].words(), last.picture.toolkit);
         let page = above.iter().copied().find(|&holder| is_document(objects[holder].role)).unwrap_or(top);
@@ -208,11 +208,11 @@ impl LinuxDevice {
     /// Whether an input that goes to what the app named reaches an object.
     async fn named_hit(&mut self, at: usize, path: String) -> Result<Hit> {
         let Some(last) = &self.last else { return Ok(Hit::Target) };
-        let above = chain(&last.picture, at);
+        let above = last.chain(at);
         let objects = &last.picture.objects;
-        let there = objects.iter().position(|o| o.path == path);
+        let there = last.at(&path);
         let is_part = |there: usize| {
-            let inside = chain(&last.picture, there).contains(&at);
+            let inside = last.chain(there).contains(&at);
             inside || above.contains(&there) || is_of(&objects[there], &objects[at])
         };
         if there.is_some_and(is_part) {
@@ -254,7 +254,7 @@ impl LinuxDevice {
         let Some(last) = self.last.as_ref().filter(|last| last.picture.toolkit == Toolkit::Gtk4) else {
             return Ok(false);
         };
-        let (objects, chain) = (&last.picture.objects, chain(&last.picture, at));
+        let (objects, chain) = (&last.picture.objects, last.chain(at));
         let Some(&top) = popup_in(&last.picture, &chain).map_or(chain.last(), |popup| chain.get(popup))
         else {
             return Ok(false);

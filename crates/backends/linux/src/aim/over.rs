@@ -13,7 +13,7 @@ use crate::capture::ask::{Ask, Questions};
 use crate::extents::has;
 use crate::model::floating::floats;
 use crate::model::overlaps::{is_of, words};
-use crate::model::parents::{chain, popup_in};
+use crate::model::parents::popup_in;
 use crate::model::{Object, Picture, rows};
 use crate::roles::{is_wrapper, number as role};
 use crate::states as s;
@@ -34,7 +34,7 @@ impl LinuxDevice {
         }
         let Some(path) = self.over(at, point, offset).await? else { return Ok(Some(Hit::Target)) };
         let Some(last) = &self.last else { return Ok(Some(Hit::Target)) };
-        let known = last.picture.objects.iter().position(|object| object.path == path);
+        let known = last.at(&path);
         let what = match known.filter(|&at| last.picture.objects[at].shown) {
             Some(at) => words(&last.picture, at),
             None => self.words_now(&path).await?,
@@ -51,7 +51,7 @@ impl LinuxDevice {
     ) -> Result<bool> {
         let Some(last) = &self.last else { return Ok(true) };
         let objects = &last.picture.objects;
-        let above = chain(&last.picture, at);
+        let above = last.chain(at);
         let holders = &above[1..end_of_window(&last.picture, &above)];
         if holders.iter().any(|&holder| objects[holder].role == role::LAYERED_PANE) {
             return Ok(false);
@@ -91,7 +91,7 @@ impl LinuxDevice {
     async fn later(&mut self, at: usize) -> Result<Vec<String>> {
         let Some(last) = &self.last else { return Ok(Vec::new()) };
         let objects = &last.picture.objects;
-        let above = chain(&last.picture, at);
+        let above = last.chain(at);
         let end = end_of_window(&last.picture, &above);
         let real = |at: usize| !objects[at].path.is_empty() && !objects[at].path.ends_with(rows::ROW);
         let pairs: Vec<(String, String)> = above[..end]
@@ -182,6 +182,7 @@ fn lies_over(object: &Object, target: &Object, toolkit: Toolkit) -> bool {
 mod tests {
     use super::*;
     use crate::bus::names::ROOT;
+    use crate::model::parents::chain;
     use crate::tests::heap::{Heap, Thing, at, covered, read};
 
     fn object(role: u32, states: u64, name: &str) -> Object {

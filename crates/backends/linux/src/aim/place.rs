@@ -84,7 +84,7 @@ impl LinuxDevice {
     /// What was read last of the object behind a handle, by its index.
     pub(crate) fn index(&self, handle: Handle) -> Option<usize> {
         let path = self.path(handle).ok()?;
-        self.last.as_ref()?.picture.objects.iter().position(|object| *object.path == *path)
+        self.last.as_ref()?.at(&path)
     }
 
     /// The windows of the display, where there is one.
@@ -163,7 +163,7 @@ impl LinuxDevice {
         known: &mut HashMap<usize, (f64, f64)>,
     ) -> Result<(f64, f64)> {
         let Some(last) = &self.last else { return Ok((0.0, 0.0)) };
-        let chain = chain(&last.picture, at);
+        let chain = last.chain(at);
         let top = *chain.last().unwrap_or(&at);
         let path = last.picture.objects[top].path.clone();
         if let Some((window, shown)) = self.popup(at, &sight.windows).await? {
@@ -272,7 +272,7 @@ impl LinuxDevice {
         let Some(rect) = own.filter(|rect| !nowhere(*rect)) else { return Ok(None) };
         let offset = match (sight, &self.last) {
             (Some(sight), Some(last)) if extents::is_relative(self.link.toolkit) => {
-                let top = chain(&last.picture, at).last().copied().unwrap_or(at);
+                let top = last.chain(at).last().copied().unwrap_or(at);
                 let mut known = HashMap::from_iter([(top, self.offset_of(top, *frame, sight))]);
                 self.offset(at, sight, &mut known).await?
             }

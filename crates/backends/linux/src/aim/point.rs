@@ -187,7 +187,7 @@ impl LinuxDevice {
 
     /// An object as it was read, by its index; what was not is read now.
     async fn read_at(&mut self, path: &str) -> Result<Option<usize>> {
-        let known = |d: &Self| d.last.as_ref()?.picture.objects.iter().position(|o| o.path == path);
+        let known = |d: &Self| d.last.as_ref()?.at(path);
         if known(self).is_none() {
             self.look(&[]).await?;
         }

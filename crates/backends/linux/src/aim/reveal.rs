@@ -9,7 +9,6 @@ use crate::bus::{Args, calls};
 use crate::extents::common;
 use crate::limits::FRAME;
 use crate::model::Interfaces;
-use crate::model::parents::chain;
 use crate::roles::number as n;
 use std::time::Duration;
 use stickpin_device::{ErrorCode, Result};
@@ -68,7 +67,7 @@ impl LinuxDevice {
         let Some(last) = &self.last else { return Ok(false) };
         let objects = &last.picture.objects;
         let Some(&pane) = panes(&last.picture, at).first() else { return Ok(false) };
-        let up = chain(&last.picture, at);
+        let up = last.chain(at);
         let inside = up.windows(2).take_while(|pair| pair[0] != pane);
         let among = inside.map(|pair| (&objects[pair[1]].children, pair[0]));
         let Some((siblings, own)) = among.max_by_key(|(siblings, _)| siblings.len()) else {

@@ -8,7 +8,7 @@ use crate::bus::fault::Fault;
 use crate::bus::names::ACCESSIBLE;
 use crate::model::overlaps;
 use crate::model::overlaps::is_of;
-use crate::model::parents::{DEEP, chain};
+use crate::model::parents::DEEP;
 use crate::toolkit::Toolkit;
 use stickpin_device::{Hit, Result};
 
@@ -24,8 +24,8 @@ impl LinuxDevice {
         let Some((up, holder)) = self.up_to_read(path, &own.path).await? else { return Ok(Hit::Target) };
         let Some(last) = &self.last else { return Ok(Hit::Target) };
         let objects = &last.picture.objects;
-        let inside = chain(&last.picture, holder).contains(&target);
-        let holds_both = chain(&last.picture, target).contains(&holder);
+        let inside = last.chain(holder).contains(&target);
+        let holds_both = last.chain(target).contains(&holder);
         if inside || (holds_both && !seen) {
             return Ok(Hit::Target);
         }
@@ -46,8 +46,7 @@ impl LinuxDevice {
             let Some(above) = self.above_now(&here).await? else { return Ok(None) };
             let Some(last) = &self.last else { return Ok(None) };
             let objects = &last.picture.objects;
-            let known = |o: &&crate::model::Object| o.path == above && (o.shown || above == target);
-            if let Some(at) = objects.iter().position(|o| known(&o)) {
+            if let Some(at) = last.at(&above).filter(|&at| objects[at].shown || above == target) {
                 return Ok(Some((here, at)));
             }
             here = above;

@@ -125,6 +125,11 @@ impl Message {
         self.body.signature().to_string_no_parens()
     }
 
+    /// How many bytes its body has.
+    pub(crate) fn size(&self) -> usize {
+        self.body.len()
+    }
+
     /// Who sent it: a name on the bus; empty from an app itself.
     pub(crate) fn sender(&self) -> String {
         self.message.header().sender().map(ToString::to_string).unwrap_or_default()

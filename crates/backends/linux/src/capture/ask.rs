@@ -7,7 +7,7 @@ use crate::bus::names::{
     ACCESSIBLE, ACTION, CACHE, COMPONENT, DOCUMENT, SCREEN, TEXT as TEXT_INTERFACE, VALUE,
 };
 use crate::bus::{Args, Call, Cursor, Link, Message, calls};
-use crate::limits::TEXT;
+use crate::limits::{TEXT, TEXTS};
 use crate::model::{Interfaces, Object, Picture};
 use crate::states;
 use crate::toolkit::Toolkit;
@@ -86,6 +86,12 @@ impl Ask {
                 args: Args::new().text("DocURL"),
             },
         }
+    }
+
+    /// Whether the answer is as long as the app wants it to be.
+    fn is_for_text(self) -> bool {
+        use Ask::{Actions, Address, Attributes, Description, Link, Name, Relations, Text};
+        matches!(self, Name | Description | Text | Attributes | Relations | Actions | Link | Address)
     }
 
     /// Writes into an object what an answer says of it.
@@ -209,7 +215,16 @@ impl Questions {
         picture: &mut Picture,
     ) -> Result<Answers, Fault> {
         let mut out = Answers::default();
+        let mut room = TEXTS.saturating_sub(picture.objects.iter().map(Object::text_size).sum());
         for ((at, ask), answer) in self.0.into_iter().zip(answers) {
+            if ask.is_for_text()
+                && let Ok(answer) = &answer
+            {
+                let left = room.checked_sub(answer.size());
+                picture.truncated |= left.is_none();
+                let Some(left) = left else { continue };
+                room = left;
+            }
             match answer.and_then(|answer| ask.keep(link, &answer, at, picture, &mut out)) {
                 Ok(()) => {}
                 Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
@@ -248,10 +263,8 @@ pub(crate) struct Answers {
 pub(super) struct Cached {
     pub(crate) object: Object,
     pub(crate) parent: String,
-    /// Its place among its siblings; none where the cache lists children instead.
-    pub(crate) place: Option<i32>,
-    /// Paths of its children, where the cache lists them.
-    pub(crate) children: Vec<String>,
+    /// Its place among its siblings.
+    pub(crate) place: i32,
 }
 
 /// Asks for the cache of an app (`Cache.GetItems`).
@@ -260,34 +273,20 @@ pub(super) struct Cached {
 /// When there is none, or the app is gone.
 pub(super) async fn cached(link: &Link) -> Result<Vec<Cached>, Fault> {
     let answer = link.call("/org/a11y/atspi/cache", CACHE, "GetItems", Args::new()).await?;
-    // Two formats: the older one lists children, the newer says place and count.
-    let older = match answer.signature().as_str() {
-        "a((so)(so)(so)iiassusau)" => false,
-        "a((so)(so)(so)a(so)assusau)" => true,
-        _ => return Err(Fault::corrupt("a cache of an unknown format")),
-    };
-    answer.body().items(8, |c| item(c, older))
+    // Older bridges list children in it: there each object is asked.
+    match answer.signature().as_str() {
+        "a((so)(so)(so)iiassusau)" => answer.body().items(8, item),
+        _ => Err(Fault::corrupt("a cache of an unknown format")),
+    }
 }
 
-fn item(c: &mut Cursor<'_>, older: bool) -> Result<Cached, Fault> {
+fn item(c: &mut Cursor<'_>) -> Result<Cached, Fault> {
     c.fields()?;
-    let mut path = || -> Result<String, Fault> {
-        c.fields()?;
-        c.text()?;
-        Ok(c.text()?.to_owned())
-    };
-    let own = path()?;
-    path()?;
-    let parent = path()?;
-    let mut object = Object { path: own, count: -1, ..Object::default() };
-    let (mut place, mut children) = (None, Vec::new());
-    if older {
-        children = c.items(8, |c| reference(c))?.into_iter().map(|(_, path)| path).collect();
-        object.count = i32::try_from(children.len()).unwrap_or(i32::MAX);
-    } else {
-        place = Some(c.int()?);
-        object.count = c.int()?;
-    }
+    let (_, path) = reference(c)?;
+    reference(c)?;
+    let (_, parent) = reference(c)?;
+    let place = c.int()?;
+    let mut object = Object { path, count: c.int()?, ..Object::default() };
     for name in c.items(4, Cursor::text)? {
         object.interfaces.add(name);
     }
@@ -295,5 +294,36 @@ fn item(c: &mut Cursor<'_>, older: bool) -> Result<Cached, Fault> {
     object.role = c.unsigned()?;
     object.description = c.text()?.to_owned();
     object.states = states::joined(&c.items(4, Cursor::unsigned)?);
-    Ok(Cached { object, parent, place, children })
+    Ok(Cached { object, parent, place })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::Heard;
+    use crate::tests::peer::App;
+    use std::sync::Arc;
+
+    fn said(text: &str) -> Result<Message, Fault> {
+        let signal = zbus::Message::signal("/a", "a.b", "C");
+        Ok(Message::new(signal.build(&zbus::Variant::from(text)).unwrap()))
+    }
+
+    #[tokio::test]
+    async fn texts_of_a_capture_are_bounded_together() {
+        let link = App::start().link(&Arc::new(Heard::new())).await;
+        let objects = vec![Object::default(); 3];
+        let mut picture = Picture { toolkit: Toolkit::Other, objects, truncated: false };
+        let half = "a".repeat(TEXTS / 2 - 100);
+        let mut ask = |places: &[usize]| {
+            let mut questions = Questions::default();
+            places.iter().for_each(|&at| questions.add(at, Ask::Name));
+            let answers = places.iter().map(|_| said(&half)).collect();
+            questions.read(&link, answers, &mut picture).unwrap();
+            let sizes: Vec<usize> = picture.objects.iter().map(Object::text_size).collect();
+            (sizes, picture.truncated)
+        };
+        assert_eq!(ask(&[0, 1]), (vec![half.len(), half.len(), 0], false));
+        assert_eq!(ask(&[2]), (vec![half.len(), half.len(), 0], true), "what is held counts");
+    }
 }

@@ -12,7 +12,7 @@ use super::{Known, choices, gecko, pages, switched};
 use crate::bus::fault::Fault;
 use crate::bus::names::ROOT;
 use crate::bus::{Link, guest};
-use crate::limits::{CHILDREN, DEPTH, OBJECTS};
+use crate::limits::{CHILDREN, DEPTH, OBJECTS, TEXTS};
 use crate::model::asked::{is_mute, may_be_socket};
 use crate::model::{Object, Picture};
 use crate::roles::number as role;
@@ -82,9 +82,10 @@ impl Reading {
     /// Puts the objects of a cache into their places.
     fn fill(&mut self, items: Vec<Cached>) {
         let mut placed: Vec<(String, i32, usize)> = Vec::with_capacity(items.len());
-        let mut listed = Vec::new();
-        for Cached { object, parent, place, children } in items {
-            if self.picture.objects.len() >= OBJECTS {
+        let mut size = 0;
+        for Cached { object, parent, place } in items {
+            size += object.text_size();
+            if self.picture.objects.len() >= OBJECTS || size > TEXTS {
                 self.picture.truncated = true;
                 break;
             }
@@ -102,13 +103,8 @@ impl Reading {
                     self.picture.objects.len() - 1
                 }
             };
-            if at != 0
-                && let Some(place) = place
-            {
+            if at != 0 {
                 placed.push((parent, place, at));
-            }
-            if !children.is_empty() {
-                listed.push((at, children));
             }
         }
         placed.sort_by_key(|(_, place, _)| *place);
@@ -122,11 +118,6 @@ impl Reading {
             }
             self.picture.objects[parent].children.push(at);
             self.named.insert(at, parent);
-        }
-        for (at, children) in listed {
-            let known: Vec<usize> =
-                children.iter().filter_map(|path| self.by_path.get(path).copied()).collect();
-            self.picture.objects[at].children = known;
         }
         for object in &mut self.picture.objects {
             object.complete = usize::try_from(object.count).is_ok_and(|count| count == object.children.len());

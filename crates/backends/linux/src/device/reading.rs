@@ -41,7 +41,7 @@ impl LinuxDevice {
         let last = self.last.as_ref().map(|last| &last.tree);
         let tree = tree::kept(&picture, &self.ids, &self.at, watch, last).map_err(|e| self.treeless(&e))?;
         self.seen = changes;
-        self.last = Some(Last { picture, tree: Arc::clone(&tree) });
+        self.last = Some(Last::new(picture, Arc::clone(&tree)));
         Ok(tree)
     }
 

@@ -6,7 +6,11 @@ use crate::toolkit::Toolkit;
 
 /// Indices from an object up to its window, itself first.
 pub(crate) fn chain(picture: &Picture, at: usize) -> Vec<usize> {
-    let above = parents(picture);
+    way(&parents(picture), at)
+}
+
+/// The same, where it is known what each object lies in.
+pub(crate) fn way(above: &[usize], at: usize) -> Vec<usize> {
     let mut out = vec![at];
     while let Some(&last) = out.last() {
         let parent = above[last];
