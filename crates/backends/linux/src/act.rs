@@ -10,7 +10,6 @@ use crate::filled::comparable;
 use crate::limits::DONE;
 use crate::model::{Interfaces, Object};
 use crate::roles::number as n;
-use crate::toolkit::Toolkit;
 use std::time::Instant;
 use stickpin_device::{
     Action, CancellationToken, Dispatched, Error, ErrorCode, Landed, Performed, Result, is_plain,
@@ -89,13 +88,13 @@ impl LinuxDevice {
         let Some(index) = own_action(&actions) else { return Ok(None) };
         // A button of Qt may have a menu on a part of it only: what a press does then, no action does.
         let menu = usize::try_from(index).is_ok_and(|at| actions[at].eq_ignore_ascii_case("showmenu"));
-        if menu && self.link.toolkit == Toolkit::Qt && self.screen.has_pointer() {
+        if menu && self.link.toolkit.profile().menu_on_a_part && self.screen.has_pointer() {
             return Ok(None);
         }
         if let Some(action) = usize::try_from(index).ok().and_then(|at| actions.get(at)) {
             self.tell_of_toggle(&object, action, "there is no pointer");
         }
-        if self.link.toolkit == Toolkit::Gtk4 {
+        if self.link.toolkit.profile().acts_later {
             self.activated = Some((object.path.clone(), Instant::now()));
         }
         let args = Args::new().int(index);

@@ -6,7 +6,6 @@
 
 mod held;
 mod hit;
-mod order;
 mod over;
 mod place;
 mod point;
@@ -20,7 +19,6 @@ use crate::app;
 use crate::app::LinuxDevice;
 use crate::app::look::Placed;
 use crate::extents::{common, has};
-use crate::toolkit::Toolkit;
 use std::time::{Duration, Instant};
 use stickpin_device::{Aim, AimOptions, Hit, Result};
 use stickpin_tree::{Handle, Rect};
@@ -191,7 +189,7 @@ impl LinuxDevice {
     /// Waits until an app of GTK has drawn what the pointer's arrival made it show: only then it has its place. `changes`: how
     /// often the app had changed before.
     async fn until_drawn(&mut self, mut changes: u64) -> Result<()> {
-        if !matches!(self.link.toolkit, Toolkit::Gtk3 | Toolkit::Gtk4) {
+        if !self.link.toolkit.profile().draws_after_arrival {
             return Ok(());
         }
         for round in 0..FRAMES {
@@ -201,7 +199,7 @@ impl LinuxDevice {
             }
             let now = self.heard.state().changes;
             // GTK 4 says nothing of what was never shown before.
-            let silent = round == 0 && self.link.toolkit == Toolkit::Gtk4;
+            let silent = round == 0 && self.link.toolkit.profile().new_is_silent;
             if now == changes && !silent {
                 break;
             }

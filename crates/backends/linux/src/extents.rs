@@ -1,6 +1,5 @@
 //! Where things are on the screen: what a toolkit says, corrected by where the X server has its window. Pure.
 
-use crate::toolkit::Toolkit;
 use stickpin_tree::Rect;
 use stickpin_x11desk::{Presence, Window};
 
@@ -88,11 +87,6 @@ pub(crate) fn only_window_of<'a>(
 
 fn shown(window: &Window) -> bool {
     window.presence == Presence::Shown
-}
-
-/// Whether a toolkit gives positions in the window where it should give them on the screen.
-pub(crate) fn is_relative(toolkit: Toolkit) -> bool {
-    toolkit == Toolkit::Gtk4
 }
 
 /// Where the content of a window begins on the screen, for a toolkit whose positions are relative to it. `content` is

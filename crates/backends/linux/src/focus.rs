@@ -9,7 +9,6 @@ use crate::limits::{DONE, FRAME};
 use crate::model::{Interfaces, Object};
 use crate::roles::is_field;
 use crate::states as s;
-use crate::toolkit::Toolkit;
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, ErrorCode, Result};
 use stickpin_tree::Handle;
@@ -132,7 +131,7 @@ impl LinuxDevice {
     /// # Errors
     /// `BACKEND_LOST`.
     pub(crate) async fn caret_to_end(&mut self, field: &Object, text: &str) -> Result<()> {
-        if !matches!(self.link.toolkit, Toolkit::Gtk3 | Toolkit::Gtk4) || !field.has(Interfaces::TEXT) {
+        if !self.link.toolkit.profile().caret_stays_before_text || !field.has(Interfaces::TEXT) {
             return Ok(());
         }
         let args = Args::new().int(i32::try_from(text.chars().count()).unwrap_or(i32::MAX));

@@ -12,7 +12,7 @@ const LIBRARIES: &[&str] = &["Gtk", "Adw", "Gdk", "Hdy", "Vte", "WebKit"];
 /// name of its own; `content` is what the labels inside it read.
 pub(crate) fn cleaned<'a>(name: &'a str, toolkit: Toolkit, wrapper: bool, content: &str) -> &'a str {
     let name = name.trim();
-    if toolkit != Toolkit::Gtk4 {
+    if !toolkit.profile().names_after_classes {
         return name;
     }
     if is_class(name, wrapper) && name != content {

@@ -7,7 +7,6 @@ use crate::limits::DONE;
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as n;
 use crate::states as s;
-use crate::toolkit::Toolkit;
 use stickpin_device::{Action, CancellationToken, Notice, Performed, Result};
 use stickpin_tree::{Handle, Rect};
 
@@ -29,11 +28,9 @@ impl LinuxDevice {
     /// - `Toggle` of Qt turns a box or tool button without `clicked` or `triggered`, which most apps act on.
     /// - GTK 3 over the bus alone locks up at the next key where its action shows a dialog from inside (`bus/orders.rs`).
     pub(crate) fn acts_itself(&self, role: u32) -> bool {
-        let differs = match self.link.toolkit {
-            Toolkit::Qt => is_menu_item(role) || is_checkable(role),
-            Toolkit::Gtk3 => !self.link.orders_apart(),
-            _ => false,
-        };
+        let profile = self.link.toolkit.profile();
+        let differs = profile.turns_without_click && (is_menu_item(role) || is_checkable(role))
+            || profile.locks_up_in_dialogs && !self.link.orders_apart();
         is_pressed_by_action(role) && !(differs && self.screen.has_pointer())
     }
 
@@ -41,7 +38,7 @@ impl LinuxDevice {
     /// those.
     fn is_group_box(&self, picture: &Picture, object: &Object) -> bool {
         let is_control = |&child: &usize| !matches!(picture.objects[child].role, n::MENU | n::POPUP_MENU);
-        self.link.toolkit == Toolkit::Qt
+        self.link.toolkit.profile().boxes_hold_controls
             && self.screen.has_pointer()
             && object.role == n::CHECK_BOX
             && object.children.iter().any(is_control)
@@ -91,11 +88,9 @@ impl LinuxDevice {
         let (x, y) = visible.center();
         let Some(picture) = self.last.as_ref().map(|last| &last.picture) else { return (x, y) };
         let Some(object) = picture.objects.get(at) else { return (x, y) };
-        let leads = match self.link.toolkit {
-            Toolkit::Qt => is_checkable(object.role),
-            Toolkit::Gtk4 => object.role == n::SPIN_BUTTON,
-            _ => false,
-        };
+        let profile = self.link.toolkit.profile();
+        let leads = profile.takes_presses_on_text_only && is_checkable(object.role)
+            || profile.spins_behind_text && object.role == n::SPIN_BUTTON;
         if !leads {
             return (x, y);
         }
@@ -106,7 +101,7 @@ impl LinuxDevice {
 
     /// Tells the caller that an action was used that is not what a person's press does.
     pub(crate) fn tell_of_toggle(&self, object: &Object, action: &str, why: &str) {
-        if self.link.toolkit == Toolkit::Qt && is_toggle(action) {
+        if self.link.toolkit.profile().turns_without_click && is_toggle(action) {
             let what = format!(
                 "{why}: {} was turned by its accessibility action, and what the app does on a click may not have \
                  happened",

@@ -8,7 +8,6 @@ use crate::capture::ask::{Ask, Questions};
 use crate::limits;
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::{self, is_field, number as role};
-use crate::toolkit::Toolkit;
 use serde_json::{Value, json};
 use stickpin_device::{Query, Result, unsupported};
 use stickpin_tree::Handle;
@@ -116,7 +115,7 @@ impl LinuxDevice {
         let mut out = facts(object);
         let field = object.has(Interfaces::TEXT) && is_field(object.role) && object.role != role::PASSWORD;
         // A capture asks text that nobody acts on for none.
-        let undescribed = self.link.toolkit == Toolkit::Gecko && object.description.is_empty();
+        let undescribed = self.link.toolkit.profile().reads_text_late && object.description.is_empty();
         let told = tokio::join!(
             of(undescribed, self.description(&path)),
             of(field, self.caret(&path)),

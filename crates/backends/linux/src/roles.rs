@@ -251,7 +251,10 @@ pub(crate) fn mapped(role: u32, above: Above, states: u64, named: bool, toolkit:
         n::MENU_ITEM if above.combo => Role::Option,
         n::MENU if matches!(above.role, n::MENU_BAR | n::MENU | n::POPUP_MENU) => Role::MenuItem,
         // Qt says of an entry only that it is checked: its role is not to depend on that.
-        n::MENU_ITEM if is(states::CHECKABLE) || is(states::CHECKED) && toolkit != Toolkit::Qt => {
+        n::MENU_ITEM
+            if is(states::CHECKABLE)
+                || is(states::CHECKED) && !toolkit.profile().entries_say_only_checked =>
+        {
             Role::MenuItemCheckbox
         }
         n::LIST if above.combo => Role::ListBox,

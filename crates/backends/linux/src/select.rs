@@ -15,7 +15,6 @@ use crate::limits::DONE;
 use crate::model::{Interfaces, Object};
 use crate::roles::number as n;
 use crate::states as s;
-use crate::toolkit::Toolkit;
 use stickpin_device::{Dispatched, Error, ErrorCode, Performed, Result};
 use stickpin_tree::{Handle, quote};
 
@@ -98,7 +97,7 @@ impl LinuxDevice {
             return Err(takes_one(&object, options));
         }
         // Of its combo boxes GTK 4 does not say what can be chosen; what a table would choose are rows, not cells.
-        let mute = combo && self.link.toolkit == Toolkit::Gtk4;
+        let mute = combo && self.link.toolkit.profile().combo_boxes_list_nothing;
         let table = matches!(object.role, n::TABLE | n::TREE_TABLE);
         if !object.has(Interfaces::SELECTION) || mute || table {
             return Ok(Performed::default());

@@ -26,18 +26,14 @@ pub(crate) fn seen(states: u64, toolkit: Toolkit) -> bool {
     if states & DEFUNCT != 0 {
         return false;
     }
-    match toolkit {
-        Toolkit::Gtk4 => states & VISIBLE != 0,
-        _ => states & SHOWING != 0,
-    }
+    let sign = if toolkit.profile().shows_windows_only { VISIBLE } else { SHOWING };
+    states & sign != 0
 }
 
 /// Whether it cannot be used now. GTK 4 says SENSITIVE only, some objects of GTK 3 (tabs) ENABLED only.
 pub(crate) fn disabled(states: u64, toolkit: Toolkit) -> bool {
-    match toolkit {
-        Toolkit::Gtk4 => states & SENSITIVE == 0,
-        _ => states & (ENABLED | SENSITIVE) == 0,
-    }
+    let signs = if toolkit.profile().enables_nothing { SENSITIVE } else { ENABLED | SENSITIVE };
+    states & signs == 0
 }
 
 /// Whether it is one of those that are chosen from something, of which it is to be said whether it takes several.
@@ -70,7 +66,7 @@ pub(crate) fn mapped(states: u64, role: Role, toolkit: Toolkit) -> States {
     set(is(BUSY), States::BUSY);
     set(is(FOCUSABLE), States::FOCUSABLE);
     // Qt says of the tab that is chosen that it has the focus, whatever has it.
-    let chosen_tab = role == Role::Tab && toolkit == Toolkit::Qt && is(FOCUSED);
+    let chosen_tab = role == Role::Tab && toolkit.profile().chosen_tab_says_focused && is(FOCUSED);
     set(is(FOCUSED) && !chosen_tab, States::FOCUSED);
     set(chosen_tab, States::SELECTABLE | States::SELECTED);
     set(is(MODAL), States::MODAL);
@@ -89,15 +85,15 @@ pub(crate) fn mapped(states: u64, role: Role, toolkit: Toolkit) -> States {
     );
     // Lines with a box: Qt says which have one, GTK 3 only which of them are checked.
     // So does Qt of entries of menus.
-    let says = is_item(role) || role == Role::MenuItem && toolkit == Toolkit::Qt;
+    let says = is_item(role) || role == Role::MenuItem && toolkit.profile().entries_say_only_checked;
     let checkable = checkable || says && is(CHECKABLE | CHECKED);
     set(checkable, States::CHECKABLE);
     set(checkable && is(CHECKED), States::CHECKED);
     set(checkable && is(INDETERMINATE), States::MIXED);
     let field = matches!(role, Role::TextBox | Role::SearchBox | Role::SpinButton);
     // Qt says of a spin box only when nobody may write into it.
-    let spun = role == Role::SpinButton && toolkit == Toolkit::Qt;
-    let editable = is(EDITABLE) || spun;
+    let spun = role == Role::SpinButton && toolkit.profile().spin_boxes_say_only_read_only;
+    let editable = is(EDITABLE) || spun || toolkit.profile().fields_say_only_read_only;
     set(field && editable, States::EDITABLE);
     set(field && is(MULTI_LINE), States::MULTILINE | States::EDIT_HOST);
     set(field && (is(READ_ONLY) || !editable), States::READONLY);

@@ -19,7 +19,6 @@ use crate::capture::ask::{Ask, Questions, WHOLE};
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as role;
 use crate::states;
-use crate::toolkit::Toolkit;
 use hashbrown::HashMap;
 use std::ops::Range;
 
@@ -100,7 +99,7 @@ async fn one(link: &Link, picture: &mut Picture, at: usize, kept: &mut Cells) ->
         size.push(count(&answer?)?);
     }
     let [rows, columns] = size[..] else { return Ok(()) };
-    let icons = link.toolkit == Toolkit::Qt && picture.objects[at].role == role::TABLE;
+    let icons = link.toolkit.profile().shows_icons_in_tables && picture.objects[at].role == role::TABLE;
     let extra = match icons {
         true => last_line::read(link, &path, picture.objects[at].count, (rows, columns)).await?,
         false => Vec::new(),
@@ -129,7 +128,7 @@ async fn one(link: &Link, picture: &mut Picture, at: usize, kept: &mut Cells) ->
         rows: part.rows.start..part.rows.start + i32::try_from(part.rows.len().min(most)).unwrap_or(0),
         ..part
     };
-    let tree = link.toolkit == Toolkit::Qt && picture.objects[at].role == role::TREE;
+    let tree = link.toolkit.profile().counts_trees_by_lines && picture.objects[at].role == role::TREE;
     if tree && let Some(known) = kept.trees.get_mut(&path) {
         *known = moved(link, picture, at, known, &part).await?;
     }
@@ -242,11 +241,11 @@ async fn cells_of(
     // Where nothing opens, and all is known, there is one level.
     let deep = outline && (found.iter().any(|cell| opens(&cell)) || part.rows.start > 0);
     if deep {
-        let ask = if link.toolkit == Toolkit::Gtk3 { Ask::Relations } else { Ask::Extents };
+        let ask = if link.toolkit.profile().rows_name_their_parent { Ask::Relations } else { Ask::Extents };
         levels::firsts(&found).for_each(|(_, new)| rest.add(new, ask));
     }
     rest.ask(link, picture).await?;
-    if link.toolkit == Toolkit::Gtk3 {
+    if link.toolkit.profile().cells_hold_cells {
         pieces::read(link, picture, &found).await?;
     }
     if deep {

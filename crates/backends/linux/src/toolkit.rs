@@ -1,26 +1,38 @@
-//! What an app is built with.
+//! What an app is built with, and what is true of that only. No other folder names a toolkit: it asks for a fact of the
+//! [`Profile`], so that a toolkit is described in one file (`tests/floors.rs`).
+
+mod accesskit;
+mod chromium;
+mod gecko;
+mod gtk3;
+mod gtk4;
+mod office;
+mod other;
+mod profile;
+mod qt;
+
+pub(crate) use profile::{Chooser, Popups, Profile};
+
+/// Where AccessKit has its objects: `/org/a11y/atspi/accessible/ADAPTER/NODE`, in numbers.
+const ACCESSIBLE: &str = "/org/a11y/atspi/accessible/";
 
 /// What an app is built with, as far as it makes a difference here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Toolkit {
-    /// Says SHOWING of windows only, has no ENABLED, names things after their classes.
     Gtk4,
-    /// GTK 3 and what else goes through its bridge: Java, VTE.
     Gtk3,
-    /// Has an empty cache; dies of `Properties.GetAll` on its root.
     Qt,
-    /// Firefox and its relatives.
     Gecko,
-    /// Chromium, Electron.
     Chromium,
-    /// LibreOffice.
     Office,
-    /// AllowAll else.
+    AccessKit,
+    #[default]
     Other,
 }
 
 impl Toolkit {
-    /// What `Application.ToolkitName` and `Application.Version` say (`gtk` 3.24, `GTK` 4.8, `Qt`, `Gecko`, `VCL`).
+    /// Tells a toolkit by what `Application.ToolkitName` and `Application.Version` say (`gtk` 3.24, `GTK` 4.8, `Qt`, `Gecko`,
+    /// `VCL`).
     pub(crate) fn of(name: &str, version: &str) -> Self {
         match name {
             "GTK" => Self::Gtk4,
@@ -34,10 +46,33 @@ impl Toolkit {
         }
     }
 
-    /// The end of a text, as the end of a range.
-    pub(crate) fn text_end(self) -> i32 {
-        // GTK 4.8 answers -1 with nothing; others read beyond their text when the end lies behind it.
-        if self == Self::Gtk4 { i32::MAX } else { -1 }
+    /// Whether its name says too little, so that the path of a window has to tell.
+    pub(crate) fn is_unknown(self) -> bool {
+        self == Self::Other
+    }
+
+    /// Tells a toolkit whose name says too little by the path of a window of its app.
+    pub(crate) fn of_window(path: &str) -> Self {
+        let is_number = |part: &str| part.bytes().all(|b| b.is_ascii_digit()) && !part.is_empty();
+        let numbers = path.strip_prefix(ACCESSIBLE).and_then(|rest| rest.split_once('/'));
+        match numbers {
+            Some((adapter, node)) if is_number(adapter) && is_number(node) => Self::AccessKit,
+            _ => Self::Other,
+        }
+    }
+
+    /// Returns what is true of it.
+    pub(crate) fn profile(self) -> &'static Profile {
+        match self {
+            Self::Gtk4 => &gtk4::PROFILE,
+            Self::Gtk3 => &gtk3::PROFILE,
+            Self::Qt => &qt::PROFILE,
+            Self::Gecko => &gecko::PROFILE,
+            Self::Chromium => &chromium::PROFILE,
+            Self::Office => &office::PROFILE,
+            Self::AccessKit => &accesskit::PROFILE,
+            Self::Other => &other::PROFILE,
+        }
     }
 }
 
@@ -52,5 +87,14 @@ mod tests {
         assert_eq!(Toolkit::of("Qt", "5.15.8"), Toolkit::Qt);
         assert_eq!(Toolkit::of("VCL", ""), Toolkit::Office);
         assert_eq!(Toolkit::of("", ""), Toolkit::Other);
+    }
+
+    #[test]
+    fn access_kit_is_told_by_where_it_has_its_objects() {
+        assert_eq!(Toolkit::of_window("/org/a11y/atspi/accessible/0/1"), Toolkit::AccessKit);
+        for path in ["/org/a11y/atspi/accessible/17", "/org/a11y/atspi/accessible/root", "/org/x/0/1", "/0/"]
+        {
+            assert_eq!(Toolkit::of_window(path), Toolkit::Other, "{path}");
+        }
     }
 }

@@ -16,7 +16,6 @@ use crate::model::parents::chain;
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::is_field;
 use crate::states as s;
-use crate::toolkit::Toolkit;
 use kinds::{as_text, is_chooser, is_to_save_in, path_field, says_it_opens, takes_the_name};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -63,8 +62,8 @@ impl LinuxDevice {
     fn takes(&self, input: Handle, top: &str) -> FileInput {
         // The field of Qt takes several paths in quotes, but not all of them once another name has been in it; that of GTK
         // takes one, whatever the list beside it takes.
-        let multiple =
-            self.link.toolkit == Toolkit::Qt && self.of(top, says_it_opens).flatten() == Some(true);
+        let multiple = self.link.toolkit.profile().choosers_say_what_they_do
+            && self.of(top, says_it_opens).flatten() == Some(true);
         let one_by_one = (!multiple).then(|| ONE_BY_ONE.to_owned());
         FileInput { input, multiple, one_by_one, directory: false, accept: String::new(), holds: Vec::new() }
     }
@@ -239,7 +238,7 @@ impl LinuxDevice {
         if !self.set_text(field, text).await? {
             return Err(takes_no_text(&chooser.window.title));
         }
-        if self.link.toolkit == Toolkit::Qt {
+        if self.link.toolkit.profile().choosers_say_what_they_do {
             // It may have said that it opens what was in its field before.
             self.look(&[]).await?;
             if self.of(&chooser.top, says_it_opens).flatten() == Some(false) {
@@ -257,7 +256,7 @@ impl LinuxDevice {
     /// Does what Enter does in a field, by the field's own action, if it has one. GTK 4 says of one that it did it, and
     /// does nothing.
     async fn activates(&mut self, field: &Object) -> Result<bool> {
-        if !field.has(Interfaces::ACTION) || self.link.toolkit == Toolkit::Gtk4 {
+        if !field.has(Interfaces::ACTION) || self.link.toolkit.profile().fields_activate_nothing {
             return Ok(false);
         }
         let path = field.path.clone();
@@ -296,7 +295,7 @@ impl LinuxDevice {
     /// Whether the chooser with this path is one to save in, or may be. One of Qt that does not say so is asked by a name that
     /// no file has, which is taken from its field again.
     async fn saves(&mut self, top: &str) -> Result<bool> {
-        if self.link.toolkit != Toolkit::Qt {
+        if !self.link.toolkit.profile().choosers_say_what_they_do {
             return Ok(self.of(top, is_to_save_in).unwrap_or(false));
         }
         if let Some(opens) = self.of(top, says_it_opens).flatten() {

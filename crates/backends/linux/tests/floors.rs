@@ -56,3 +56,21 @@ fn a_wrong_import_and_a_large_circle_are_named() {
     assert_eq!(imports.upward(FLOORS), ["toolkit -> device"]);
     assert_eq!(imports.circles(LARGEST).len(), 1);
 }
+
+/// What is true of one toolkit stands in `toolkit/`: who names one elsewhere decides by it.
+#[test]
+fn toolkits_are_named_in_one_folder() {
+    let mut sources = floors::sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &[]);
+    let named = |sources: &floors::Sources| -> Vec<String> {
+        let decides = |code: &str| {
+            let code = code.split("mod tests {").next().unwrap_or_default();
+            code.match_indices("Toolkit::")
+                .any(|(at, _)| code[at + 9..].starts_with(|c: char| c.is_uppercase()))
+        };
+        let elsewhere = |module: &str| module != "toolkit" && !module.starts_with("toolkit::");
+        sources.iter().filter(|(m, code)| elsewhere(m) && decides(code)).map(|(m, _)| m.clone()).collect()
+    };
+    assert_eq!(named(&sources), Vec::<String>::new());
+    sources.insert("act".to_owned(), "if link.toolkit == Toolkit::Gtk3 {".to_owned());
+    assert_eq!(named(&sources), ["act"]);
+}

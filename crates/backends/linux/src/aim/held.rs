@@ -12,7 +12,6 @@ use crate::model::parents::{chain, holds_popup, popup_in};
 use crate::model::{Picture, parents};
 use crate::roles::number as role;
 use crate::states;
-use crate::toolkit::Toolkit;
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, ErrorCode, Hit, Result};
 use stickpin_tree::{Handle, NodeRef, Role, quote};
@@ -120,7 +119,7 @@ fn unnamed() -> String {
 
 /// A modal pop-up of GTK 3 in the window of an object, which is not in it.
 fn modal_panel(picture: &Picture, at: usize) -> Option<usize> {
-    if picture.toolkit != Toolkit::Gtk3 {
+    if !picture.toolkit.profile().popovers_are_panels {
         return None;
     }
     let above = chain(picture, at);
@@ -167,6 +166,7 @@ fn open_beside(picture: &Picture, at: Option<usize>) -> Option<usize> {
 mod tests {
     use super::*;
     use crate::model::Object;
+    use crate::toolkit::Toolkit;
 
     fn object(role: u32, states: u64, children: &[usize]) -> Object {
         Object { role, states, children: children.to_vec(), shown: true, ..Object::default() }

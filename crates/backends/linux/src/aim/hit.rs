@@ -1,7 +1,6 @@
 //! Whether an input at a point reaches an element: the X server says which window it goes to, the app which of its elements.
 
 use super::place::shifted;
-use crate::aim::order::by_order;
 use crate::aim::there::There;
 use crate::app::LinuxDevice;
 use crate::app::look::Sight;
@@ -28,7 +27,7 @@ pub(super) struct Within {
 impl Within {
     /// The same, after it answered otherwise a moment ago: GTK 4 has no name for what was never shown before.
     pub(super) fn after(self, named: bool, toolkit: Toolkit) -> Hit {
-        let came = toolkit == Toolkit::Gtk4 && named && !self.named && self.hit == Hit::Target;
+        let came = toolkit.profile().new_is_silent && named && !self.named && self.hit == Hit::Target;
         let what = || "what came up when the pointer arrived".to_owned();
         if came { Hit::Covered { by: None, what: what() } } else { self.hit }
     }
@@ -67,7 +66,7 @@ impl LinuxDevice {
     /// The window of a dock of Qt that floats, where an object is in one. By its title and where it is: the app lists it below
     /// the window that it can be put back into.
     async fn floating(&mut self, at: usize, windows: &[Window]) -> Result<Option<Window>> {
-        let Some(last) = self.last.as_ref().filter(|last| last.picture.toolkit == Toolkit::Qt) else {
+        let Some(last) = self.last.as_ref().filter(|last| last.picture.toolkit.profile().docks_float) else {
             return Ok(None);
         };
         let (objects, chain) = (&last.picture.objects, last.chain(at));
@@ -154,7 +153,7 @@ impl LinuxDevice {
         offset: (f64, f64),
         asked: bool,
     ) -> Result<std::result::Result<Within, String>> {
-        let ordered = asked && by_order(self.link.toolkit);
+        let ordered = asked && self.link.toolkit.profile().draws_in_order;
         if ordered && let Some(hit) = self.over_hit(at, point, offset).await? {
             return Ok(Ok(Within { hit, named: true }));
         }
@@ -189,7 +188,7 @@ impl LinuxDevice {
         let page = above.iter().copied().find(|&holder| is_document(objects[holder].role)).unwrap_or(top);
         let (top, page) = (objects[top].path.clone(), objects[page].path.clone());
         // These know all that they show: where the window names nothing, what the element stands in has to.
-        let all = matches!(toolkit, Toolkit::Gecko | Toolkit::Office);
+        let all = toolkit.profile().knows_all_that_it_shows;
         let mut there = self.deepest(&top, point, offset).await?;
         if all && there == There::Nothing {
             there = self.deepest(&page, point, offset).await?;
@@ -251,7 +250,9 @@ impl LinuxDevice {
     /// Whether GTK 4 says that a press at a point reaches an object or what is in it. What lets presses through, and what a
     /// container does not draw, has its place above others and says nothing of it.
     async fn is_picked(&mut self, at: usize, point: (f64, f64), offset: (f64, f64)) -> Result<bool> {
-        let Some(last) = self.last.as_ref().filter(|last| last.picture.toolkit == Toolkit::Gtk4) else {
+        let Some(last) =
+            self.last.as_ref().filter(|last| last.picture.toolkit.profile().says_what_a_press_reaches)
+        else {
             return Ok(false);
         };
         let (objects, chain) = (&last.picture.objects, last.chain(at));

@@ -144,7 +144,7 @@ impl LinuxDevice {
 /// Where the way up from an object ends that is drawn in its window: a pop-up lies above the window, whatever that has there.
 pub(super) fn end_of_window(picture: &Picture, above: &[usize]) -> usize {
     let panel = |at: &usize| picture.objects[*at].role == role::PANEL && picture.objects[*at].is(s::MODAL);
-    let popover = || above.iter().position(panel).filter(|_| picture.toolkit == Toolkit::Gtk3);
+    let popover = || above.iter().position(panel).filter(|_| picture.toolkit.profile().popovers_are_panels);
     popup_in(picture, above).or_else(popover).map_or(above.len(), |popup| popup + 1)
 }
 
@@ -160,9 +160,9 @@ fn lets_overlap(toolkit: Toolkit, holder: &Object) -> bool {
             | role::MENU
             | role::MENU_BAR
     );
-    match toolkit {
-        Toolkit::Gtk3 => holder.role == role::PANEL,
-        _ => !aligned && !holder.is(s::MANAGES_DESCENDANTS),
+    match toolkit.profile().only_panels_overlap {
+        true => holder.role == role::PANEL,
+        false => !aligned && !holder.is(s::MANAGES_DESCENDANTS),
     }
 }
 
@@ -174,7 +174,9 @@ fn lies_over(object: &Object, target: &Object, toolkit: Toolkit) -> bool {
     );
     // Of what is empty nobody knows whether it lets presses through, as what merely paints over others does in Qt.
     let empty = object.name.is_empty() && object.count < 1 && !object.is(s::FOCUSABLE);
-    let paints = toolkit == Toolkit::Qt && empty && (is_wrapper(object.role) || object.role == role::LABEL);
+    let paints = toolkit.profile().paints_over_controls
+        && empty
+        && (is_wrapper(object.role) || object.role == role::LABEL);
     s::seen(object.states, toolkit) && !apart && !paints && !floats(object) && !is_of(object, target)
 }
 

@@ -10,7 +10,7 @@ use crate::model::floating::floats;
 use crate::model::parents::{POPOVER, chain, is_entry, popup_in};
 use crate::model::{Object, Picture, rows};
 use crate::roles::number as n;
-use crate::toolkit::Toolkit;
+use crate::toolkit::Popups;
 use hashbrown::HashMap;
 use stickpin_device::Result;
 use stickpin_tree::{Handle, Rect};
@@ -109,7 +109,7 @@ impl LinuxDevice {
         let mut rects: Vec<Option<Rect>> =
             known.iter().map(|path| path.as_ref().and_then(|_| said.next().flatten())).collect();
         rects.iter_mut().for_each(|rect| *rect = rect.filter(|rect| !nowhere(*rect)));
-        if extents::is_relative(self.link.toolkit)
+        if self.link.toolkit.profile().places_are_in_the_window
             && let Some(sight) = self.sight().await?
         {
             let mut offsets = HashMap::new();
@@ -200,7 +200,7 @@ impl LinuxDevice {
             return Ok(None);
         }
         let chain = chain(picture, at);
-        let relative = extents::is_relative(picture.toolkit);
+        let relative = picture.toolkit.profile().places_are_in_the_window;
         let path = |&i: &usize| picture.objects[i].path.clone();
         if let Some(popup) = popup_in(picture, &chain) {
             let popup = chain[popup];
@@ -220,11 +220,11 @@ impl LinuxDevice {
         }
         // Outside in: a pop-up may be a top-level thing of the app, or unknown to us by its role.
         let names_popups = picture.objects.iter().any(|o| o.name == POPOVER);
-        let asked: Vec<String> = match picture.toolkit {
-            Toolkit::Gtk4 if names_popups => Vec::new(),
-            Toolkit::Gtk4 => chain.iter().rev().skip(1).map(path).collect(),
-            Toolkit::Gtk3 => chain.last().map(path).into_iter().collect(),
-            _ => chain.iter().rev().map(path).collect(),
+        let asked: Vec<String> = match picture.toolkit.profile().popups {
+            Popups::InWindows if names_popups => Vec::new(),
+            Popups::InWindows => chain.iter().rev().skip(1).map(path).collect(),
+            Popups::AsWindows => chain.last().map(path).into_iter().collect(),
+            Popups::Anywhere => chain.iter().rev().map(path).collect(),
         };
         let said = self.said(&asked).await?;
         Ok(said.into_iter().flatten().find_map(|area| {
@@ -271,7 +271,7 @@ impl LinuxDevice {
         let [own, panes @ .., frame] = said else { return Ok(None) };
         let Some(rect) = own.filter(|rect| !nowhere(*rect)) else { return Ok(None) };
         let offset = match (sight, &self.last) {
-            (Some(sight), Some(last)) if extents::is_relative(self.link.toolkit) => {
+            (Some(sight), Some(last)) if self.link.toolkit.profile().places_are_in_the_window => {
                 let top = last.chain(at).last().copied().unwrap_or(at);
                 let mut known = HashMap::from_iter([(top, self.offset_of(top, *frame, sight))]);
                 self.offset(at, sight, &mut known).await?

@@ -2,7 +2,6 @@
 //! over that.
 
 use super::place::shifted;
-use crate::aim::order::by_order;
 use crate::aim::there::{There, unknown};
 use crate::app::LinuxDevice;
 use crate::bus::body::reference;
@@ -14,7 +13,7 @@ use crate::model::Picture;
 use crate::model::parents::{DEEP, POPOVER};
 use crate::roles::number as role;
 use crate::states;
-use crate::toolkit::Toolkit;
+use crate::toolkit::Popups;
 use stickpin_device::Result;
 use stickpin_tree::{Handle, Rect, quote};
 use stickpin_x11desk::{Window, windows};
@@ -127,7 +126,7 @@ impl LinuxDevice {
         let Some(window) = there.filter(|w| w.pid == self.info.pid) else { return Ok(Ok(None)) };
         let Some(last) = &self.last else { return Ok(Ok(None)) };
         // GTK 4 answers for a window as if none of its pop-ups were there: what lies in one is asked.
-        let apart = window.popup && last.picture.toolkit == Toolkit::Gtk4;
+        let apart = window.popup && last.picture.toolkit.profile().popups == Popups::InWindows;
         let tops = if apart { in_popovers(&last.picture) } else { last.picture.root().children.clone() };
         for at in tops {
             let of_another = |w: &Window| w.id != window.id && (apart || !window.popup);
@@ -162,7 +161,9 @@ impl LinuxDevice {
     ) -> Result<std::result::Result<Option<Handle>, String>> {
         // Each step goes to what comes later in the order of the app.
         for _ in 0..DEEP {
-            let over = match by_order(self.link.toolkit) && self.order_tells(at, point, offset).await? {
+            let over = match self.link.toolkit.profile().draws_in_order
+                && self.order_tells(at, point, offset).await?
+            {
                 true => self.over(at, point, offset).await?,
                 false => None,
             };
@@ -206,6 +207,7 @@ fn in_popovers(picture: &Picture) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::tests::speaker::{FIRST, SECOND, Speaker, WINDOW};
+    use crate::toolkit::Toolkit;
 
     /// A point of both buttons where one lies over the other.
     const POINT: (f64, f64) = (50.0, 70.0);

@@ -9,7 +9,6 @@ use crate::bus::names::ACCESSIBLE;
 use crate::model::overlaps;
 use crate::model::overlaps::is_of;
 use crate::model::parents::DEEP;
-use crate::toolkit::Toolkit;
 use stickpin_device::{Hit, Result};
 
 impl LinuxDevice {
@@ -20,7 +19,7 @@ impl LinuxDevice {
             return Ok(Hit::Target);
         };
         // GTK 4 names what an input reaches, others also what lies hidden there.
-        let seen = self.link.toolkit == Toolkit::Gtk4;
+        let seen = self.link.toolkit.profile().says_what_a_press_reaches;
         let Some((up, holder)) = self.up_to_read(path, &own.path).await? else { return Ok(Hit::Target) };
         let Some(last) = &self.last else { return Ok(Hit::Target) };
         let objects = &last.picture.objects;
@@ -75,6 +74,7 @@ mod tests {
     use crate::roles::number as role;
     use crate::states as s;
     use crate::tests::heap::{Heap, Thing, at, covered, read};
+    use crate::toolkit::Toolkit;
 
     /// A button in a box, and things beside that.
     fn heap() -> Heap {

@@ -1,13 +1,13 @@
 //! The way to one app: over its own socket where it offers one, else over the accessibility bus.
 
 use super::orders::Orders;
-use crate::bus::body::{Args, Call, Message};
+use crate::bus::body::{Args, Call, Message, reference};
 use crate::bus::calls::{property, role};
 use crate::bus::desk::Desktop;
 use crate::bus::fault::{Fault, left};
 use crate::bus::guest::guest;
 use crate::bus::limits::{AT_ONCE, PATIENCE, SOCKET};
-use crate::bus::names::{APPLICATION, ROOT};
+use crate::bus::names::{ACCESSIBLE, APPLICATION, ROOT};
 use crate::bus::wire::Wire;
 use crate::toolkit::Toolkit;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ impl Link {
             direct: None,
             orders: None,
             name: name.to_owned(),
-            toolkit: Toolkit::Other,
+            toolkit: Toolkit::default(),
         };
         let asked = [
             property(ROOT, APPLICATION, "ToolkitName"),
@@ -61,6 +61,9 @@ impl Link {
             return Err(fault.clone());
         }
         link.toolkit = Toolkit::of(toolkit.as_deref().unwrap_or(""), version.as_deref().unwrap_or(""));
+        if link.toolkit.is_unknown() {
+            link.toolkit = link.toolkit_of_window(left(until)).await?;
+        }
         // Most toolkits know no such thing, and then there is the bus.
         if let Ok(address) = address
             && let Ok(address) = address.body().text()
@@ -77,11 +80,26 @@ impl Link {
         Ok(link)
     }
 
+    /// Tells the toolkit by the first window, where it does not say its name.
+    async fn toolkit_of_window(&self, limit: Duration) -> Result<Toolkit, Fault> {
+        let args = Args::new().int(0);
+        let call = Call { path: ROOT, interface: ACCESSIBLE, member: "GetChildAtIndex", args };
+        let mut answers = self.bus.calls(Some(&self.name), &[call], limit).await;
+        match answers.pop().unwrap_or(Err(Fault::Vanished)) {
+            Ok(answer) => {
+                let window = reference(&mut answer.body());
+                Ok(window.map_or_else(|_| Toolkit::default(), |(_, path)| Toolkit::of_window(&path)))
+            }
+            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(fault),
+            Err(_) => Ok(Toolkit::default()),
+        }
+    }
+
     /// One over a bus that is there, and an own socket.
     #[cfg(test)]
     pub(crate) fn over(bus: Wire, direct: Option<Wire>) -> Self {
         let (bus, direct) = (Arc::new(bus), direct.map(Arc::new));
-        Self { bus, direct, orders: None, name: ":1.2".to_owned(), toolkit: Toolkit::Other }
+        Self { bus, direct, orders: None, name: ":1.2".to_owned(), toolkit: Toolkit::default() }
     }
 
     /// An app of the bus whose orders go to sockets at an address.

@@ -66,7 +66,7 @@ impl Ask {
             }
             Self::Length => calls::property(path, TEXT_INTERFACE, "CharacterCount"),
             Self::Text => {
-                let end = object.length.map_or_else(|| toolkit.text_end(), |length| length.min(TEXT));
+                let end = object.length.map_or_else(|| toolkit.profile().text_end, |length| length.min(TEXT));
                 Call { path, interface: TEXT_INTERFACE, member: "GetText", args: Args::new().int(0).int(end) }
             }
             Self::Number => calls::property(path, VALUE, "CurrentValue"),

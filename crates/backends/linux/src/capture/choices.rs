@@ -7,14 +7,13 @@ use crate::bus::names::{ACCESSIBLE, SELECTION};
 use crate::bus::{Args, Call, Link, calls};
 use crate::model::{Interfaces, Picture};
 use crate::roles::number as role;
-use crate::toolkit::Toolkit;
 
 /// Writes down what is chosen, as the text of the combo box.
 ///
 /// # Errors
 /// When the app is gone or silent.
 pub(super) async fn read(link: &Link, picture: &mut Picture) -> Result<(), Fault> {
-    if picture.toolkit != Toolkit::Gtk3 {
+    if !picture.toolkit.profile().combo_boxes_are_called_after_their_choice {
         return Ok(());
     }
     let asked = picture.objects.iter().enumerate().filter(|(_, o)| {

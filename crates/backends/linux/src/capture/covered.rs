@@ -4,7 +4,6 @@
 use crate::ids::Ids;
 use crate::model::Picture;
 use crate::states as s;
-use crate::toolkit::Toolkit;
 use hashbrown::HashSet;
 use stickpin_tree::Handle;
 
@@ -15,7 +14,7 @@ pub(super) const NOTHING: &str = "shows nothing while other windows cover all of
 pub(super) fn shows_nothing(picture: &Picture, window: usize) -> bool {
     let objects = &picture.objects;
     let window = &objects[window];
-    picture.toolkit == Toolkit::Gecko
+    picture.toolkit.profile().hides_covered_windows
         && window.shown
         && !window.children.is_empty()
         && window.children.iter().all(|&child| !objects[child].shown)
@@ -37,6 +36,7 @@ mod tests {
     use crate::ids::{APP, Where};
     use crate::model::Object;
     use crate::roles::number as role;
+    use crate::toolkit::Toolkit;
     use stickpin_tree::{Role, Tree};
 
     fn picture(toolkit: Toolkit, shown: bool) -> Picture {

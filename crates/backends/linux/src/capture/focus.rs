@@ -6,14 +6,13 @@
 use crate::model::Picture;
 use crate::model::parents::chain;
 use crate::roles::number as n;
-use crate::toolkit::Toolkit;
 use crate::{limits, states as s};
 use hashbrown::HashSet;
 
 /// Objects that say that they have the focus, and have it not.
 pub(super) fn elsewhere(picture: &Picture) -> HashSet<usize> {
     let mut out = HashSet::new();
-    if picture.toolkit != Toolkit::Qt {
+    if !picture.toolkit.profile().several_say_focused {
         return out;
     }
     let mut found = Found::default();
@@ -99,6 +98,7 @@ fn is_item(role: u32) -> bool {
 mod tests {
     use super::*;
     use crate::model::Object;
+    use crate::toolkit::Toolkit;
 
     /// An app with one window that holds these: role, states, children among them.
     fn app(inside: &[(u32, u64, &[usize])]) -> Picture {

@@ -8,7 +8,9 @@ use hashbrown::{HashMap, HashSet};
 
 /// Whether all that names an object is the title of the group box that it stands in.
 pub(super) fn borrows(parent: &Object, object: &Object, toolkit: Toolkit) -> bool {
-    let boxed = toolkit == Toolkit::Qt && parent.role == n::PANEL && !parent.name.trim().is_empty();
+    let boxed = toolkit.profile().group_boxes_name_what_they_hold
+        && parent.role == n::PANEL
+        && !parent.name.trim().is_empty();
     boxed && (has_no_text(object.role) && object.name == parent.name || is_labelled_only_by(object, parent))
 }
 
@@ -26,7 +28,7 @@ fn has_no_text(number: u32) -> bool {
 /// labels fields by its place.
 pub(super) fn untitled<'p>(picture: &'p Picture, beside: &HashMap<&str, &str>) -> HashSet<&'p str> {
     let mut out = HashSet::new();
-    if picture.toolkit != Toolkit::Qt {
+    if !picture.toolkit.profile().group_boxes_name_what_they_hold {
         return out;
     }
     for parent in picture.objects.iter().filter(|parent| parent.shown) {

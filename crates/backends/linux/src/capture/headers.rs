@@ -6,13 +6,12 @@
 
 use crate::model::Picture;
 use crate::roles::number as n;
-use crate::toolkit::Toolkit;
 use hashbrown::HashSet;
 
 /// The objects that are headers of rows whatever Gecko says: the first of a row of cells, where no columns begin.
 pub(super) fn of_rows(picture: &Picture) -> HashSet<usize> {
     let mut out = HashSet::new();
-    if picture.toolkit != Toolkit::Gecko {
+    if !picture.toolkit.profile().first_cells_are_headers {
         return out;
     }
     let shown =
@@ -43,6 +42,7 @@ pub(super) fn of_rows(picture: &Picture) -> HashSet<usize> {
 mod tests {
     use super::*;
     use crate::model::Object;
+    use crate::toolkit::Toolkit;
 
     /// The roles that the first cells of rows come out with, a letter for each cell: `c` and `r` for headers of columns and
     /// rows, `d` for others.

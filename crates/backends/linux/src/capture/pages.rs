@@ -9,7 +9,6 @@ use crate::bus::{Args, Call, Link, Message, calls};
 use crate::model::parents::up;
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as role;
-use crate::toolkit::Toolkit;
 use hashbrown::{HashMap, HashSet};
 
 /// How far above what is at a point the object may be that an app lists.
@@ -110,7 +109,7 @@ impl Stack {
 
 /// The stacks of an app of which it does not say which page is shown.
 fn stacks(picture: &Picture) -> Vec<Stack> {
-    if picture.toolkit != Toolkit::Gtk4 {
+    if !picture.toolkit.profile().hides_pages_silently {
         return Vec::new();
     }
     let holds = |at: &usize| picture.objects[*at].shown && picture.objects[*at].has(Interfaces::COMPONENT);
@@ -151,7 +150,7 @@ pub(crate) struct Spot {
 impl Spot {
     /// Where an object is on such a page, if it is on one. `above` is what each object lies in.
     pub(crate) fn of(picture: &Picture, above: &[usize], at: usize) -> Option<Self> {
-        if picture.toolkit != Toolkit::Gtk4 {
+        if !picture.toolkit.profile().hides_pages_silently {
             return None;
         }
         let is_stack = |at: usize| {
@@ -225,6 +224,7 @@ fn hide(picture: &mut Picture, stack: &Stack, there: &[String]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::toolkit::Toolkit;
 
     /// A window with a stack of three pages, of which two have been shown; each holds a box with two labels.
     fn picture() -> Picture {

@@ -7,11 +7,10 @@
 use crate::model::Picture;
 use crate::model::floating::floats;
 use crate::roles::number as n;
-use crate::toolkit::Toolkit;
 
 /// The windows with such parts, and the parts: where they are is to be asked.
 pub(super) fn asked(picture: &Picture) -> Vec<usize> {
-    if picture.toolkit != Toolkit::Qt {
+    if !picture.toolkit.profile().parks_parts_outside {
         return Vec::new();
     }
     let mut out = Vec::new();
@@ -27,7 +26,7 @@ pub(super) fn asked(picture: &Picture) -> Vec<usize> {
 
 /// Leaves out the parts that are not in their window.
 pub(super) fn leave(picture: &mut Picture) {
-    if picture.toolkit != Toolkit::Qt {
+    if !picture.toolkit.profile().parks_parts_outside {
         return;
     }
     for window in picture.root().children.clone() {
@@ -63,6 +62,7 @@ mod tests {
     use super::*;
     use crate::model::Object;
     use crate::states as s;
+    use crate::toolkit::Toolkit;
 
     #[test]
     fn a_dock_outside_of_its_window_is_not_to_be_seen() {

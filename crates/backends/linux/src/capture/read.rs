@@ -17,7 +17,6 @@ use crate::model::asked::{is_mute, may_be_socket};
 use crate::model::{Object, Picture};
 use crate::roles::number as role;
 use crate::states;
-use crate::toolkit::Toolkit;
 use hashbrown::HashMap;
 
 /// Reads what the app shows. `known` is what the last reading has left, and is what this one leaves then.
@@ -61,7 +60,8 @@ impl Reading {
         let root = Object { path: ROOT.to_owned(), count: -1, role: 75, ..Object::default() };
         let picture = Picture { toolkit: link.toolkit, objects: vec![root], truncated: false };
         // The cache of Qt is empty.
-        let items = if link.toolkit == Toolkit::Qt { Ok(Vec::new()) } else { cached(link).await };
+        let items =
+            if link.toolkit.profile().has_an_empty_cache { Ok(Vec::new()) } else { cached(link).await };
         let by_path = HashMap::from_iter([(ROOT.to_owned(), 0)]);
         let mut reading = Self { picture, by_path, named: HashMap::new(), roles: HashMap::new() };
         match items {
@@ -129,7 +129,7 @@ impl Reading {
 
     /// Pop-ups that the app does not list, put beside its windows: only Qt leaves any out.
     async fn popups(&mut self, link: &Link, appeared: &mut Appeared) -> Result<Vec<usize>, Fault> {
-        if link.toolkit != Toolkit::Qt || appeared.paths.is_empty() {
+        if !link.toolkit.profile().leaves_out_popups || appeared.paths.is_empty() {
             return Ok(Vec::new());
         }
         let by_path = &self.by_path;
@@ -151,7 +151,7 @@ impl Reading {
                 object.role,
                 role::MENU | role::POPUP_MENU | role::LIST | role::LIST_BOX | role::TREE | role::TABLE
             );
-            object.shown = pops_up && states::seen(object.states, Toolkit::Qt);
+            object.shown = pops_up && states::seen(object.states, link.toolkit);
             if object.shown {
                 shown.push(at);
             }
@@ -228,7 +228,7 @@ impl Reading {
             object.children = children;
             object.complete = true;
         }
-        let gecko = link.toolkit == Toolkit::Gecko;
+        let gecko = link.toolkit.profile().reads_text_late;
         let mut first = Questions::default();
         for &at in &fresh {
             first.add(at, Ask::States);

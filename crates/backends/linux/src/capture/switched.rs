@@ -12,7 +12,6 @@ use crate::model::parents::{parents, top};
 use crate::model::{Interfaces, Object, Picture};
 use crate::roles::number as role;
 use crate::states;
-use crate::toolkit::Toolkit;
 
 /// What the tabs of such stacks stand in is called after its class.
 const SWITCHER: &str = "AdwViewSwitcher";
@@ -39,7 +38,7 @@ pub(super) async fn leave_hidden(link: &Link, picture: &mut Picture) -> Result<(
 
 /// The stacks of an app whose tabs say which page is shown.
 fn stacks(picture: &Picture) -> Vec<Others> {
-    if picture.toolkit != Toolkit::Gtk4 {
+    if !picture.toolkit.profile().hides_pages_silently {
         return Vec::new();
     }
     let tabs = tabs(picture);
@@ -122,6 +121,7 @@ fn hide(picture: &mut Picture, others: &Others, there: &[String]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::toolkit::Toolkit;
 
     const ALL: [i32; 4] = [0, 50, 200, 150];
 

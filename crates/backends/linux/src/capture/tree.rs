@@ -10,7 +10,6 @@ use crate::ids::{APP, Ids, Where};
 use crate::limits::DEPTH;
 use crate::model::{EMBEDDED, Object, Picture};
 use crate::roles::{self, Above, is_field, number as n};
-use crate::toolkit::Toolkit;
 use crate::{names, states as s};
 use hashbrown::{HashMap, HashSet};
 use kinds::{has_pieces, holds_page, is_menu, is_part, is_popup, meant, opens};
@@ -303,7 +302,7 @@ impl<'a> Building<'a> {
     /// The only child of an object that says twice what is there once: the button in a `GtkMenuButton`, the text in a
     /// `GtkEntry`. And what it lends to the child.
     fn only_wraps(&self, object: &Object, lent: &str) -> Option<(usize, String)> {
-        if self.picture.toolkit != Toolkit::Gtk4 || object.is(s::FOCUSABLE) {
+        if !self.picture.toolkit.profile().wraps_controls || object.is(s::FOCUSABLE) {
             return None;
         }
         let objects = &self.picture.objects;
@@ -320,7 +319,7 @@ impl<'a> Building<'a> {
         if !control || !same {
             return None;
         }
-        let own = names::cleaned(&object.name, Toolkit::Gtk4, true, "");
+        let own = names::cleaned(&object.name, self.picture.toolkit, true, "");
         let own = if own.is_empty() { object.description.trim() } else { own };
         let beside = self.beside.get(object.path.as_str()).copied().filter(|_| is_field(object.role));
         let name = [own, lent, beside.unwrap_or_default()].into_iter().find(|name| !name.is_empty());

@@ -9,10 +9,12 @@ use crate::toolkit::Toolkit;
 pub(crate) fn may_be_socket(picture: &Picture, at: usize) -> bool {
     let object = &picture.objects[at];
     let elsewhere = |&child: &usize| !Link::same_process(&object.path, &picture.objects[child].path);
-    picture.toolkit == Toolkit::Gtk3 && object.role == role::FILLER && object.children.iter().all(elsewhere)
+    picture.toolkit.profile().has_sockets
+        && object.role == role::FILLER
+        && object.children.iter().all(elsewhere)
 }
 
 /// Whether an object says nothing of itself, not even whether it is shown, as a socket and what is plugged into it may.
 pub(crate) fn is_mute(object: &Object, toolkit: Toolkit) -> bool {
-    toolkit == Toolkit::Gtk3 && object.states == 0 && object.role == role::FILLER
+    toolkit.profile().has_sockets && object.states == 0 && object.role == role::FILLER
 }

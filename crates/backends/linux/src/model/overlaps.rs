@@ -3,7 +3,6 @@
 use crate::model::parents::{POPOVER, chain, popup_in};
 use crate::model::{Object, Picture};
 use crate::roles::number as role;
-use crate::toolkit::Toolkit;
 use crate::{extents, roles, states};
 use stickpin_tree::Rect;
 
@@ -45,8 +44,8 @@ pub(crate) fn words(picture: &Picture, at: usize) -> String {
 /// what scrolls, is not over it.
 pub(crate) fn above_it(picture: &Picture, at: usize) -> Vec<usize> {
     let objects = &picture.objects;
-    let gtk4 = picture.toolkit == Toolkit::Gtk4;
-    if !gtk4 && picture.toolkit != Toolkit::Gtk3 {
+    let profile = picture.toolkit.profile();
+    if !profile.children_overlap {
         return Vec::new();
     }
     let mut out = Vec::new();
@@ -55,7 +54,7 @@ pub(crate) fn above_it(picture: &Picture, at: usize) -> Vec<usize> {
     let end = popup_in(picture, &chain).map_or(chain.len(), |popup| popup + 1);
     for pair in chain[..end].windows(2) {
         let (child, parent) = (pair[0], &objects[pair[1]]);
-        if !gtk4 && parent.role != role::PANEL {
+        if profile.only_panels_overlap && parent.role != role::PANEL {
             continue;
         }
         let later = parent.children.iter().skip_while(|&&c| c != child).skip(1);
@@ -63,7 +62,7 @@ pub(crate) fn above_it(picture: &Picture, at: usize) -> Vec<usize> {
             let object = &objects[other];
             let floats = object.role == role::SCROLL_BAR || is_popup(picture, other);
             // GTK 4 was asked where everything is: what was elsewhere in its window needs no question.
-            let near = !gtk4 || overlap(object.extents, objects[at].extents);
+            let near = !profile.is_asked_for_places || overlap(object.extents, objects[at].extents);
             object.shown && !floats && near
         });
         out.extend(beside);

@@ -2,7 +2,6 @@
 
 use crate::model::Picture;
 use crate::roles::number as n;
-use crate::toolkit::Toolkit;
 
 /// Indices from an object up to its window, itself first.
 pub(crate) fn chain(picture: &Picture, at: usize) -> Vec<usize> {
@@ -61,9 +60,9 @@ pub(crate) const DEEP: usize = 64;
 /// Whether a child of an object, which lies in another one, is shown in a pop-up.
 pub(crate) fn holds_popup(picture: &Picture, at: usize, child: usize, above: Option<usize>) -> bool {
     let role = |at: usize| picture.objects[at].role;
-    match picture.toolkit {
-        Toolkit::Gtk4 => picture.objects[at].name == POPOVER,
-        _ => match role(at) {
+    match picture.toolkit.profile().popovers_by_class {
+        true => picture.objects[at].name == POPOVER,
+        false => match role(at) {
             n::MENU | n::POPUP_MENU => true,
             // GTK 3 puts the entries of a menu that a button opened into the button.
             parent if is_entry(Some(role(child))) => parent != n::MENU_BAR,

@@ -17,7 +17,6 @@ pub(crate) fn is_box(object: &Object) -> bool {
 
 /// Whether a cell is one of those that stand in another.
 pub(crate) fn is_piece(picture: &Picture, object: &Object, above: u32) -> bool {
-    use crate::toolkit::Toolkit::Gtk3;
     let in_cell = matches!(above, role::TABLE_CELL | role::TREE_ITEM);
-    picture.toolkit == Gtk3 && object.role == role::TABLE_CELL && in_cell
+    picture.toolkit.profile().cells_hold_cells && object.role == role::TABLE_CELL && in_cell
 }

@@ -8,7 +8,6 @@ use crate::capture::ask::{Ask, WHOLE};
 use crate::model::Picture;
 use crate::roles::number as role;
 use crate::states;
-use crate::toolkit::Toolkit;
 use hashbrown::HashMap;
 
 /// What stands above the columns of a table and before its rows.
@@ -28,7 +27,7 @@ pub(super) async fn read(
     part: &Part,
     mut known: Option<&mut Paths>,
 ) -> Result<Headers, Fault> {
-    if !matches!(link.toolkit, Toolkit::Qt | Toolkit::Gtk3) {
+    if !link.toolkit.profile().headers_lie_before_cells {
         return Ok(Headers::default());
     }
     let first = children_at(link, picture, at, &[((-1, 0), 0)], known.as_deref_mut()).await?;
@@ -101,7 +100,7 @@ async fn children_at(
     }
     let children = places.iter().filter_map(|(place, _)| Some((*place, known.get(place)?.clone()))).collect();
     let mut asks = WHOLE.to_vec();
-    if link.toolkit == Toolkit::Qt {
+    if link.toolkit.profile().headers_may_be_hidden {
         asks.push(Ask::Extents);
     }
     let (alive, gone) = look_at(link, picture, children, &asks).await?;

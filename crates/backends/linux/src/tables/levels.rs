@@ -6,7 +6,6 @@ use crate::bus::{Args, Link};
 use crate::capture::ask::Ask;
 use crate::limits::DEPTH;
 use crate::model::Picture;
-use crate::toolkit::Toolkit;
 use hashbrown::HashMap;
 
 /// The cells that begin their rows.
@@ -21,9 +20,9 @@ pub(super) async fn read(
     path: &str,
     found: &[(Place, usize)],
 ) -> Result<(), Fault> {
-    let deep = match link.toolkit {
-        Toolkit::Gtk3 => levels_by_parents(link, picture, path, found).await?,
-        _ => levels_by_place(link, picture, path, found).await?,
+    let deep = match link.toolkit.profile().rows_name_their_parent {
+        true => levels_by_parents(link, picture, path, found).await?,
+        false => levels_by_place(link, picture, path, found).await?,
     };
     for (at, level) in deep {
         picture.objects[at].attributes.push(("level".to_owned(), level.to_string()));

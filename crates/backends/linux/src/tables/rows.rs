@@ -6,7 +6,6 @@ use crate::model::rows::{LEADS, ROW};
 use crate::model::{Object, Picture};
 use crate::roles::number as role;
 use crate::states;
-use crate::toolkit::Toolkit;
 
 /// States of what has something below it.
 pub(super) const OPENS: u64 = states::EXPANDABLE | states::EXPANDED | states::COLLAPSED;
@@ -36,7 +35,7 @@ pub(super) fn arrange(
         _ => children.extend(above),
     }
     // Icons beside one another are things of their own; the cells of a row with headers belong together.
-    let items = picture.toolkit == Toolkit::Qt
+    let items = picture.toolkit.profile().shows_icons_in_tables
         && picture.objects[at].role == role::TABLE
         && headers.columns.is_empty()
         && headers.rows.is_empty();
@@ -113,6 +112,7 @@ fn row_of(first: &Object, row: Option<i32>, children: Vec<usize>) -> Object {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::toolkit::Toolkit;
 
     fn picture(cells: usize) -> Picture {
         let objects = (0..=cells).map(|n| Object { path: format!("/{n}"), ..Object::default() }).collect();

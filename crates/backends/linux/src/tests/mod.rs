@@ -1,5 +1,6 @@
 //! Tests on a real display: a private one per test, with a window of our own on it that says what it received.
 
+mod accesskit;
 mod again;
 mod aimed;
 mod capture;

@@ -2,7 +2,7 @@
 
 use crate::model::{Object, Picture};
 use crate::roles::{is_field, number as n};
-use crate::toolkit::Toolkit;
+use crate::toolkit::Chooser;
 use crate::{limits, states as s};
 use std::path::PathBuf;
 
@@ -16,14 +16,14 @@ pub(super) fn is_chooser(picture: &Picture, window: usize) -> bool {
         return false;
     }
     let has = |is: &dyn Fn(&Object) -> bool| any_below(picture, window, 0, is);
-    match picture.toolkit {
-        Toolkit::Gtk4 => has(&|o| o.name == GTK4_CHOOSER),
+    match picture.toolkit.profile().chooser {
+        Chooser::Class => has(&|o| o.name == GTK4_CHOOSER),
         // That of Qt has no role of its own: it says in a list which folder it shows, and has a field beside.
-        Toolkit::Qt => {
+        Chooser::Folder => {
             let folder = |o: &Object| o.role == n::COMBO_BOX && o.name.starts_with('/');
             object.role == n::DIALOG && has(&folder) && path_field(picture, window).is_some()
         }
-        _ => object.role == n::FILE_CHOOSER || has(&|o| o.role == n::FILE_CHOOSER),
+        Chooser::Role => object.role == n::FILE_CHOOSER || has(&|o| o.role == n::FILE_CHOOSER),
     }
 }
 
@@ -104,6 +104,7 @@ pub(super) fn as_text(files: &[PathBuf]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::toolkit::Toolkit;
 
     fn object(role: u32, name: &str, children: &[usize]) -> Object {
         Object { role, name: name.to_owned(), children: children.to_vec(), shown: true, ..Object::default() }

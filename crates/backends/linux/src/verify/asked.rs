@@ -7,7 +7,6 @@ use crate::model::rows::ROW;
 use crate::model::{Object, Picture, parents};
 use crate::roles::{self, number as role};
 use crate::states;
-use crate::toolkit::Toolkit;
 use hashbrown::HashSet;
 use std::sync::Arc;
 use stickpin_tree::Handle;
@@ -148,7 +147,7 @@ impl Again {
 fn names_itself(picture: &Picture, at: usize) -> bool {
     let object = &picture.objects[at];
     // A cell of GTK 3 may be called what the cells in it read.
-    let of_pieces = picture.toolkit == Toolkit::Gtk3 && object.role == role::TABLE_CELL;
+    let of_pieces = picture.toolkit.profile().cells_hold_cells && object.role == role::TABLE_CELL;
     roles::is_named_by_content(object.role) || of_pieces
 }
 
@@ -160,6 +159,7 @@ fn is_row(object: &Object) -> bool {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::toolkit::Toolkit;
 
     /// A window with a list of two rows of two cells each, and a button.
     pub(in crate::verify) fn picture() -> Picture {

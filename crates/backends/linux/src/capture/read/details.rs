@@ -38,7 +38,7 @@ impl Reading {
         }
         let mut texts = Questions::default();
         long.into_iter().for_each(|at| texts.add(at, Ask::Text));
-        if toolkit == Toolkit::Gecko {
+        if toolkit.profile().reads_text_late {
             for (at, object) in self.picture.objects.iter().enumerate().filter(|(_, object)| object.shown) {
                 gecko::later(object).for_each(|ask| texts.add(at, ask));
             }
@@ -56,7 +56,7 @@ impl Reading {
 /// Fields without a name and the labels beside them: which belongs to which shows from where they stand.
 fn beside_labels(picture: &Picture) -> Vec<usize> {
     // GTK 4 is asked where everything is.
-    if picture.toolkit == Toolkit::Gtk4 {
+    if picture.toolkit.profile().is_asked_for_places {
         return Vec::new();
     }
     let object = |at: usize| &picture.objects[at];
@@ -75,7 +75,7 @@ fn beside_labels(picture: &Picture) -> Vec<usize> {
 
 /// The lists of Qt's combo boxes, which say that they are shown: while they are folded away they have no place.
 fn folded_lists(picture: &Picture) -> Vec<usize> {
-    if picture.toolkit != Toolkit::Qt {
+    if !picture.toolkit.profile().folded_lists_say_shown {
         return Vec::new();
     }
     let boxes = picture.objects.iter().filter(|object| object.shown && object.role == role::COMBO_BOX);
@@ -86,18 +86,18 @@ fn folded_lists(picture: &Picture) -> Vec<usize> {
 /// What is asked about an object that is shown.
 fn details_of(object: &Object, toolkit: Toolkit, mut ask: impl FnMut(Ask)) {
     let has = |interface| object.has(interface);
-    let scrolled_away = toolkit != Toolkit::Gtk4 && !object.is(states::SHOWING) && !is_mute(object, toolkit);
-    let in_row = toolkit == Toolkit::Gecko && gecko::is_where_its_row_is(object);
-    if has(Interfaces::COMPONENT) && (toolkit == Toolkit::Gtk4 || scrolled_away) && !in_row {
+    let profile = toolkit.profile();
+    let scrolled_away =
+        !profile.is_asked_for_places && !object.is(states::SHOWING) && !is_mute(object, toolkit);
+    let in_row = profile.reads_text_late && gecko::is_where_its_row_is(object);
+    if has(Interfaces::COMPONENT) && (profile.is_asked_for_places || scrolled_away) && !in_row {
         ask(Ask::Extents);
     }
     let field = is_field(object.role);
     // Plain text of Firefox has been asked for it, or is when it has told its attributes.
-    let asked = toolkit == Toolkit::Gecko && (object.text.is_some() || gecko::has_text_later(object));
+    let asked = profile.reads_text_late && (object.text.is_some() || gecko::has_text_later(object));
     // Some labels of LibreOffice, which may call itself GTK 3, have no name: those in the line below a document.
-    let nameless = matches!(toolkit, Toolkit::Gtk3 | Toolkit::Office)
-        && object.role == role::LABEL
-        && object.name.trim().is_empty();
+    let nameless = profile.labels_lack_names && object.role == role::LABEL && object.name.trim().is_empty();
     if has(Interfaces::TEXT) && (nameless || reads_text(object.role, toolkit)) && !asked {
         // A document may have millions of characters: first how many.
         ask(if field && object.is(states::MULTI_LINE) { Ask::Length } else { Ask::Text });
@@ -105,12 +105,12 @@ fn details_of(object: &Object, toolkit: Toolkit, mut ask: impl FnMut(Ask)) {
     if has(Interfaces::VALUE) && has_number(object.role) {
         ask(Ask::Number);
     }
-    let web = matches!(toolkit, Toolkit::Gecko | Toolkit::Chromium) || guest(&object.path).is_some();
+    let web = profile.is_browser || guest(&object.path).is_some();
     if field || object.role == role::HEADING || object.role == role::LANDMARK || (web && keyed(object.role)) {
         ask(Ask::Attributes);
     }
     // The name of a combo box is what is chosen in it, that of a page of a notebook the same for all.
-    let page = toolkit == Toolkit::Gtk4 && pages::is_nothing_itself(object);
+    let page = profile.tabs_have_one_name && pages::is_nothing_itself(object);
     if (object.name.is_empty() || object.role == role::COMBO_BOX) && labelled(object.role) || page {
         ask(Ask::Relations);
     }
@@ -130,7 +130,7 @@ fn reads_text(number: u32, toolkit: Toolkit) -> bool {
     match number {
         role::PASSWORD => false,
         // Their name is their text.
-        role::LABEL | role::STATIC => toolkit == Toolkit::Gtk4,
+        role::LABEL | role::STATIC => toolkit.profile().labels_differ_from_their_names,
         role::PUSH_BUTTON
         | role::TOGGLE_BUTTON
         | role::MENU

@@ -11,7 +11,7 @@ use stickpin_tree::{Role, States};
 /// The role of an object. `number` is that of the role which it is meant to have ([`meant`]).
 pub(super) fn role(picture: &Picture, object: &Object, number: u32, above: Above, named: bool) -> Role {
     // Of its dialogs GTK 4 says only that they are windows of the app.
-    let dialog = above.top && object.role == n::FILLER && picture.toolkit == Toolkit::Gtk4;
+    let dialog = above.top && object.role == n::FILLER && picture.toolkit.profile().dialogs_are_fillers;
     let number = if dialog { n::DIALOG } else { number };
     let mut role = roles::mapped(number, above, object.states, named, picture.toolkit);
     if object.role == n::LANDMARK {
@@ -109,7 +109,7 @@ pub(super) fn is_line(object: &Object, above: Above) -> bool {
 /// be selected.
 pub(super) fn is_grid_item(object: &Object, above: Above, toolkit: Toolkit) -> bool {
     let cell = object.role == n::TABLE_CELL && above.role == n::TABLE;
-    toolkit == Toolkit::Gtk4 && cell && object.is(s::FOCUSABLE)
+    toolkit.profile().lines_say_no_press && cell && object.is(s::FOCUSABLE)
 }
 
 /// Whether a press on a line of a list may do something. GTK 4 says of no line that a press opens it, and of those that
@@ -117,7 +117,7 @@ pub(super) fn is_grid_item(object: &Object, above: Above, toolkit: Toolkit) -> b
 pub(super) fn takes_press(picture: &Picture, object: &Object, above: Above) -> bool {
     let line = object.role == n::LIST_ITEM || is_line(object, above);
     let bare = line && object.is(s::FOCUSABLE) && !object.is(s::SELECTABLE);
-    picture.toolkit == Toolkit::Gtk4 && bare && !holds_value(picture, object, 0)
+    picture.toolkit.profile().lines_say_no_press && bare && !holds_value(picture, object, 0)
 }
 
 /// Whether something below an object holds a value that a person sets.
@@ -150,7 +150,8 @@ fn takes_several(picture: &Picture, object: &Object) -> bool {
         let child = &picture.objects[child];
         child.role == n::TABLE_ROW && child.children.iter().any(says)
     };
-    picture.toolkit == Toolkit::Qt && object.children.iter().any(|child| says(child) || row(child))
+    picture.toolkit.profile().items_say_that_several_may_be_chosen
+        && object.children.iter().any(|child| says(child) || row(child))
 }
 
 /// Whether a press on it does something although its role does not say so.
@@ -172,7 +173,7 @@ pub(super) fn has_pieces(picture: &Picture, object: &Object) -> bool {
 
 /// Whether what stands in a tab is the page that it chooses, not what the tab is made of.
 pub(super) fn holds_page(object: &Object, toolkit: Toolkit) -> bool {
-    object.role == n::PAGE_TAB && matches!(toolkit, Toolkit::Gtk3 | Toolkit::Office)
+    object.role == n::PAGE_TAB && toolkit.profile().tabs_hold_pages
 }
 
 /// Whether a child is what a button opened.

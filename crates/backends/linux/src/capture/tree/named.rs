@@ -6,7 +6,6 @@ use crate::capture::pages;
 use crate::model::rows::is_piece;
 use crate::model::{Object, Picture};
 use crate::roles::{self, Above, is_field, number as n};
-use crate::toolkit::Toolkit;
 use crate::{names, states as s};
 
 /// A name, and where it comes from.
@@ -32,7 +31,7 @@ impl Building<'_> {
         let content = if read { text_below(self.picture, object, 0) } else { String::new() };
         let wrapper = roles::is_wrapper(object.role);
         // GTK 4 calls every tab of a notebook `Tab`, and keeps the mark of its key in the name of another one.
-        if toolkit == Toolkit::Gtk4 && object.role == n::PAGE_TAB && !content.is_empty() {
+        if toolkit.profile().tabs_have_one_name && object.role == n::PAGE_TAB && !content.is_empty() {
             return Named { name: content, from_content: true, described: false };
         }
         if let Some(name) = self.page(object) {
@@ -40,8 +39,9 @@ impl Building<'_> {
         }
         // What is chosen in a combo box is no name of it. Qt calls none of them anything else.
         let chosen = object.role == n::COMBO_BOX
-            && (toolkit == Toolkit::Qt
-                || toolkit == Toolkit::Gtk3 && object.text.as_deref() == Some(object.name.trim()));
+            && (toolkit.profile().combo_boxes_have_no_other_name
+                || toolkit.profile().combo_boxes_are_called_after_their_choice
+                    && object.text.as_deref() == Some(object.name.trim()));
         // What a row reads is what it is called; else it may be called after its class.
         let unnamed = wrapper || row && !content.is_empty();
         let untitled = self.untitled.contains(object.path.as_str());
@@ -91,7 +91,7 @@ impl Building<'_> {
     /// What the tab of a page of GTK 4 reads: the one that labels it, else the only one with its name.
     fn page(&self, object: &Object) -> Option<String> {
         let objects = &self.picture.objects;
-        if self.picture.toolkit != Toolkit::Gtk4 || !pages::is_nothing_itself(object) {
+        if !self.picture.toolkit.profile().tabs_have_one_name || !pages::is_nothing_itself(object) {
             return None;
         }
         let labels = object.labelled_by.iter().filter_map(|path| self.by_path.get(path.as_str()));

@@ -4,14 +4,13 @@ use super::named::text_below;
 use crate::limits::TEXT;
 use crate::model::{Object, Picture};
 use crate::roles::{is_field, number as n};
-use crate::toolkit::Toolkit;
 use crate::{names, states as s};
 use stickpin_tree::{Role, States};
 
 /// The value that a person sees in a control.
 pub(super) fn value(picture: &Picture, object: &Object, role: Role, states: States) -> String {
     let mut value = own(object, role, states);
-    if role == Role::Combobox && picture.toolkit == Toolkit::Gtk4 {
+    if role == Role::Combobox && picture.toolkit.profile().combo_boxes_list_nothing {
         // Its name is only a name there; what is chosen stands on the button that opens it.
         let buttons = object.children.iter().map(|&child| &picture.objects[child]);
         let button =
@@ -20,7 +19,10 @@ pub(super) fn value(picture: &Picture, object: &Object, role: Role, states: Stat
     } else if let Some(field) = own_field(picture, object) {
         // What is chosen in its list may not be what stands in it.
         value = field.text.clone().unwrap_or_default();
-    } else if object.role == n::COMBO_BOX && picture.toolkit == Toolkit::Qt && value.is_empty() {
+    } else if object.role == n::COMBO_BOX
+        && picture.toolkit.profile().combo_boxes_have_no_other_name
+        && value.is_empty()
+    {
         object.name.trim().clone_into(&mut value);
     } else if role == Role::Combobox && value.is_empty() {
         value = selected_below(picture, object, 0);
@@ -32,7 +34,7 @@ pub(super) fn value(picture: &Picture, object: &Object, role: Role, states: Stat
 fn own_field<'p>(picture: &'p Picture, object: &Object) -> Option<&'p Object> {
     let mut children = object.children.iter().map(|&child| &picture.objects[child]);
     let field = children.find(|child| child.shown && is_field(child.role));
-    field.filter(|_| object.role == n::COMBO_BOX && matches!(picture.toolkit, Toolkit::Gtk3 | Toolkit::Qt))
+    field.filter(|_| object.role == n::COMBO_BOX && picture.toolkit.profile().combo_boxes_hold_their_field)
 }
 
 /// The value that an object says it has.

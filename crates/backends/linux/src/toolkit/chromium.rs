@@ -1,0 +1,5 @@
+//! Chromium, Electron.
+
+use super::profile::Profile;
+
+pub(super) const PROFILE: Profile = Profile { is_browser: true, ..Profile::PLAIN };
