@@ -10,7 +10,6 @@
 mod act;
 mod aim;
 mod app;
-mod app_dirs;
 mod bus;
 mod capture;
 mod device;

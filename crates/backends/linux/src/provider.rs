@@ -1,5 +1,6 @@
 //! Finding, starting and attaching to apps.
 
+mod app_dirs;
 pub(crate) mod config;
 mod desktop;
 mod doctor;

@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// Files of `src` and folders with their file, the lowest floor first; those of one floor may import each other.
 const FLOORS: &[&str] = &[
-    "toolkit limits app_dirs names",
+    "toolkit limits names",
     "bus ids opening",
     "states",
     "roles",
@@ -22,7 +22,7 @@ const FLOORS: &[&str] = &[
     "act mouse screenshot",
     "query keyboard focus pressing select settle typed upload",
     "device",
-    "provider::config provider::installed",
+    "provider::app_dirs provider::config provider::installed",
     "provider::launch",
     "provider::desktop provider::doctor",
     "provider",

@@ -1,7 +1,7 @@
 //! What the provider knows of this machine, and the ways to its displays and buses.
 
 use crate::app::lost;
-use crate::app_dirs::AppDirs;
+use crate::provider::app_dirs::AppDirs;
 use crate::bus::fault::Fault;
 use crate::bus::{Addresses, Desktop, Listener};
 use crate::events::Heard;
