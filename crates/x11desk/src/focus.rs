@@ -29,45 +29,39 @@ pub enum Sent {
     Held,
 }
 
-/// Whether the keys that we send go to a window, or to one in it; none where they go to no window in particular.
-fn keys_go_to(d: &Display, window: WindowId) -> Result<Option<bool>, Fault> {
-    let mut at = match seat::focused(d)? {
-        Some(at) => at,
+/// The window that gets our keys and those around it, from the inside out; none where they go to no window in particular.
+fn focused(d: &Display) -> Result<Option<Vec<WindowId>>, Fault> {
+    let focus = match seat::focused(d)? {
+        Some(focus) => focus,
         None => d.conn.get_input_focus()?.reply()?.focus,
     };
-    let nowhere = [InputFocus::NONE, InputFocus::POINTER_ROOT].map(u32::from);
-    if nowhere.contains(&at) || at == d.root {
+    if [InputFocus::NONE.into(), InputFocus::POINTER_ROOT.into(), d.root].contains(&focus) {
         return Ok(None);
     }
-    for _ in 0..NESTED {
-        if at == window {
-            return Ok(Some(true));
-        }
-        // One that has just gone has nothing in it.
+    let (mut at, mut path) = (focus, vec![focus]);
+    while path.len() < NESTED {
+        // One that has just gone is in nothing.
         let Ok(tree) = d.conn.query_tree(at)?.reply() else { break };
         if tree.parent == d.root {
             break;
         }
         at = tree.parent;
+        path.push(at);
     }
-    Ok(Some(false))
+    Ok(Some(path))
 }
 
 /// The window on the screen that gets the keys in the place of this one. Where they go to no window in particular, or
 /// to one that is none of those on the screen, it counts as this one: a toolkit may have the focus in a window apart.
+///
+/// # Errors
+/// When the connection is lost.
 pub fn keys_elsewhere(d: &mut Display, window: WindowId) -> Result<Option<Window>, Fault> {
-    if keys_go_to(d, window)? != Some(false) {
-        return Ok(None);
-    }
-    for other in windows::all(d)? {
-        if other.id != window && keys_go_to(d, other.id)? == Some(true) {
-            return Ok(Some(other));
-        }
-    }
-    Ok(None)
+    let Some(path) = focused(d)?.filter(|path| !path.contains(&window)) else { return Ok(None) };
+    Ok(windows::all(d)?.into_iter().find(|other| path.contains(&other.id)))
 }
 
-/// The same of a window that was given the keyboard just now: the window manager hands it over in its own time.
+/// As [`keys_elsewhere`], of a window that was given the keyboard just now: the window manager hands it over in its own time.
 pub fn keys_kept_elsewhere(d: &mut Display, window: WindowId) -> Result<Option<Window>, Fault> {
     let until = Instant::now() + RESTORE;
     loop {
@@ -132,7 +126,7 @@ fn chord_if_alone(
     name: &str,
     popup: bool,
 ) -> Result<Sent, Fault> {
-    if keys_go_to(d, window)? != Some(true) {
+    if !focused(d)?.is_some_and(|path| path.contains(&window)) {
         return Ok(Sent::Elsewhere);
     }
     let closes = popup && (modifiers, name) == (Modifiers::default(), "Escape");

@@ -72,33 +72,23 @@ struct Part {
     child: Child,
 }
 
-/// Programs that are there, and the message when one is not.
-#[derive(Debug)]
-struct Tools([PathBuf; 3]);
-
 /// What is missing for private sessions: programs and their packages.
+#[must_use]
 pub fn missing(path: Option<&OsStr>) -> Vec<(&'static str, &'static str)> {
     TOOLS.into_iter().filter(|(program, _)| on_path(&[program], path).is_none()).collect()
 }
 
-impl Tools {
-    fn find(path: Option<&OsStr>) -> Result<Self> {
-        let missing = missing(path);
-        if missing.is_empty() {
-            let found = TOOLS.map(|(program, _)| on_path(&[program], path).unwrap_or_default());
-            return Ok(Self(found));
-        }
-        let words = |of: fn(&(&'static str, &'static str)) -> &'static str, between: &str| {
-            missing.iter().map(of).collect::<Vec<_>>().join(between)
-        };
-        let programs = words(|(program, _)| program, ", ");
-        let verb = if missing.len() == 1 { "is" } else { "are" };
-        Err(Error::new(
-            ErrorCode::ToolMissing,
-            format!("a private display needs {programs}, which {verb} not installed"),
-        )
-        .hint(format!("apt install {} at-spi2-core", words(|(_, package)| package, " "))))
+/// Where the programs are.
+fn tools(path: Option<&OsStr>) -> Result<[PathBuf; 3]> {
+    let missing = missing(path);
+    if missing.is_empty() {
+        return Ok(TOOLS.map(|(program, _)| on_path(&[program], path).unwrap_or_default()));
     }
+    let (programs, packages): (Vec<_>, Vec<_>) = missing.into_iter().unzip();
+    let verb = if programs.len() == 1 { "is" } else { "are" };
+    let what = format!("a private display needs {}, which {verb} not installed", programs.join(", "));
+    let hint = format!("apt install {} at-spi2-core", packages.join(" "));
+    Err(Error::new(ErrorCode::ToolMissing, what).hint(hint))
 }
 
 impl Private {
@@ -115,7 +105,7 @@ impl Private {
         until: Instant,
         cancel: &CancellationToken,
     ) -> Result<Self> {
-        let tools = Tools::find(path)?;
+        let tools = tools(path)?;
         let mut private = Self::prepare(dir, home)?;
         let raised = cancel.run_until_cancelled(private.raise(&tools, size, until)).await;
         let gone = || Error::new(ErrorCode::Timeout, "the opening was ended before it was done");
@@ -175,7 +165,7 @@ impl Private {
 
     async fn raise(
         &mut self,
-        Tools([xvfb, dbus, openbox]): &Tools,
+        [xvfb, dbus, openbox]: &[PathBuf; 3],
         size: Option<(u32, u32)>,
         until: Instant,
     ) -> Result<()> {

@@ -25,13 +25,21 @@ fn owner(name: &[u8]) -> Option<WindowId> {
     u32::from_str_radix(number, 16).ok()
 }
 
+/// Whether the server can have several pointers. It wants to be told first that this is known to us.
+fn is_supported(d: &Display) -> Result<bool, Fault> {
+    let there = d.has_extension(xinput::X11_EXTENSION_NAME)?;
+    if there {
+        d.conn.xinput_xi_query_version(2, 2)?.reply()?;
+    }
+    Ok(there)
+}
+
 /// Takes a pointer and a keyboard of our own. A server that gives none leaves us with those of the person.
 pub(crate) fn take(d: &mut Display) -> Result<(), Fault> {
-    if !d.has_extension(xinput::X11_EXTENSION_NAME)? {
+    if !is_supported(d)? {
         tracing::debug!("no XInput: the pointer is the person's own");
         return Ok(());
     }
-    d.conn.xinput_xi_query_version(2, 2)?.reply()?;
     match add_master(d, format!("{NAME}{:x}", d.own)) {
         Ok(()) => {}
         Err(Fault::Refused(why)) => {
@@ -72,10 +80,9 @@ fn masters(d: &Display) -> Result<Vec<(DeviceId, DeviceType, WindowId)>, Fault> 
 
 /// Removes pointers of processes that are gone.
 pub(crate) fn remove_leftovers(d: &Display) -> Result<(), Fault> {
-    if !d.has_extension(xinput::X11_EXTENSION_NAME)? {
+    if !is_supported(d)? {
         return Ok(());
     }
-    d.conn.xinput_xi_query_version(2, 2)?.reply()?;
     for (id, kind, owner) in masters(d)? {
         if kind == DeviceType::MASTER_POINTER && !d.lives(owner)? {
             tracing::debug!(id, "a pointer that was left over");
