@@ -4,7 +4,7 @@ use crate::color;
 use std::io::{self, Write};
 use std::path::Path;
 use stickpin_client::failed;
-use stickpin_kernel::{Error, Response, io_error, receipt_is_error};
+use stickpin_kernel::{Error, Response, error_text, io_error};
 
 /// Where it goes.
 pub struct Streams<'a> {
@@ -116,7 +116,7 @@ impl<'a> Streams<'a> {
             }
             None => self.answer(text, response)?,
         }
-        for seen in response.receipt.iter().filter(|seen| receipt_is_error(seen)) {
+        for seen in response.app_errors() {
             line(self.err, seen)?;
         }
         match &response.warning {
@@ -138,12 +138,6 @@ impl<'a> Streams<'a> {
         let error = if self.colors.err { color::error(error) } else { error.to_owned() };
         line(self.err, &(error + rest))
     }
-}
-
-/// An error as text: its line, then the hint.
-fn error_text(error: &Error) -> String {
-    let hint = if error.hint.is_empty() { "" } else { "\n" };
-    format!("{}: {}{hint}{}", error.code.name(), error.message, error.hint)
 }
 
 fn line(to: &mut dyn Write, text: &str) -> io::Result<()> {
@@ -175,6 +169,7 @@ mod tests {
             ok: true,
             text: Some("pressed\nchanged".into()),
             receipt: vec!["POST /a -> 500".into(), "changed".into()],
+            receipt_errors: vec![0],
             warning: Some("The tree changed.".into()),
             ..Response::default()
         };

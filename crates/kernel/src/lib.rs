@@ -24,7 +24,7 @@ mod tests;
 
 pub use api::expectation::Expectation;
 pub use api::journal::{Journal, NoJournal};
-pub use api::render::{Cell, Show, Text};
+pub use api::render::{Cell, Show, Text, error as error_text};
 pub use api::request::{Caller, Detail, Format, RefDetail, RefsEnvelope, Render, Request, Response};
 pub use api::secret::{Secret, hide as hide_secrets};
 pub use api::spec::{Effect, Lane, Scope, Spec};
@@ -34,6 +34,5 @@ pub use command::context::Cx;
 pub use command::definition::Command;
 pub use host::recording::{Gap, Mending, NoScribe, Recorded, Recording, Scribe, Witness};
 pub use host::{Host, HostConfig, Numbers};
-pub use observe::receipt::is_error as receipt_is_error;
 pub use run::respond::answered;
 pub use stickpin_device::{CancellationToken, Dispatched, Error, ErrorCode, Result, io_error};

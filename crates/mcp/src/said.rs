@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use stickpin_kernel::{Dispatched, Error, Response, receipt_is_error};
+use stickpin_kernel::{Dispatched, Response, error_text};
 
 /// How many pictures one answer shows.
 const MAX_PICTURES: usize = 4;
@@ -36,7 +36,7 @@ impl Said {
         };
         if let Some(error) = &response.error {
             // A batch that failed tells of its steps as well.
-            let said = sentence(error);
+            let said = error_text(error);
             if !response.text.as_deref().is_some_and(|text| text.starts_with(said.trim_end())) {
                 add(&said);
             }
@@ -45,7 +45,7 @@ impl Said {
                 Dispatched::Unknown => "dispatched: unknown",
             });
         }
-        for seen in response.receipt.iter().filter(|seen| receipt_is_error(seen)) {
+        for seen in response.app_errors() {
             add(seen);
         }
         if let Some(warning) = &response.warning {
@@ -80,12 +80,6 @@ fn kind_of(path: &Path) -> &'static str {
         Some("webp") => "image/webp",
         _ => "image/png",
     }
-}
-
-/// An error as text: its line, then the hint.
-pub(crate) fn sentence(error: &Error) -> String {
-    let hint = if error.hint.is_empty() { "" } else { "\n" };
-    format!("{}: {}{hint}{}", error.code.name(), error.message, error.hint)
 }
 
 /// At most so many characters, whole lines where there are any, and a last line that says what was cut.
@@ -140,7 +134,8 @@ async fn picture(path: &Path) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stickpin_kernel::ErrorCode;
+
+    use stickpin_kernel::{Error, ErrorCode};
 
     fn said(response: &Response) -> String {
         Said::new(response, 25_000).text
@@ -150,10 +145,10 @@ mod tests {
     fn an_error_is_its_code_its_sentence_its_hint_and_what_was_dispatched() {
         let error = Error::new(ErrorCode::StaleRef, "@e1 is gone").hint("stickpin snapshot -i");
         let response =
-            Response { error: Some(error.clone()), text: Some(sentence(&error)), ..Response::default() };
+            Response { error: Some(error.clone()), text: Some(error_text(&error)), ..Response::default() };
         assert_eq!(said(&response), "STALE_REF: @e1 is gone\nstickpin snapshot -i\ndispatched: no");
         let error = error.dispatched(Dispatched::Unknown);
-        let text = format!("{}\n\"Ada\" is now \"Eve\"", sentence(&error));
+        let text = format!("{}\n\"Ada\" is now \"Eve\"", error_text(&error));
         let response = Response { error: Some(error.clone()), text: Some(text), ..response };
         assert_eq!(
             said(&response),
@@ -172,6 +167,7 @@ mod tests {
         let response = Response {
             text: Some("pressed\nchanged".into()),
             receipt: vec!["POST /a -> 500".into(), "changed".into()],
+            receipt_errors: vec![0],
             warning: Some("The tree changed.".into()),
             ..Response::default()
         };

@@ -12,7 +12,6 @@ use stickpin_daemon::DiskNumbers;
 use stickpin_device::Provider;
 use stickpin_kernel::{
     CancellationToken, Error, ErrorCode, Format, Host, HostConfig, Request, Response, Secret,
-    receipt_is_error,
 };
 use stickpin_replay::script::{Kind, Node, Script as ScriptOf, Template, write};
 use stickpin_replay::{AdScribe, Plan, RunOptions, Vars, run};
@@ -78,8 +77,7 @@ fn outcome(response: Response) -> Outcome {
         None => response.text.clone(),
     };
     // A terminal shows them, too, on stderr.
-    let seen = response.receipt.iter().filter(|seen| receipt_is_error(seen));
-    let text = text.map(|text| seen.fold(text, |text, seen| format!("{text}\n{seen}")));
+    let text = text.map(|text| response.app_errors().fold(text, |text, seen| format!("{text}\n{seen}")));
     Outcome {
         exit: response.exit,
         text,

@@ -140,6 +140,7 @@ async fn choose_by_presses(cx: &mut Cx, list: &mut List, options: &[String], how
                 format!("{} does not show {} after it was pressed{reads}", ready.words, named.join(", ")),
             )
             .hint("the app may refuse it; stickpin snapshot -i shows what is chosen")
+            .details(json!({ "value": now }))
             .dispatched(cx.dispatched()))
         }
     }

@@ -156,12 +156,19 @@ pub(crate) async fn note_failed(cx: &mut Cx, e: &Error) {
         Ok(()) => {
             let mut effects = std::mem::take(&mut cx.envelope.effects);
             // What the error says itself is said.
-            effects.retain(|effect| !e.message.contains(&quote(&effect.now)));
-            cx.envelope.receipt.extend(effect_lines(&effects));
+            effects.retain(|effect| !tells(e, effect));
+            cx.envelope.receipt.extend(effect_lines(&effects).into_iter().map(Into::into));
         }
         // It ended in an error that says more than this one; what was not noted is told before the next act.
         Err(unread) => tracing::debug!("what a failed act replaced is not known: {unread}"),
     }
+}
+
+/// Whether an error says what a part of the app reads now.
+fn tells(e: &Error, effect: &ContextChange) -> bool {
+    let changes = e.details["changes"].as_array().map(Vec::as_slice).unwrap_or_default();
+    e.details["value"] == *effect.now
+        || changes.iter().take(SPELLED).any(|change| change["now"] == *effect.now)
 }
 
 const REPEAT: &str = "repeat the command to act on it as it is now, or run stickpin snapshot -i";

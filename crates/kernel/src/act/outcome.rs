@@ -7,7 +7,7 @@ use crate::command::args::How;
 use crate::command::context::Cx;
 use crate::observe::changes::Changes;
 use crate::observe::waiting::QUIET;
-use crate::observe::{capture, changes, navigation};
+use crate::observe::{capture, changes, navigation, receipt};
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -102,7 +102,7 @@ pub(crate) async fn after(cx: &mut Cx, ready: Option<&Ready>, how: How, acted: A
         Err(e) if e.code == ErrorCode::BackendLost => match cx.live()?.ended().await {
             // That is what became of it: the last window of an app was closed by what it is there for.
             Some(how) => {
-                cx.envelope.receipt = vec![stickpin_tree::escape(&how, STILL).to_string()];
+                cx.envelope.receipt = vec![stickpin_tree::escape(&how, STILL).into()];
                 cx.live()?.lost = true;
                 Ok(brief)
             }
@@ -165,9 +165,8 @@ async fn look_after(cx: &mut Cx, ready: Option<&Ready>, how: How, mut acted: Act
         changed |= then.is_some() && cx.live()?.session.generation() != then;
     }
     if how.receipt {
-        let effects = crate::act::context_guard::effect_lines(&std::mem::take(&mut cx.envelope.effects));
-        let lines = crate::observe::receipt::lines(&notices, changed);
-        cx.envelope.receipt = crate::observe::receipt::with_effects(lines, effects);
+        let effects = context_guard::effect_lines(&std::mem::take(&mut cx.envelope.effects));
+        cx.envelope.receipt = receipt::lines(&notices, changed, effects);
     }
     Ok(acted)
 }

@@ -103,8 +103,9 @@ impl Text {
     }
 }
 
-/// A failed command: its line, then the hint.
-pub(crate) fn error(e: &Error) -> String {
+/// Returns an error as text: its line, then the hint.
+#[must_use]
+pub fn error(e: &Error) -> String {
     let mut text = format!("{}: {}", e.code.name(), e.message);
     if !e.hint.is_empty() {
         text.push('\n');

@@ -162,6 +162,9 @@ pub struct Response {
     /// What was seen since an act, at most 5 lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub receipt: Vec<String>,
+    /// Which lines of the receipt, counted from 0, tell of errors of the app, such as a request that failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub receipt_errors: Vec<usize>,
     /// Which refs this response issued, renewed or ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refs: Option<RefsEnvelope>,
@@ -179,6 +182,14 @@ pub struct Response {
     pub image: Option<PathBuf>,
     /// What the command line should exit with.
     pub exit: u8,
+}
+
+impl Response {
+    /// The errors of the app that were seen since the act. The text does not show them: a command line has another
+    /// stream for them.
+    pub fn app_errors(&self) -> impl Iterator<Item = &str> {
+        self.receipt_errors.iter().filter_map(|&at| self.receipt.get(at)).map(String::as_str)
+    }
 }
 
 /// Refs that a response issued, renewed or ended.

@@ -48,11 +48,25 @@ pub struct Cx {
     pub(crate) looked: bool,
 }
 
+/// A line of a receipt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ReceiptLine {
+    pub(crate) text: String,
+    /// Whether it tells of an error of the app: a console error, a request that failed.
+    pub(crate) is_error: bool,
+}
+
+impl From<String> for ReceiptLine {
+    fn from(text: String) -> Self {
+        Self { text, is_error: false }
+    }
+}
+
 /// What a response carries besides the output.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Envelope {
     pub(crate) warnings: Vec<String>,
-    pub(crate) receipt: Vec<String>,
+    pub(crate) receipt: Vec<ReceiptLine>,
     pub(crate) issued: Vec<Ref>,
     pub(crate) ended: Vec<Ref>,
     pub(crate) base: Option<u64>,

@@ -62,7 +62,7 @@ pub(crate) fn tell_asides(cx: &mut Cx) {
     let Ok(live) = cx.live() else { return };
     let asides = live.device.lifecycle().map(|life| life.asides()).unwrap_or_default();
     for line in asides.iter().filter_map(crate::observe::receipt::aside) {
-        if !cx.envelope.receipt.contains(&line) {
+        if !cx.envelope.receipt.iter().any(|told| told.text == line) {
             cx.warn(format!("Note: {line}."));
         }
     }

@@ -1,23 +1,22 @@
 //! The receipt of an act: what was seen since it was dispatched, in at most five lines.
 
+use crate::command::context::ReceiptLine;
+use std::ops::RangeInclusive;
 use stickpin_device::{Notice, Thing, request_words};
 use stickpin_tree::{escape, quote, quote_url, quote_whole};
 
 /// Lines at most.
-pub(crate) const LINES: usize = 5;
-
-/// Something changed that nothing else says.
-const CHANGED: &str = "changed";
-
-/// Nothing was seen at all.
-const NO_EFFECT: &str = "no effect seen";
+const LINES: usize = 5;
 
 /// Characters of what an app is said to lack.
 const LACKS: usize = 200;
 
-/// What was seen, the weightiest first. `changed`: the target itself reads differently.
-pub(crate) fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
-    let mut lines: Vec<(u8, String)> = Vec::new();
+/// Weights of errors of the app.
+const ERRORS: RangeInclusive<u8> = 2..=3;
+
+/// What was seen, the weightiest first, and below it what the act replaced. `changed`: the target itself reads differently.
+pub(crate) fn lines(notices: &[Notice], changed: bool, effects: Vec<String>) -> Vec<ReceiptLine> {
+    let mut weighed: Vec<(u8, String)> = Vec::new();
     let mut saw_change = changed;
     // A request that went well is worth a word where nothing else was seen of the act.
     let mut requested: Vec<String> = Vec::new();
@@ -68,49 +67,34 @@ pub(crate) fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
                 (5, format!("downloaded {}", quote_whole(&path.display().to_string())))
             }
         };
-        if !lines.contains(&line) {
-            lines.push(line);
+        if !weighed.contains(&line) {
+            weighed.push(line);
         }
     }
-    lines.sort_by_key(|(weight, _)| *weight);
-    let mut lines: Vec<String> = lines.into_iter().map(|(_, line)| line).collect();
-    if lines.is_empty() && !saw_change && !requested.is_empty() {
+    if weighed.is_empty() && !saw_change {
         requested.truncate(2);
-        return requested;
+        weighed = requested.into_iter().map(|line| (6, line)).collect();
     }
-    if lines.is_empty() {
-        return vec![match unwatched {
-            _ if saw_change => CHANGED.to_owned(),
+    if weighed.is_empty() && effects.is_empty() {
+        let line = match unwatched {
+            _ if saw_change => "changed".to_owned(),
             // What cannot be seen is not said to be absent.
             Some(what) => format!(
                 "no effect seen besides what the {} may draw, which is not watched: stickpin screenshot shows it",
                 escape(what, 16)
             ),
-            None => NO_EFFECT.to_owned(),
-        }];
+            None => "no effect seen".to_owned(),
+        };
+        return vec![line.into()];
     }
-    if lines.len() > LINES {
-        let more = lines.len() - (LINES - 1);
-        lines.truncate(LINES - 1);
-        lines.push(format!("… {more} more"));
-    }
-    lines
-}
-
-/// A receipt that also says what the act replaced, in at most [`LINES`] lines together.
-pub(crate) fn with_effects(mut lines: Vec<String>, effects: Vec<String>) -> Vec<String> {
-    if effects.is_empty() {
-        return lines;
-    }
-    lines.retain(|line| line != CHANGED && line != NO_EFFECT);
-    let room = LINES.saturating_sub(effects.len()).max(1);
-    if lines.len() > room {
-        let more = lines.len() - (room - 1);
-        lines.truncate(room - 1);
-        lines.push(format!("… {more} more"));
-    }
-    lines.extend(effects);
-    lines
+    weighed.sort_by_key(|(weight, _)| *weight);
+    let room = if effects.is_empty() { LINES } else { LINES.saturating_sub(effects.len()).max(1) };
+    let more = if weighed.len() > room { weighed.len() - (room - 1) } else { 0 };
+    weighed.truncate(weighed.len() - more);
+    let seen =
+        weighed.into_iter().map(|(weight, text)| ReceiptLine { text, is_error: ERRORS.contains(&weight) });
+    let more = (more > 0).then(|| format!("… {more} more"));
+    seen.chain(more.into_iter().chain(effects).map(ReceiptLine::from)).collect()
 }
 
 fn left(what: Thing, name: &str) -> String {
@@ -126,31 +110,31 @@ pub(crate) fn aside(notice: &Notice) -> Option<String> {
     }
 }
 
-/// Whether a line tells of an error of the app: a console error, a request that failed.
-#[must_use]
-pub fn is_error(line: &str) -> bool {
-    let word = line.split(' ').next().unwrap_or_default();
-    // One that the page made up stands in quotes.
-    let method = line.starts_with('"') || !word.is_empty() && word.bytes().all(|b| b.is_ascii_uppercase());
-    line.starts_with("console error ") || line.starts_with("download of ") || method && line.contains(" -> ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn lines(notices: &[Notice], changed: bool) -> Vec<String> {
+        super::lines(notices, changed, Vec::new()).into_iter().map(|line| line.text).collect()
+    }
 
     #[test]
     fn errors_of_the_app_are_told_apart_from_the_rest() {
         let failed =
             Notice::RequestFailed { method: "POST".into(), url: "/api/order".into(), why: "500".into() };
-        let errors = [failed, Notice::ConsoleError { text: "x".into() }];
+        let lost = Notice::DownloadFailed { name: "a -> b".into(), why: "gone".into() };
+        let errors = [failed, lost, Notice::ConsoleError { text: "x".into() }];
         let others = [
             Notice::Navigated { url: "/a -> b".into() },
             Notice::Announced { text: "GET x -> y".into() },
             Notice::DialogShown { text: "x".into() },
+            Notice::Requested { method: "POST".into(), url: "/a".into(), status: None },
         ];
-        assert!(lines(&errors, false).iter().all(|line| is_error(line)));
-        assert!(!lines(&others, true).iter().any(|line| is_error(line)));
+        let lines = |notices: &[Notice]| super::lines(notices, false, vec![r#""a" -> "b""#.to_owned()]);
+        assert!(lines(&errors).split_last().is_some_and(|(last, seen)| {
+            seen.len() == 3 && seen.iter().all(|line| line.is_error) && !last.is_error
+        }));
+        assert!(!lines(&others).iter().any(|line| line.is_error));
     }
 
     #[test]
@@ -163,6 +147,16 @@ mod tests {
         assert_eq!(lines.len(), LINES);
         assert_eq!(lines[0], r#"navigated to "/next""#);
         assert_eq!(lines[4], "… 4 more");
+        let effects = vec!["a".to_owned(), "b".to_owned(), "c".to_owned()];
+        let beside: Vec<String> =
+            super::lines(&notices, true, effects).into_iter().map(|line| line.text).collect();
+        assert_eq!(beside, [r#"navigated to "/next""#, "… 7 more", "a", "b", "c"]);
+    }
+
+    #[test]
+    fn what_an_act_replaced_says_that_it_changed_something() {
+        let replaced = super::lines(&[Notice::Changed], true, vec!["a".to_owned()]);
+        assert_eq!(replaced, [ReceiptLine::from("a".to_owned())]);
     }
 
     #[test]
@@ -173,9 +167,6 @@ mod tests {
         assert_eq!(lines(&[sent(None), Notice::Changed], false), ["POST \"/save\" is under way"]);
         let going = Notice::Leaving { url: "/next".into() };
         assert_eq!(lines(&[sent(None), going], false)[0], r#"going to "/next" (not there yet)"#);
-        let failed = Notice::DownloadFailed { name: "a -> b".into(), why: "gone".into() };
-        let lines = lines(&[failed, sent(None)], false);
-        assert!(is_error(&lines[0]) && !is_error(&lines[1]), "{lines:?}");
     }
 
     #[test]

@@ -8,7 +8,6 @@ use crate::api::secret;
 use crate::api::secret::Secret;
 use crate::command::context::{Cx, Envelope};
 use crate::command::entry::{Entry, Produced, produced};
-use crate::observe::receipt;
 use serde::Serialize;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_refs::Ref;
@@ -24,7 +23,10 @@ pub(crate) fn respond(entry: &Entry, cx: &mut Cx, result: Result<Box<dyn Produce
         response.dialog = dialog.unwrap_or_else(|| desk.status.borrow().dialog.clone());
     }
     let mut envelope = std::mem::take(&mut cx.envelope);
-    response.receipt = std::mem::take(&mut envelope.receipt);
+    for (at, line) in envelope.receipt.drain(..).enumerate() {
+        response.receipt_errors.extend(line.is_error.then_some(at));
+        response.receipt.push(line.text);
+    }
     response.image = envelope.image.take();
     response.refs = refs(cx, &mut envelope);
     response.refs_generation = response.refs.as_ref().and_then(|r| r.generation);
@@ -76,7 +78,9 @@ fn fill(response: &mut Response, render: &Render, result: Result<Box<dyn Produce
 /// only: a command line has another stream for them.
 fn add_what_was_seen(response: &mut Response, entry: &Entry) {
     let Some(text) = &mut response.text else { return };
-    let seen = response.receipt.iter().filter(|line| !receipt::is_error(line)).cloned();
+    let errors = &response.receipt_errors;
+    let seen = response.receipt.iter().enumerate().filter(|(at, _)| !errors.contains(at));
+    let seen = seen.map(|(_, line)| line.clone());
     // What may run beside a dialog speaks of it itself.
     let dialog = response
         .dialog
