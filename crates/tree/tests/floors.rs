@@ -4,7 +4,7 @@
 mod floors;
 
 use floors::Imports;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Layers of the crate, the lowest first.
 const LAYERS: [&str; 14] = [
@@ -17,7 +17,7 @@ const LAYERS: [&str; 14] = [
     "identity::element_context identity::evidence",
     "identity::opener",
     "identity::meaning",
-    "identity::cache identity::compare identity::element_reader identity::enclosing identity::rematch identity::resemblance",
+    "identity::cache identity::candidates identity::compare identity::element_reader identity::enclosing identity::rematch identity::resemblance",
     "identity::context",
     "selector",
     "outline markdown",
@@ -27,9 +27,16 @@ const LAYERS: [&str; 14] = [
 /// Files that import one another in one circle, at most.
 const MOST_IN_CIRCLE: usize = 6;
 
+const MOST_METHODS: usize = 40;
+const MOST_IN_FOLDER: usize = 20;
+
+fn src() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
 /// The roots of folders define what all below them share, or re-export it: they belong to no layer.
 fn imports() -> Imports {
-    Imports::of(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &["mod", "testing"])
+    Imports::of(&src(), &["mod", "testing"])
 }
 
 #[test]
@@ -44,4 +51,17 @@ fn circles_of_imports_are_small() {
     let imports = imports();
     let circles = imports.circles(MOST_IN_CIRCLE);
     assert!(circles.is_empty(), "{circles:#?}");
+}
+
+#[test]
+fn no_folder_has_too_many_files() {
+    assert_eq!(floors::full_folders(&src(), MOST_IN_FOLDER), []);
+    assert!(!floors::full_folders(&src(), 3).is_empty(), "the search finds nothing");
+}
+
+#[test]
+fn no_type_has_too_many_methods() {
+    let sources = floors::sources(&src(), &["testing"]);
+    assert_eq!(floors::large_types(&sources, MOST_METHODS), []);
+    assert!(!floors::large_types(&sources, 20).is_empty(), "the search finds nothing");
 }

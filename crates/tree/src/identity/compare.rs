@@ -8,6 +8,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use crate::identity::cache::{CacheSource, IdentityCache};
+use crate::identity::candidates;
 use crate::identity::element_name;
 use crate::identity::element_reader::ElementReader;
 use crate::identity::element_text::ElementText;
@@ -57,8 +58,8 @@ pub struct Records<'t> {
     pub(crate) popup_openers: RefCell<HashMap<NodeId, Option<Opener>>>,
     pub(crate) kept_rows: RefCell<rematch::KeptRows>,
     pub(crate) drawn_anew: RefCell<rematch::DrawnAnew>,
-    pub(crate) named: OnceCell<rematch::Named>,
-    pub(crate) similar_nodes: RefCell<HashMap<(Role, Fingerprint), Rc<rematch::SimilarNodes>>>,
+    pub(crate) named: OnceCell<candidates::Named>,
+    pub(crate) similar_nodes: RefCell<HashMap<(Role, Fingerprint), Rc<candidates::SimilarNodes>>>,
     pub(crate) readings: RefCell<HashMap<NodeId, Rc<TextCounts>>>,
     pub(crate) comparisons: RefCell<resemblance::KeptCounts>,
     pub(crate) document_texts: RefCell<HashMap<NodeId, Fingerprint>>,

@@ -9,6 +9,7 @@
 //! `docs/records.md` explains the rule, what each clause is worth, and what it cannot know.
 
 mod cache;
+mod candidates;
 mod compare;
 pub(crate) mod context;
 mod element_context;

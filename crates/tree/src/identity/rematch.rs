@@ -8,37 +8,24 @@ use std::rc::Rc;
 
 use hashbrown::HashMap;
 
+use crate::identity::candidates::{candidates, similar_nodes_inside};
 use crate::identity::compare::Records;
-use crate::identity::element_context::ElementContext;
 use crate::identity::evidence::Evidence;
-use crate::identity::fingerprint::{Fingerprint, TextKind};
-use crate::identity::meaning::{Inner, Meaning};
+use crate::identity::fingerprint::Fingerprint;
+use crate::identity::meaning::Meaning;
 use crate::identity::resemblance::{reads_same, same_document};
 use crate::identity::rows::content::Container;
 use crate::identity::rows::detect::RowAt;
 use crate::identity::rows::shift::Shift;
 use crate::identity::step_count;
 use crate::identity::verdict::{Refused, Verdict};
-use crate::{IdentityGrade, NodeId, NodeRef, Role};
+use crate::{IdentityGrade, NodeId, NodeRef};
 
 /// Whether a row survived of a container in older records (the address of their token, kept; its first row).
 pub(crate) type KeptRows = HashMap<(usize, NodeId), (Rc<()>, bool)>;
 
 /// Rows that were drawn anew in two lists, the older one of older records (the address of their token, kept).
 pub(crate) type DrawnAnew = HashMap<(usize, NodeId, NodeId), (Rc<()>, Rc<HashMap<NodeId, NodeId>>)>;
-
-/// So many likes are judged one by one sooner than what is evident of each is written down.
-const FEW: usize = 4;
-
-/// Nodes by role and name, with counts and without.
-pub(crate) type Named = HashMap<(Role, Fingerprint), Vec<NodeId>>;
-
-/// Nodes of one role and name by what evidence could ask of them.
-#[derive(Debug, Default)]
-pub(crate) struct SimilarNodes {
-    all: Vec<NodeId>,
-    by_similarity_key: HashMap<Fingerprint, Vec<NodeId>>,
-}
 
 /// The node of a new tree that takes the place of an element whose own node is gone.
 ///
@@ -85,7 +72,7 @@ pub fn came_back_with_its_list(old: &Records<'_>, old_node: NodeId, new: &Record
     let (row, row_now) = (old.tree.node(at.id), new.tree.node(then));
     let (Some(list), Some(list_now)) = (row.parent(), row_now.parent()) else { return false };
     at.container.ids.len() >= SEVERAL_ROWS
-        && !new.keeps_a_row(old, &at.container.ids)
+        && !keeps_a_row(new, old, &at.container.ids)
         && reads_same((old, list, Some(row)), (new, list_now, Some(row_now))) == Some(true)
         || several_drawn_anew(old, at, new, node)
 }
@@ -149,9 +136,9 @@ fn in_kept_row<'n>(
     let handle = last.0.record.row?;
     let (row_then, row_now) = (old.node_at(handle)?, new.node_at(handle)?);
     let now =
-        the_one(new.similar_nodes_inside(&last.0, row_now).into_iter().map(|n| (n, new.judge(last, n))));
+        the_one(similar_nodes_inside(new, &last.0, row_now).into_iter().map(|n| (n, new.judge(last, n))));
     let (found, exactly) = now.ok()??;
-    let then = old.similar_nodes_inside(&last.0, row_then);
+    let then = similar_nodes_inside(old, &last.0, row_then);
     let another = then.into_iter().any(|n| n != a.id() && is_same(&old.judge(last, n), exactly));
     (!another).then(|| new.tree.node(found))
 }
@@ -183,7 +170,7 @@ fn elsewhere<'n>(
     new: &Records<'n>,
 ) -> Result<NodeRef<'n>, Refused> {
     let (b, exactly) = only_one(new, last, &a.document().frame)?.ok_or(Refused::Absent)?;
-    let another = old.candidates(&last.0).into_iter().map(|n| old.tree.node(n)).any(|n| {
+    let another = candidates(old, &last.0).into_iter().map(|n| old.tree.node(n)).any(|n| {
         n != a && n.document_index() == a.document_index() && is_same(&old.judge(last, n.id()), exactly)
     });
     if another {
@@ -227,7 +214,7 @@ fn only_one<'n>(
     frame: &str,
 ) -> Result<Option<(NodeRef<'n>, bool)>, Refused> {
     let inside =
-        new.candidates(&last.0).into_iter().filter(|&id| new.tree.node(id).document().frame == frame);
+        candidates(new, &last.0).into_iter().filter(|&id| new.tree.node(id).document().frame == frame);
     let found = the_one(inside.map(|id| (id, new.judge(last, id))))?;
     Ok(found.map(|(id, exactly)| (new.tree.node(id), exactly)))
 }
@@ -266,7 +253,7 @@ fn rendered_anew(
         && let row = old.tree.node(at.id)
         && lives(row).is_none()
     {
-        if new.keeps_a_row(old, &at.container.ids) {
+        if keeps_a_row(new, old, &at.container.ids) {
             let several = several_drawn_anew(old, at, new, b.id());
             return if several { Ok(()) } else { Err(Refused::SiblingKept) };
         }
@@ -289,144 +276,18 @@ fn verdict(reads: Option<bool>) -> Result<(), Refused> {
     }
 }
 
-impl<'t> Records<'t> {
-    /// Whether a row of an older container is still here. Asked once for all its rows.
-    fn keeps_a_row(&self, old: &Records<'_>, rows: &[NodeId]) -> bool {
-        let Some(&first) = rows.first() else { return false };
-        let key = (Rc::as_ptr(&old.token).addr(), first);
-        if let Some((_, known)) = self.kept_rows.borrow().get(&key) {
-            return *known;
-        }
-        let keeps = rows.iter().any(|&id| {
-            step_count::step();
-            old.tree.node(id).handle().is_some_and(|h| self.node_at(h).is_some())
-        });
-        // The token is kept so that its address stays the old records' alone.
-        self.kept_rows.borrow_mut().insert(key, (old.token.clone(), keeps));
-        keeps
+/// Whether a row of an older container is still here. Asked once for all its rows.
+fn keeps_a_row(new: &Records<'_>, old: &Records<'_>, rows: &[NodeId]) -> bool {
+    let Some(&first) = rows.first() else { return false };
+    let key = (Rc::as_ptr(&old.token).addr(), first);
+    if let Some((_, known)) = new.kept_rows.borrow().get(&key) {
+        return *known;
     }
-
-    /// Nodes that could have a meaning: of its role and name, with some of its evidence.
-    fn candidates(&self, last: &Inner) -> Vec<NodeId> {
-        let mut found = Vec::new();
-        for name in names(last) {
-            let few = self.called(last.role, name);
-            if few.len() <= FEW {
-                found.extend(few);
-                continue;
-            }
-            let similar_nodes = self.similar_nodes(last.role, name);
-            let mut with = |fingerprints: &[Fingerprint]| {
-                found.extend(
-                    fingerprints.iter().filter_map(|p| similar_nodes.by_similarity_key.get(p)).flatten(),
-                );
-            };
-            match &last.record.evidence {
-                Evidence::Key((_, fingerprint))
-                | Evidence::Region(fingerprint)
-                | Evidence::Address(fingerprint) => with(&[*fingerprint]),
-                Evidence::Text { fingerprints, .. } | Evidence::Numbers { fingerprints, .. } => {
-                    with(fingerprints)
-                }
-                Evidence::Place { index, count, values } => {
-                    with(&values.own);
-                    with(&[place_fingerprint(*index, *count)]);
-                }
-                Evidence::Heading { node, text } => {
-                    let lives =
-                        node.and_then(|n| self.node_at(n)).map(|n| self.cache.surroundings.heading_text(n));
-                    if lives == Some(*text) { found.extend(&similar_nodes.all) } else { with(&[*text]) }
-                }
-                Evidence::Window { node, title } => {
-                    let lives = node.is_some_and(|n| self.node_at(n).is_some());
-                    if lives { found.extend(&similar_nodes.all) } else { with(&[*title]) }
-                }
-                Evidence::OwnName | Evidence::Always => found.extend(&similar_nodes.all),
-            }
-        }
-        if let Some(row) =
-            last.record.row.filter(|_| last.record.evidence.is_row()).and_then(|h| self.node_at(h))
-        {
-            found.extend(self.similar_nodes_inside(last, row));
-        }
-        found.sort_unstable();
-        found.dedup();
-        found
-    }
-
-    /// Nodes of a role and name inside a node.
-    fn similar_nodes_inside(&self, last: &Inner, root: NodeRef<'_>) -> Vec<NodeId> {
-        let mut found = Vec::new();
-        for name in names(last) {
-            let list = self.called(last.role, name);
-            let from = list.partition_point(|&n| n <= root.id());
-            found.extend(list[from..].iter().take_while(|&&n| n < root.subtree_end()));
-        }
-        found.sort_unstable();
-        found.dedup();
-        found
-    }
-
-    /// Nodes of a role and name, in order.
-    fn called(&self, role: Role, name: Fingerprint) -> &[NodeId] {
-        self.named().get(&(role, name)).map_or(&[], Vec::as_slice)
-    }
-
-    fn named(&self) -> &Named {
-        self.named.get_or_init(|| {
-            let mut named = Named::new();
-            for n in self.tree.nodes().filter(|n| !n.is_text()) {
-                let exact = Fingerprint::of(TextKind::Name, n.name());
-                named.entry((n.role(), exact)).or_default().push(n.id());
-                let stable = self.stable_name(n);
-                if stable != exact {
-                    named.entry((n.role(), stable)).or_default().push(n.id());
-                }
-            }
-            named
-        })
-    }
-
-    fn similar_nodes(&self, role: Role, name: Fingerprint) -> Rc<SimilarNodes> {
-        if let Some(known) = self.similar_nodes.borrow().get(&(role, name)) {
-            return known.clone();
-        }
-        let mut similar_nodes = SimilarNodes::default();
-        for &id in self.called(role, name) {
-            step_count::step();
-            similar_nodes.all.push(id);
-            let element = self.tree.node(id);
-            for fingerprint in similarity_keys(&self.reader(element).context()) {
-                similar_nodes.by_similarity_key.entry(fingerprint).or_default().push(id);
-            }
-        }
-        let similar_nodes = Rc::new(similar_nodes);
-        self.similar_nodes.borrow_mut().insert((role, name), similar_nodes.clone());
-        similar_nodes
-    }
-}
-
-/// The names under which likes of an element are found: with counts and without.
-fn names(last: &Inner) -> Vec<Fingerprint> {
-    let exact = Fingerprint::of(TextKind::Name, &last.name);
-    if last.stable_name == exact { vec![exact] } else { vec![exact, last.stable_name] }
-}
-
-fn place_fingerprint(index: usize, count: usize) -> Fingerprint {
-    Fingerprint::of(TextKind::Place, &format!("{index} of {count}"))
-}
-
-/// All that evidence could ask for.
-fn similarity_keys(context: &ElementContext) -> Vec<Fingerprint> {
-    let mut found: Vec<Fingerprint> = context.heading.into_iter().chain(context.region).collect();
-    found.push(context.address);
-    if let Some(at) = &context.row {
-        let row = &*at.row;
-        found.push(place_fingerprint(at.index, at.count));
-        found.extend(row.key.map(|(_, fingerprint)| fingerprint));
-        for traces in [&row.text, &row.names, &row.headers, &row.numbers, &row.values] {
-            found.extend(traces.outside(&at.element));
-        }
-    }
-    found
+    let keeps = rows.iter().any(|&id| {
+        step_count::step();
+        old.tree.node(id).handle().is_some_and(|h| new.node_at(h).is_some())
+    });
+    // The token is kept so that its address stays the old records' alone.
+    new.kept_rows.borrow_mut().insert(key, (old.token.clone(), keeps));
+    keeps
 }

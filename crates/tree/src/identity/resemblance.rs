@@ -33,9 +33,9 @@ pub(crate) type PageArea<'a, 't> = (&'a Records<'t>, NodeRef<'t>, Option<NodeRef
 pub(crate) fn reads_same(then: PageArea<'_, '_>, now: PageArea<'_, '_>) -> Option<bool> {
     let (old, old_root, a) = then;
     let (new, new_root, b) = now;
-    let before = old.reading(old_root);
-    let after = new.reading(new_root);
-    let mut kept = new.kept_of(old, old_root, new_root);
+    let before = reading(old, old_root);
+    let after = reading(new, new_root);
+    let mut kept = kept_of(new, old, old_root, new_root);
     let mut total = before.total;
     let without_a = a.map(|a| own_words(a, old_root)).unwrap_or_default();
     let without_b = b.map(|b| own_words(b, new_root)).unwrap_or_default();
@@ -101,7 +101,7 @@ pub(crate) fn same_document(old: &Records<'_>, a: NodeRef<'_>, new: &Records<'_>
             })
             .map_or(NodeId::ROOT, NodeRef::id)
     };
-    old.document_text(area(a)) == new.document_text(area(b))
+    document_text(old, area(a)) == document_text(new, area(b))
 }
 
 /// A text with what changes by itself masked.
@@ -128,49 +128,47 @@ fn masked(text: &str) -> String {
     (0..words.len()).map(mask).collect::<Vec<_>>().join(" ")
 }
 
-impl Records<'_> {
-    fn reading(&self, root: NodeRef<'_>) -> Rc<TextCounts> {
-        if let Some(known) = self.readings.borrow().get(&root.id()) {
-            return known.clone();
-        }
-        let mut reading = TextCounts::default();
-        for fingerprint in read(root) {
-            *reading.counts.entry(fingerprint).or_default() += 1;
-            reading.total += 1;
-        }
-        let reading = Rc::new(reading);
-        self.readings.borrow_mut().insert(root.id(), reading.clone());
-        reading
+fn reading(records: &Records<'_>, root: NodeRef<'_>) -> Rc<TextCounts> {
+    if let Some(known) = records.readings.borrow().get(&root.id()) {
+        return known.clone();
     }
+    let mut counts = TextCounts::default();
+    for fingerprint in read(root) {
+        *counts.counts.entry(fingerprint).or_default() += 1;
+        counts.total += 1;
+    }
+    let counts = Rc::new(counts);
+    records.readings.borrow_mut().insert(root.id(), counts.clone());
+    counts
+}
 
-    /// How much of a part of an older tree a part of this one keeps.
-    fn kept_of(&self, old: &Records<'_>, old_root: NodeRef<'_>, root: NodeRef<'_>) -> u32 {
-        let key = (Rc::as_ptr(&old.token).addr(), old_root.id(), root.id());
-        if let Some((_, known)) = self.comparisons.borrow().get(&key) {
-            return *known;
-        }
-        let (before, after) = (old.reading(old_root), self.reading(root));
-        let common = |(fingerprint, &x): (&Fingerprint, &u32)| {
-            step_count::step();
-            x.min(after.counts.get(fingerprint).copied().unwrap_or(0))
-        };
-        let kept = before.counts.iter().map(common).sum();
-        // The token is kept so that its address stays the old records' alone.
-        self.comparisons.borrow_mut().insert(key, (old.token.clone(), kept));
-        kept
+/// How much of a part of an older tree a part of this one keeps.
+fn kept_of(new: &Records<'_>, old: &Records<'_>, old_root: NodeRef<'_>, root: NodeRef<'_>) -> u32 {
+    let key = (Rc::as_ptr(&old.token).addr(), old_root.id(), root.id());
+    if let Some((_, known)) = new.comparisons.borrow().get(&key) {
+        return *known;
     }
+    let (before, after) = (reading(old, old_root), reading(new, root));
+    let common = |(fingerprint, &x): (&Fingerprint, &u32)| {
+        step_count::step();
+        x.min(after.counts.get(fingerprint).copied().unwrap_or(0))
+    };
+    let kept = before.counts.iter().map(common).sum();
+    // The token is kept so that its address stays the old records' alone.
+    new.comparisons.borrow_mut().insert(key, (old.token.clone(), kept));
+    kept
+}
 
-    fn document_text(&self, area: NodeId) -> Fingerprint {
-        if let Some(&known) = self.document_texts.borrow().get(&area) {
-            return known;
-        }
-        let texts =
-            leaves_without(self.tree.node(area), |n| is_field(n) || n.is(States::LIVE) || n.is(States::TIME));
-        let masked: Vec<String> = texts.iter().map(|t| masked(t)).collect();
-        let fingerprint = Fingerprint::of(TextKind::Text, &masked.join("\n"));
-        self.document_texts.borrow_mut().insert(area, fingerprint);
-        fingerprint
+fn document_text(records: &Records<'_>, area: NodeId) -> Fingerprint {
+    if let Some(&known) = records.document_texts.borrow().get(&area) {
+        return known;
     }
+    let texts =
+        leaves_without(records.tree.node(area), |n| is_field(n) || n.is(States::LIVE) || n.is(States::TIME));
+    let masked: Vec<String> = texts.iter().map(|t| masked(t)).collect();
+    let fingerprint = Fingerprint::of(TextKind::Text, &masked.join("\n"));
+    records.document_texts.borrow_mut().insert(area, fingerprint);
+    fingerprint
 }
 
 #[cfg(test)]

@@ -15,7 +15,9 @@ mod clockwork;
 mod compare;
 mod fact;
 mod map;
+mod node_facts;
 mod reader;
+mod segments;
 #[cfg(test)]
 mod tests;
 mod ticks;
@@ -26,7 +28,7 @@ pub use fact::{Content, FactKey, FactKind, SegmentKey};
 pub use map::{Context, ContextMap};
 pub use reader::ContextReader;
 #[doc(hidden)]
-pub use reader::ends_segment;
+pub use segments::ends_segment;
 pub use ticks::{Ticks, number_pattern, texts_changed};
 
 #[allow(unused_imports, reason = "named in the documentation above")]

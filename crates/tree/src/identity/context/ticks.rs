@@ -5,7 +5,7 @@ use hashbrown::{HashMap, HashSet};
 use super::clockwork::{differ_in_numbers, differ_in_state, holds_number};
 use super::compare::pattern;
 use super::fact::{FactKey, FactKind, place_of};
-use super::reader::shape_of;
+use super::node_facts::shape_of;
 use crate::{Handle, NodeId, NodeRef, Tree};
 
 /// Texts in nodes that came or went which are compared, at most.

@@ -2,16 +2,14 @@
 //! for all records.
 
 use std::cell::{OnceCell, RefCell};
-use std::sync::Arc;
 
 use hashbrown::HashMap;
 
 use crate::identity::fingerprint::{Fingerprint, TextKind};
-use crate::identity::rows::numbers::is_plural;
-use crate::identity::rows::numbers::{is_count, is_number, is_volatile, without_counts};
-use crate::identity::rows::text::{is_field, is_row_role, leaves, leaves_without, walk};
-use crate::identity::surroundings::popup::is_popup;
-use crate::{NodeId, NodeRef, Role, States, Tree};
+use crate::identity::rows::numbers::{is_count, is_number, is_plural, without_counts};
+use crate::identity::rows::text::leaves;
+use crate::identity::surroundings::section::SectionText;
+use crate::{NodeId, NodeRef, Role, Tree};
 
 /// Headings and sections of one tree, which the nodes that are asked about bring; their texts are read once.
 #[derive(Debug, Default)]
@@ -19,21 +17,11 @@ pub(crate) struct Surroundings {
     first_heading: OnceCell<Firsts>,
     first_title: OnceCell<Firsts>,
     headings: RefCell<HashMap<NodeId, Fingerprint>>,
-    sections: RefCell<HashMap<NodeId, SectionText>>,
+    pub(super) sections: RefCell<HashMap<NodeId, SectionText>>,
 }
 
 /// The first heading in each subtree.
 type Firsts = Box<[Option<NodeId>]>;
-
-/// What a section says, sorted.
-#[derive(Debug, Clone)]
-pub(crate) struct SectionText {
-    pub(crate) all: Arc<[Fingerprint]>,
-    /// The same without what a window shows of its title.
-    pub(crate) beside_title: Arc<[Fingerprint]>,
-    /// How many labels of a window that is, each by itself: side by side they read as one text.
-    pub(crate) labels: usize,
-}
 
 impl Surroundings {
     /// The first heading in a subtree, frames aside.
@@ -100,70 +88,6 @@ impl Surroundings {
     /// What is between an element and its heading, the nearest first; without one all up to the document.
     pub(crate) fn below_heading<'t>(&self, element: NodeRef<'t>) -> impl Iterator<Item = NodeRef<'t>> {
         up_to_document(element).take_while(move |n| self.heading_for(*n, element).is_none())
-    }
-
-    /// The section between an element and its heading, with the text that is its own.
-    pub(crate) fn section_of<'t>(&self, element: NodeRef<'t>) -> Option<(NodeRef<'t>, SectionText)> {
-        self.below_heading(element)
-            .filter(|n| {
-                use Role::{Article, Complementary, Form, Region, Window};
-                // A window without headings has only its labels to say what it shows.
-                matches!(n.role(), Region | Article | Form | Complementary | Window) || n.tag() == "section"
-            })
-            .map(|n| (n, self.section_text(n)))
-            .find(|(_, text)| !text.all.is_empty())
-    }
-
-    /// The text of a section, without rows, controls, labels, live regions and what changes by itself; of a window also
-    /// without lists, tables and documents, which change while it stays what it is.
-    pub(crate) fn section_text(&self, section: NodeRef<'_>) -> SectionText {
-        if let Some(known) = self.sections.borrow().get(&section.id()) {
-            return known.clone();
-        }
-        let of_window = section.role() == Role::Window;
-        let skip = |n: NodeRef<'_>| {
-            use Role::{Document, Grid, List, ListBox, Log, Region, Table, Tree, TreeGrid};
-            let content =
-                matches!(n.role(), Document | Grid | List | ListBox | Log | Region | Table | Tree | TreeGrid);
-            n.is(States::ACTIONABLE)
-                || is_field(n)
-                || n.is(States::LIVE)
-                || n.is(States::TIME)
-                || matches!(n.role(), Role::Label | Role::Legend)
-                || is_row_role(n.role()) && n.role() != Role::Group
-                || is_popup(n)
-                || of_window && content
-        };
-        // What shows the title, or the first of it, as a label.
-        let is_of_title = |text: &str| {
-            let bare = without_mark(text);
-            of_window && !bare.is_empty() && section.name().contains(bare)
-        };
-        let read = |text: &str| {
-            let of_title = is_of_title(text);
-            (Fingerprint::of(TextKind::Text, if of_title { without_mark(text) } else { text }), of_title)
-        };
-        let texts = leaves_without(section, skip);
-        let mut read: Vec<(Fingerprint, bool)> =
-            texts.iter().filter(|t| !is_volatile(t)).map(|text| read(text)).collect();
-        read.sort_unstable();
-        let all: Arc<[Fingerprint]> = read.iter().map(|(fingerprint, _)| *fingerprint).collect();
-        let (beside_title, labels) = if of_window {
-            let mut labels = 0;
-            walk(section, |n| {
-                let text = n.name();
-                labels +=
-                    usize::from(n.is_text() && !text.is_empty() && !is_volatile(text) && !is_of_title(text));
-                n.is_text() || !skip(n)
-            });
-            let beside_title = read.iter().filter(|(_, of_title)| !of_title);
-            (beside_title.map(|(fingerprint, _)| *fingerprint).collect(), labels)
-        } else {
-            (all.clone(), all.len())
-        };
-        let text = SectionText { all, beside_title, labels };
-        self.sections.borrow_mut().insert(section.id(), text.clone());
-        text
     }
 
     /// Whether an element stands in a part that is the same whatever record the page shows. A banner that

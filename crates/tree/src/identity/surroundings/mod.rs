@@ -3,3 +3,4 @@
 pub(crate) mod group;
 pub(crate) mod heading;
 pub(crate) mod popup;
+pub(crate) mod section;

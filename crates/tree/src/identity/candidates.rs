@@ -1,0 +1,149 @@
+//! Nodes that could be what was issued: of its role and name, by what evidence could ask of them.
+
+use std::rc::Rc;
+
+use hashbrown::HashMap;
+
+use crate::identity::compare::Records;
+use crate::identity::element_context::ElementContext;
+use crate::identity::evidence::Evidence;
+use crate::identity::fingerprint::{Fingerprint, TextKind};
+use crate::identity::meaning::Inner;
+use crate::identity::step_count;
+use crate::{NodeId, NodeRef, Role};
+
+/// So many likes are judged one by one sooner than what is evident of each is written down.
+const FEW: usize = 4;
+
+/// Nodes by role and name, with counts and without.
+pub(crate) type Named = HashMap<(Role, Fingerprint), Vec<NodeId>>;
+
+/// Nodes of one role and name by what evidence could ask of them.
+#[derive(Debug, Default)]
+pub(crate) struct SimilarNodes {
+    all: Vec<NodeId>,
+    by_similarity_key: HashMap<Fingerprint, Vec<NodeId>>,
+}
+
+/// Nodes that could have a meaning: of its role and name, with some of its evidence.
+pub(crate) fn candidates(records: &Records<'_>, last: &Inner) -> Vec<NodeId> {
+    let mut found = Vec::new();
+    for name in names(last) {
+        let few = called(records, last.role, name);
+        if few.len() <= FEW {
+            found.extend(few);
+            continue;
+        }
+        let similar_nodes = similar_nodes(records, last.role, name);
+        let mut with = |fingerprints: &[Fingerprint]| {
+            found
+                .extend(fingerprints.iter().filter_map(|p| similar_nodes.by_similarity_key.get(p)).flatten());
+        };
+        match &last.record.evidence {
+            Evidence::Key((_, fingerprint))
+            | Evidence::Region(fingerprint)
+            | Evidence::Address(fingerprint) => with(&[*fingerprint]),
+            Evidence::Text { fingerprints, .. } | Evidence::Numbers { fingerprints, .. } => {
+                with(fingerprints)
+            }
+            Evidence::Place { index, count, values } => {
+                with(&values.own);
+                with(&[place_fingerprint(*index, *count)]);
+            }
+            Evidence::Heading { node, text } => {
+                let lives =
+                    node.and_then(|n| records.node_at(n)).map(|n| records.cache.surroundings.heading_text(n));
+                if lives == Some(*text) { found.extend(&similar_nodes.all) } else { with(&[*text]) }
+            }
+            Evidence::Window { node, title } => {
+                let lives = node.is_some_and(|n| records.node_at(n).is_some());
+                if lives { found.extend(&similar_nodes.all) } else { with(&[*title]) }
+            }
+            Evidence::OwnName | Evidence::Always => found.extend(&similar_nodes.all),
+        }
+    }
+    if let Some(row) =
+        last.record.row.filter(|_| last.record.evidence.is_row()).and_then(|h| records.node_at(h))
+    {
+        found.extend(similar_nodes_inside(records, last, row));
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Nodes of a role and name inside a node.
+pub(crate) fn similar_nodes_inside(records: &Records<'_>, last: &Inner, root: NodeRef<'_>) -> Vec<NodeId> {
+    let mut found = Vec::new();
+    for name in names(last) {
+        let list = called(records, last.role, name);
+        let from = list.partition_point(|&n| n <= root.id());
+        found.extend(list[from..].iter().take_while(|&&n| n < root.subtree_end()));
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Nodes of a role and name, in order.
+fn called<'r>(records: &'r Records<'_>, role: Role, name: Fingerprint) -> &'r [NodeId] {
+    named(records).get(&(role, name)).map_or(&[], Vec::as_slice)
+}
+
+fn named<'r>(records: &'r Records<'_>) -> &'r Named {
+    records.named.get_or_init(|| {
+        let mut named = Named::new();
+        for n in records.tree.nodes().filter(|n| !n.is_text()) {
+            let exact = Fingerprint::of(TextKind::Name, n.name());
+            named.entry((n.role(), exact)).or_default().push(n.id());
+            let stable = records.stable_name(n);
+            if stable != exact {
+                named.entry((n.role(), stable)).or_default().push(n.id());
+            }
+        }
+        named
+    })
+}
+
+fn similar_nodes(records: &Records<'_>, role: Role, name: Fingerprint) -> Rc<SimilarNodes> {
+    if let Some(known) = records.similar_nodes.borrow().get(&(role, name)) {
+        return known.clone();
+    }
+    let mut similar_nodes = SimilarNodes::default();
+    for &id in called(records, role, name) {
+        step_count::step();
+        similar_nodes.all.push(id);
+        let element = records.tree.node(id);
+        for fingerprint in similarity_keys(&records.reader(element).context()) {
+            similar_nodes.by_similarity_key.entry(fingerprint).or_default().push(id);
+        }
+    }
+    let similar_nodes = Rc::new(similar_nodes);
+    records.similar_nodes.borrow_mut().insert((role, name), similar_nodes.clone());
+    similar_nodes
+}
+
+/// The names under which likes of an element are found: with counts and without.
+fn names(last: &Inner) -> Vec<Fingerprint> {
+    let exact = Fingerprint::of(TextKind::Name, &last.name);
+    if last.stable_name == exact { vec![exact] } else { vec![exact, last.stable_name] }
+}
+
+fn place_fingerprint(index: usize, count: usize) -> Fingerprint {
+    Fingerprint::of(TextKind::Place, &format!("{index} of {count}"))
+}
+
+/// All that evidence could ask for.
+fn similarity_keys(context: &ElementContext) -> Vec<Fingerprint> {
+    let mut found: Vec<Fingerprint> = context.heading.into_iter().chain(context.region).collect();
+    found.push(context.address);
+    if let Some(at) = &context.row {
+        let row = &*at.row;
+        found.push(place_fingerprint(at.index, at.count));
+        found.extend(row.key.map(|(_, fingerprint)| fingerprint));
+        for traces in [&row.text, &row.names, &row.headers, &row.numbers, &row.values] {
+            found.extend(traces.outside(&at.element));
+        }
+    }
+    found
+}

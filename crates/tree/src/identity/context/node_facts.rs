@@ -1,0 +1,155 @@
+//! What one node says by itself: the facts of a segment are those of its nodes.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use hashbrown::HashMap;
+
+use super::fact::{Fact, FactKind, number, place_of};
+use crate::identity::rows::numbers::{is_volatile, without_counts};
+use crate::identity::rows::text::is_field;
+use crate::identity::surroundings::heading::steady_title;
+use crate::{Attr, NodeId, NodeRef, Role, States};
+
+/// Characters of one fact that are kept.
+pub(super) const MAX_TEXT: usize = 500;
+
+/// Texts that name a selected item.
+const MAX_ITEM_TEXTS: usize = 4;
+
+/// The facts that a document itself is.
+pub(super) fn document<'t>(node: NodeRef<'t>, found: &mut impl FnMut(NodeRef<'t>, FactKind, &str)) {
+    let document = node.document();
+    found(node, FactKind::Address, page_of(&document.url));
+    // Of several windows the title is that of the one in front, and each says its own.
+    if !node.children().any(|n| n.role() == Role::Window) {
+        found(node, FactKind::Title, &steady_title(&document.title));
+    }
+}
+
+/// Path and query of an address. A fragment counts where it is a route (`#/orders/17`, `#!/orders/17`).
+fn page_of(url: &str) -> &str {
+    match url.split_once('#') {
+        Some((_, fragment)) if fragment.starts_with(['/', '!']) => url,
+        Some((page, _)) => page,
+        None => url,
+    }
+}
+
+/// What an element itself says.
+pub(super) fn own<'t>(node: NodeRef<'t>, found: &mut impl FnMut(NodeRef<'t>, FactKind, &str)) {
+    use Role::{Document, Meter, ProgressBar, ScrollBar, Timer};
+    if matches!(node.role(), Document | Meter | ProgressBar | ScrollBar | Timer) {
+        return;
+    }
+    if node.role() == Role::Window {
+        found(node, FactKind::WindowTitle, &steady_title(node.name()));
+    } else if !node.name().is_empty() && !node.is(States::NAME_FROM_CONTENT) {
+        found(node, FactKind::Name, node.name());
+    }
+    // An empty field has a value, too: what was in it may have been the record.
+    if is_field(node) && !node.is(States::EDIT_HOST) && !is_box(node) && node.role() != Role::ListBox {
+        found(node, FactKind::Value, node.value());
+    }
+    if is_box(node) {
+        let on = node.states().intersects(States::CHECKED | States::PRESSED | States::MIXED);
+        found(node, FactKind::Checked, if on { "on" } else { "off" });
+    }
+    let attributes = [
+        (Attr::Description, FactKind::Description),
+        (Attr::Placeholder, FactKind::Placeholder),
+        (Attr::Source, FactKind::Source),
+        (Attr::Options, FactKind::Options),
+        (Attr::ActiveDescendant, FactKind::Selected),
+    ];
+    for (attr, kind) in attributes {
+        if let Some(text) = node.attr(attr) {
+            found(node, kind, text);
+        }
+    }
+}
+
+/// A box or toggle: it is on or off.
+pub(super) fn is_box(node: NodeRef<'_>) -> bool {
+    node.states().intersects(States::CHECKABLE | States::PRESSABLE)
+}
+
+/// The list, table, set of tabs or tree that an item is in; itself where there is none.
+pub(super) fn list_of(item: NodeRef<'_>) -> NodeId {
+    let groups =
+        |n: &NodeRef<'_>| !matches!(n.role(), Role::Generic | Role::Clickable | Role::RowGroup | Role::Row);
+    std::iter::once(item)
+        .filter(|n| groups(n) && !matches!(n.role(), Role::Tab | Role::Link | Role::ListItem | Role::Option))
+        .chain(item.ancestors().filter(groups))
+        .next()
+        .map_or(item.id(), NodeRef::id)
+}
+
+pub(super) fn note_selected(selected: &mut BTreeMap<NodeId, String>, list: NodeId, item: NodeRef<'_>) {
+    let items = selected.entry(list).or_default();
+    if !items.is_empty() {
+        items.push_str("; ");
+    }
+    let name = item.name();
+    // `Inbox (7)` is still the one that is selected.
+    if name.is_empty() { steady_content(item, items) } else { items.push_str(&without_counts(name)) }
+}
+
+/// The texts that say which item it is: not its prices, ages and counts, which change while it stays selected.
+pub(super) fn steady_content(item: NodeRef<'_>, items: &mut String) {
+    let texts = item.subtree().filter(|n| n.is_text() && !n.name().is_empty() && !is_volatile(n.name()));
+    for text in texts.take(MAX_ITEM_TEXTS) {
+        if !items.is_empty() {
+            items.push(' ');
+        }
+        items.push_str(text.name());
+    }
+}
+
+/// The texts in a node, joined.
+pub(super) fn content(node: NodeRef<'_>) -> String {
+    let mut text = String::new();
+    for leaf in node.subtree().filter(|n| n.is_text() && !n.name().is_empty()) {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(leaf.name());
+        if text.len() > MAX_TEXT {
+            break;
+        }
+    }
+    text
+}
+
+/// Roles and tags of a node and what is right above it, as one number.
+pub(super) fn shape_of(node: NodeRef<'_>, kind: FactKind) -> u32 {
+    let mut shape = DefaultHasher::new();
+    (kind, node.role(), node.tag()).hash(&mut shape);
+    for above in node.ancestors().take(3) {
+        (above.role(), above.tag()).hash(&mut shape);
+    }
+    // Cut on purpose: shapes that are alike by chance only pair what may be paired anyway.
+    #[allow(clippy::cast_possible_truncation, reason = "half of a hash is a hash")]
+    let shape = shape.finish() as u32;
+    shape
+}
+
+/// A fact without its text. `texts` counts the texts of each parent.
+pub(super) fn fact(node: NodeRef<'_>, kind: FactKind, texts: &mut HashMap<u64, u64>) -> Fact {
+    let id = |n: Option<NodeRef<'_>>| place_of(n.and_then(NodeRef::handle));
+    let parent = node.parent();
+    let (own, parent_id) = (id(Some(node)), id(parent));
+    let slot = match (kind, parent_id) {
+        (FactKind::Text, 0) => 0,
+        (FactKind::Text, _) => {
+            let nth = texts.entry(parent_id).or_default();
+            *nth += 1;
+            number(&(parent_id, *nth))
+        }
+        (FactKind::Address | FactKind::Title, _) => number(&node.document().frame),
+        _ => own,
+    };
+    let shape = shape_of(node, kind);
+    let grandparent = id(parent.and_then(NodeRef::parent));
+    Fact { slot, parent: parent_id, grandparent, shape, end: 0, kind }
+}

@@ -1,0 +1,61 @@
+//! Where one segment ends and another begins.
+
+use super::fact::{SegmentKey, number};
+use crate::identity::compare::Records;
+use crate::identity::surroundings::popup::is_popup;
+use crate::{NodeRef, Role, States};
+
+/// Whether a node is a segment of its own, inside of the one around it.
+#[doc(hidden)]
+#[must_use]
+pub fn ends_segment(records: &Records<'_>, node: NodeRef<'_>) -> bool {
+    match node.role() {
+        Role::Complementary => true,
+        Role::Document => !is_of_page_around(node),
+        Role::Row => !(is_header_row(node) || is_property(node)) && records.is_list_row(node),
+        _ => is_message(node) || is_popup(node) || records.is_list_row(node),
+    }
+}
+
+/// A live region, a log, a timer: what it says comes and goes by itself.
+pub(super) fn is_message(node: NodeRef<'_>) -> bool {
+    let is_live = |n: NodeRef<'_>| {
+        n.is(States::LIVE)
+            || matches!(n.role(), Role::Alert | Role::Log | Role::Marquee | Role::Status | Role::Timer)
+    };
+    is_live(node) && !node.parent().is_some_and(is_live)
+}
+
+/// A document in a frame that has the origin of the document around it: both are parts of one page.
+pub(super) fn is_of_page_around(node: NodeRef<'_>) -> bool {
+    let Some(around) = node.parent() else { return false };
+    let (inner, outer) = (&node.document().url, &around.document().url);
+    inner.starts_with("about:") || origin_of(inner) == origin_of(outer)
+}
+
+/// Scheme, host and port of an address.
+fn origin_of(url: &str) -> &str {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    url[host..].find('/').map_or(url, |end| &url[..host + end])
+}
+
+/// A row header and one cell without controls: a property of the record that the table shows, not a record.
+fn is_property(row: NodeRef<'_>) -> bool {
+    let cells = row.children().filter(|n| n.role() != Role::Text).map(NodeRef::role);
+    cells.eq([Role::RowHeader, Role::Cell]) && !row.subtree().skip(1).any(|n| n.role().is_control())
+}
+
+/// A row of column headers belongs to all rows of its table.
+fn is_header_row(row: NodeRef<'_>) -> bool {
+    let mut cells = row.children().filter(|n| n.role() != Role::Text).peekable();
+    cells.peek().is_some() && cells.all(|n| n.role() == Role::ColumnHeader)
+}
+
+/// Names the segment that a node is.
+pub(super) fn key(segment: NodeRef<'_>) -> SegmentKey {
+    match (segment.role(), segment.handle()) {
+        (_, Some(handle)) => SegmentKey::Node(handle),
+        (Role::Document, None) => SegmentKey::Document(number(&segment.document().frame)),
+        (_, None) => SegmentKey::Unnamed,
+    }
+}
