@@ -1,20 +1,5 @@
 //! Apps written as data: the file, the views, the state, and how input changes it.
 
-/// An enum whose variants are words of the language.
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub(crate) enum $name { $($(#[$vdoc])* $variant,)* }
-
-        impl $name {
-            pub(crate) fn named(word: &str) -> Option<Self> {
-                match word { $($word => Some(Self::$variant),)* _ => None }
-            }
-        }
-    };
-}
-
 mod check;
 pub(crate) mod dom;
 mod element;

@@ -11,7 +11,7 @@ use crate::shared::{Shared, Woken, millis};
 use crate::{aim, draw, library, query};
 use async_trait::async_trait;
 use std::path::PathBuf;
-use std::sync::{Arc, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{
     Action, Aim, AimOptions, Arrived, CancellationToken, Capability, CaptureRequest, Captured, Device,
@@ -19,7 +19,7 @@ use stickpin_device::{
     Notice, Performed, Query, Result, SettleRequest, Settled, Shot, ShotRequest, TabEnd, TabEnded, TabEntry,
     Tabs,
 };
-use stickpin_tree::{Handle, IdentityGrade, Rect, SurfaceId, quote};
+use stickpin_tree::{Handle, Rect, SurfaceId, quote};
 
 /// How long an act waits for a document that is on its way.
 const COMMIT_PATIENCE: Duration = Duration::from_secs(5);
@@ -45,36 +45,11 @@ impl SimDevice {
         Self { info, shared, addresses, guards, file_roots, captured: None }
     }
 
-    /// The app, if it lives.
-    fn live(&self) -> Result<MutexGuard<'_, Sim>> {
-        let sim = self.shared.lock();
-        match &sim.dead {
-            None => Ok(sim),
-            Some(why) => Err(Error::new(ErrorCode::BackendLost, why.clone()).hint("open it again")),
-        }
-    }
-
-    /// The app, if it lives and no dialog stops it from answering.
-    fn free(&self) -> Result<MutexGuard<'_, Sim>> {
-        let sim = self.live()?;
-        match &sim.dialog {
-            None => Ok(sim),
-            Some(asked) => {
-                let (kind, message) = (&asked.dialog.kind, &asked.dialog.message);
-                Err(Error::new(
-                    ErrorCode::DialogOpen,
-                    format!("a {kind} dialog waits for an answer: {}", quote(message)),
-                )
-                .hint("alert accept, or alert dismiss"))
-            }
-        }
-    }
-
     /// Waits for a document that is on its way.
     async fn committed(&self) -> Result<()> {
-        let end = self.live()?.state.now_ms + millis(COMMIT_PATIENCE);
+        let end = self.shared.live()?.state.now_ms + millis(COMMIT_PATIENCE);
         loop {
-            let due = self.live()?.commit_due();
+            let due = self.shared.live()?.commit_due();
             match due {
                 Some(due) if due <= end => self.shared.wait_until(due, &CancellationToken::new()).await,
                 _ => return Ok(()),
@@ -88,12 +63,12 @@ impl SimDevice {
     }
 
     async fn settled(&self, request: SettleRequest, cancel: &CancellationToken) -> Result<Settled> {
-        let (quiet, start) = (millis(request.quiet), self.live()?.state.now_ms);
+        let (quiet, start) = (millis(request.quiet), self.shared.live()?.state.now_ms);
         let (end, mut last_change) = (start + millis(request.cap), start);
-        let mut revision = self.live()?.revision;
+        let mut revision = self.shared.live()?.revision;
         loop {
             let due = {
-                let sim = self.live()?;
+                let sim = self.shared.live()?;
                 let now = sim.state.now_ms;
                 if let Some(asked) = &sim.dialog {
                     return Ok(Settled {
@@ -124,12 +99,16 @@ impl SimDevice {
 
     /// Goes there, or asks for it. False when there is nowhere to go.
     fn go(&mut self, to: &Navigation) -> Result<bool> {
-        let step = |step| self.live()?.navigator().history(step).map_err(|e| unreachable(&e));
+        let step = |step| self.shared.live()?.navigator().history(step).map_err(|e| unreachable(&e));
         Ok(match to {
             Navigation::To(what) if what.starts_with("sim:") => self.switch(what).map(|()| true)?,
-            Navigation::To(path) if path.starts_with(['/', '?', '#']) => {
-                self.live()?.navigator().leave(path, How::Push).map(|()| true).map_err(|e| unreachable(&e))?
-            }
+            Navigation::To(path) if path.starts_with(['/', '?', '#']) => self
+                .shared
+                .live()?
+                .navigator()
+                .leave(path, How::Push)
+                .map(|()| true)
+                .map_err(|e| unreachable(&e))?,
             Navigation::To(what) => {
                 return Err(Error::new(
                     ErrorCode::InvalidArgs,
@@ -141,7 +120,7 @@ impl SimDevice {
             Navigation::Forward => step(Step::Forward)?,
             Navigation::Reload => step(Step::Reload)?,
             Navigation::Home => {
-                let mut sim = self.live()?;
+                let mut sim = self.shared.live()?;
                 let start = sim.app.start.clone();
                 sim.navigator().leave(&start, How::Push).map(|()| true).map_err(|e| unreachable(&e))?
             }
@@ -160,7 +139,7 @@ impl SimDevice {
             .hint("close it first, or open --relaunch"));
         }
         options.admit(self.file_roots.as_deref())?;
-        let mut sim = self.live()?;
+        let mut sim = self.shared.live()?;
         let path = options.path;
         if library::load(&options.app)?.name == sim.app.name {
             let path = path.unwrap_or_else(|| sim.app.start.clone());
@@ -205,27 +184,23 @@ impl Device for SimDevice {
     }
 
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured> {
-        let shared = self.shared.clone();
-        let sim = self.free()?;
+        let sim = self.shared.free()?;
         let now = (sim.revision, sim.tab().surface);
-        drop(sim);
         if request.stored.is_some() && self.captured == Some(now) {
             return Ok(Captured::Unchanged);
         }
         self.addresses.forget();
-        let taken = capture(&shared.lock(), &mut self.addresses, request.watch, None)?;
+        let taken = capture(&sim, &mut self.addresses, request.watch, None)?;
         self.captured = Some(now);
         Ok(Captured::Tree(Arc::new(taken.tree)))
     }
 
     async fn locate(&mut self, handle: Handle, _context: &[Handle]) -> Result<Option<Located>> {
-        if self.live()?.patches.take(Fault::Navigate) {
-            self.live()?.navigator().reload_slowly();
+        if self.shared.live()?.patches.take(Fault::Navigate) {
+            self.shared.live()?.navigator().reload_slowly();
         }
         self.committed().await?;
-        let shared = self.shared.clone();
-        drop(self.free()?);
-        let mut sim = shared.lock();
+        let mut sim = self.shared.free()?;
         let Some(at) = capture::find(&sim, &self.addresses, handle) else { return Ok(None) };
         let id = sim.dom().nodes[at].id;
         sim.fire_once(id, Event::Look);
@@ -235,7 +210,7 @@ impl Device for SimDevice {
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        let sim = self.free()?;
+        let sim = self.shared.free()?;
         let layout = sim.layout();
         let rect = |h: &Handle| layout.rects[capture::find(&sim, &self.addresses, *h)?];
         Ok(handles.iter().map(rect).collect())
@@ -243,9 +218,7 @@ impl Device for SimDevice {
 
     async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
         self.committed().await?;
-        let shared = self.shared.clone();
-        drop(self.free()?);
-        let mut sim = shared.lock();
+        let mut sim = self.shared.free()?;
         let at = capture::find(&sim, &self.addresses, handle).ok_or_else(Self::gone)?;
         let id = sim.dom().nodes[at].id;
         // Copied before anything happens, so that what the aim itself brings about is a change as well.
@@ -261,18 +234,16 @@ impl Device for SimDevice {
 
     async fn point_at(&mut self, x: f64, y: f64) -> Result<()> {
         self.committed().await?;
-        self.free()?.input().point_at(x, y);
+        self.shared.free()?.input().point_at(x, y);
         Ok(())
     }
 
     async fn scrolled(&mut self) -> Result<(f64, f64)> {
-        Ok((0.0, self.live()?.tab().scroll.get(PAGE).copied().unwrap_or(0.0)))
+        Ok((0.0, self.shared.live()?.tab().scroll.get(PAGE).copied().unwrap_or(0.0)))
     }
 
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
-        let shared = self.shared.clone();
-        drop(self.free()?);
-        let sim = shared.lock();
+        let sim = self.shared.free()?;
         let hit = sim.layout().hit(sim.dom(), x, y);
         Ok(hit.map(|at| capture::handle(&sim, &mut self.addresses, at)))
     }
@@ -280,7 +251,7 @@ impl Device for SimDevice {
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
         self.committed().await?;
         let (hang, lost, panics) = {
-            let mut sim = self.free()?;
+            let mut sim = self.shared.free()?;
             let mut take = |fault| sim.patches.take(fault);
             (take(Fault::Hang), take(Fault::Lost), take(Fault::Panic))
         };
@@ -299,13 +270,11 @@ impl Device for SimDevice {
         if let Action::Press { hold, .. } = action
             && !hold.is_zero()
         {
-            let until = self.live()?.state.now_ms + millis(*hold);
+            let until = self.shared.live()?.state.now_ms + millis(*hold);
             // A press that is given up in the middle is released, which is a shorter press.
             while self.shared.wait_until(until, cancel).await == Woken::Poked {}
         }
-        let shared = self.shared.clone();
-        drop(self.free()?);
-        let mut sim = shared.lock();
+        let mut sim = self.shared.free()?;
         let mut watch = self.guards.take(&sim, &self.addresses, action);
         let done = self.act(&mut sim, action, &mut watch);
         if let Some(why) = &sim.dead {
@@ -320,10 +289,10 @@ impl Device for SimDevice {
     }
 
     async fn changed(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {
-        let end = self.live()?.state.now_ms + millis(timeout);
+        let end = self.shared.live()?.state.now_ms + millis(timeout);
         loop {
             let until = {
-                let sim = self.live()?;
+                let sim = self.shared.live()?;
                 if sim.dialog.is_some() || self.captured != Some((sim.revision, sim.tab().surface)) {
                     return Ok(true);
                 }
@@ -343,23 +312,21 @@ impl Device for SimDevice {
         timeout: Duration,
         cancel: &CancellationToken,
     ) -> Result<Arrived> {
-        drop(self.free()?);
-        let start = self.live()?.state.now_ms;
-        self.live()?.discards = leave == Leave::Discard;
+        drop(self.shared.free()?);
+        let start = self.shared.live()?.state.now_ms;
+        self.shared.live()?.discards = leave == Leave::Discard;
         let gone = self.go(to);
-        self.live()?.discards = false;
+        self.shared.live()?.discards = false;
         let moved = gone?;
-        let cap = timeout.saturating_sub(Duration::from_millis(self.live()?.state.now_ms - start));
+        let cap = timeout.saturating_sub(Duration::from_millis(self.shared.live()?.state.now_ms - start));
         let settled = self.settled(SettleRequest { quiet: ARRIVAL_QUIET, cap }, cancel).await?.settled;
-        let sim = self.live()?;
+        let sim = self.shared.live()?;
         let moved = moved && sim.dialog.is_none();
         Ok(Arrived { moved, url: sim.url(), title: sim.title(), settled })
     }
 
     async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot> {
-        let shared = self.shared.clone();
-        drop(self.free()?);
-        let mut sim = shared.lock();
+        let mut sim = self.shared.free()?;
         let area = match request.of {
             Some(handle) => {
                 let at = capture::find(&sim, &self.addresses, handle).ok_or_else(Self::gone)?;
@@ -388,13 +355,13 @@ impl Device for SimDevice {
     }
 
     async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
-        let sim = self.free()?;
+        let sim = self.shared.free()?;
         let at = capture::find(&sim, &self.addresses, handle).ok_or_else(Self::gone)?;
         Ok(query::answer(sim.dom(), at, &query))
     }
 
     async fn notices(&mut self) -> Result<Vec<Notice>> {
-        Ok(std::mem::take(&mut self.live()?.notices))
+        Ok(std::mem::take(&mut self.shared.live()?.notices))
     }
 
     fn dialog(&self) -> Option<Dialog> {
@@ -402,7 +369,7 @@ impl Device for SimDevice {
     }
 
     async fn answer_dialog(&mut self, answer: DialogAnswer) -> Result<()> {
-        if self.live()?.answer(answer) {
+        if self.shared.live()?.answer(answer) {
             return Ok(());
         }
         Err(Error::new(ErrorCode::ElementNotFound, "no dialog is open"))
@@ -431,7 +398,7 @@ impl Device for SimDevice {
 #[async_trait]
 impl Tabs for SimDevice {
     async fn list_tabs(&mut self) -> Result<Vec<TabEntry>> {
-        let sim = self.live()?;
+        let sim = self.shared.live()?;
         let active = sim.tab().surface;
         let entry = |tab: &crate::app::sim::Tab| TabEntry {
             id: id_of(tab.surface),
@@ -450,12 +417,12 @@ impl Tabs for SimDevice {
         timeout: Duration,
         cancel: &CancellationToken,
     ) -> Result<Arrived> {
-        drop(self.free()?);
-        let own = format!("sim:{}", self.live()?.app.name);
+        drop(self.shared.free()?);
+        let own = format!("sim:{}", self.shared.live()?.app.name);
         let path = match what {
-            None => self.live()?.app.start.clone(),
+            None => self.shared.live()?.app.start.clone(),
             Some(what) => match what.strip_prefix(&own).unwrap_or(what) {
-                "" => self.live()?.app.start.clone(),
+                "" => self.shared.live()?.app.start.clone(),
                 path if path.starts_with('/') => path.to_owned(),
                 other => {
                     return Err(Error::new(
@@ -466,15 +433,15 @@ impl Tabs for SimDevice {
                 }
             },
         };
-        self.live()?.navigator().open_tab(&path).map_err(|e| unreachable(&e))?;
+        self.shared.live()?.navigator().open_tab(&path).map_err(|e| unreachable(&e))?;
         let settled =
             self.settled(SettleRequest { quiet: ARRIVAL_QUIET, cap: timeout }, cancel).await?.settled;
-        let sim = self.live()?;
+        let sim = self.shared.live()?;
         Ok(Arrived { moved: true, url: sim.url(), title: sim.title(), settled })
     }
 
     async fn switch_tab(&mut self, id: &str) -> Result<()> {
-        let mut sim = self.free()?;
+        let mut sim = self.shared.free()?;
         let at = tab_of(&sim, id)?;
         if at != sim.active {
             sim.active = at;
@@ -484,7 +451,7 @@ impl Tabs for SimDevice {
     }
 
     async fn close_tab(&mut self, id: &str, _leave: Leave, _cancel: &CancellationToken) -> Result<()> {
-        let mut sim = self.free()?;
+        let mut sim = self.shared.free()?;
         let at = tab_of(&sim, id)?;
         if sim.tabs.len() == 1 {
             return Err(Error::new(ErrorCode::InvalidArgs, format!("{id} is the only tab"))
@@ -496,7 +463,7 @@ impl Tabs for SimDevice {
 
     async fn show_tab(&mut self) -> Result<()> {
         // What is the front tab of an app is also what anybody sees of it.
-        self.live().map(drop)
+        self.shared.live().map(drop)
     }
 
     fn ended_tabs(&mut self) -> Vec<TabEnded> {
@@ -509,14 +476,5 @@ impl Lifecycle for SimDevice {
     async fn confine(&mut self, file_roots: &[PathBuf]) -> Result<()> {
         self.file_roots = Some(file_roots.to_vec());
         Ok(())
-    }
-}
-
-/// What the handles of a grade are called in `open`.
-pub(crate) fn grade_name(grade: IdentityGrade) -> &'static str {
-    match grade {
-        IdentityGrade::NeverReused => "never-reused",
-        IdentityGrade::WhileAlive => "while-alive",
-        IdentityGrade::None => "none",
     }
 }

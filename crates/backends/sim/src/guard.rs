@@ -4,6 +4,7 @@
 use crate::aim;
 use crate::app::dom::Dom;
 use crate::app::sim::Sim;
+use crate::app::words::is_content;
 use crate::capture::{self, Addresses};
 use stickpin_device::{Action, Landed};
 use stickpin_tree::{Attr, Handle, Role, States, differ_in_numbers};
@@ -60,7 +61,7 @@ impl Content {
     /// selection, other counts and prices. Other words may be another record.
     fn is_answer_to(&self, before: &Self) -> bool {
         let words = |content: &Self| -> Vec<(Attr, String)> {
-            let selects = |attr| matches!(attr, Attr::Current | Attr::Chosen | Attr::ActiveDescendant);
+            let selects = |attr| attr == Attr::Current;
             content.attrs.iter().filter(|(attr, _)| !selects(*attr)).cloned().collect()
         };
         let (was, now) = (words(before), words(self));
@@ -76,38 +77,6 @@ impl Content {
 /// Whether two texts are the same, numbers aside.
 fn same_words(was: &str, now: &str) -> bool {
     was == now || differ_in_numbers(was, now)
-}
-
-/// Whether an attribute tells a reader anything. Identifiers and positions do not.
-fn is_content(attr: Attr) -> bool {
-    match attr {
-        Attr::Description
-        | Attr::RoleDescription
-        | Attr::ValueText
-        | Attr::Placeholder
-        | Attr::Href
-        | Attr::Current => true,
-        Attr::Id
-        | Attr::TestId
-        | Attr::DataTest
-        | Attr::DataCy
-        | Attr::DataTestId
-        | Attr::DataId
-        | Attr::DataKey
-        | Attr::DataRowKey
-        | Attr::DataItemId
-        | Attr::RowIndex
-        | Attr::Controls
-        | Attr::LabelledBy
-        | Attr::Class
-        | Attr::Live
-        | Attr::Preformatted
-        | Attr::Start
-        | Attr::ColSpan
-        | Attr::RowSpan
-        | Attr::Options => false,
-        Attr::Source | Attr::ActiveDescendant | Attr::Chosen => true,
-    }
 }
 
 /// The guard of one aimed element. Nodes are named by their numbers in the document, because

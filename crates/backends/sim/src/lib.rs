@@ -10,6 +10,24 @@
 //! ```
 //! How apps are written stands in `docs/sim-apps.md`.
 
+/// An enum whose variants are words of the language.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub(crate) enum $name { $($(#[$vdoc])* $variant,)* }
+
+        impl $name {
+            /// All words with what they say.
+            pub(crate) const ALL: &[(&str, Self)] = &[$(($word, Self::$variant)),*];
+
+            pub(crate) fn named(word: &str) -> Option<Self> {
+                Self::ALL.iter().find(|(known, _)| *known == word).map(|(_, said)| *said)
+            }
+        }
+    };
+}
+
 mod act;
 mod aim;
 mod app;

@@ -17,50 +17,35 @@ pub(crate) enum ClockKind {
     Virtual,
 }
 
-/// What goes wrong, once, at the first act.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// The device never answers an act.
-    Hang,
-    /// The app dies when it is acted on.
-    Lost,
-    /// The device panics when it is told to act, as a bug in a backend would.
-    Panic,
-    /// The target is removed after it was looked for.
-    Vanish,
-    /// Everything moves down after the target was looked for.
-    Move,
-    /// The target reads otherwise after it was looked for.
-    Relabel,
-    /// The target reads otherwise after it was aimed at.
-    RelabelAfterAim,
-    /// What stands around the target reads otherwise after it was aimed at.
-    RewriteAfterAim,
-    /// Something lies down over everything after the target was looked for.
-    Cover,
-    /// A confirm dialog opens on the press.
-    Dialog,
-    /// The document is on its way to its own reload when the target is looked for.
-    Navigate,
-    /// The arrival of the pointer moves the target down.
-    Insert,
+words! {
+    /// What goes wrong, once, at the first act.
+    Fault {
+        /// The device never answers an act.
+        Hang = "hang",
+        /// The app dies when it is acted on.
+        Lost = "lost",
+        /// The device panics when it is told to act, as a bug in a backend would.
+        Panic = "panic",
+        /// The target is removed after it was looked for.
+        Vanish = "vanish-before-act",
+        /// Everything moves down after the target was looked for.
+        Move = "move-before-act",
+        /// The target reads otherwise after it was looked for.
+        Relabel = "relabel-before-act",
+        /// The target reads otherwise after it was aimed at.
+        RelabelAfterAim = "relabel-after-aim",
+        /// What stands around the target reads otherwise after it was aimed at.
+        RewriteAfterAim = "rewrite-after-aim",
+        /// Something lies down over everything after the target was looked for.
+        Cover = "cover-before-act",
+        /// A confirm dialog opens on the press.
+        Dialog = "dialog-on-press",
+        /// The document is on its way to its own reload when the target is looked for.
+        Navigate = "navigate-in-flight",
+        /// The arrival of the pointer moves the target down.
+        Insert = "insert-on-hover",
+    }
 }
-
-/// The faults by name.
-pub(crate) const FAULTS: &[(&str, Fault)] = &[
-    ("hang", Fault::Hang),
-    ("lost", Fault::Lost),
-    ("panic", Fault::Panic),
-    ("vanish-before-act", Fault::Vanish),
-    ("move-before-act", Fault::Move),
-    ("relabel-before-act", Fault::Relabel),
-    ("relabel-after-aim", Fault::RelabelAfterAim),
-    ("rewrite-after-aim", Fault::RewriteAfterAim),
-    ("cover-before-act", Fault::Cover),
-    ("dialog-on-press", Fault::Dialog),
-    ("navigate-in-flight", Fault::Navigate),
-    ("insert-on-hover", Fault::Insert),
-];
 
 /// `sim:shop/cart?grade=while-alive&clock=virtual&q=lamp` taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,11 +123,9 @@ impl Options {
                 }
                 "log" => options.log = Some(value.into()),
                 "fault" => {
-                    let fault = FAULTS.iter().find(|(name, _)| *name == value).map(|(_, f)| *f);
-                    let names: Vec<_> = FAULTS.iter().map(|(name, _)| *name).collect();
-                    options.fault = Some(
-                        fault.ok_or_else(|| format!("`fault={value}` is none of {}", names.join(", ")))?,
-                    );
+                    let words = || Fault::ALL.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
+                    let unknown = || format!("`fault={value}` is none of {}", words());
+                    options.fault = Some(Fault::named(value).ok_or_else(unknown)?);
                 }
                 _ => own.push(pair),
             }
@@ -157,13 +140,16 @@ impl Options {
     }
 }
 
+/// What the handles of a grade are called in `open`.
+const GRADES: [(&str, IdentityGrade); 3] = [
+    ("never-reused", IdentityGrade::NeverReused),
+    ("while-alive", IdentityGrade::WhileAlive),
+    ("none", IdentityGrade::None),
+];
+
 fn grade(word: &str) -> Result<IdentityGrade, String> {
-    match word {
-        "never-reused" => Ok(IdentityGrade::NeverReused),
-        "while-alive" => Ok(IdentityGrade::WhileAlive),
-        "none" => Ok(IdentityGrade::None),
-        _ => Err(format!("`grade={word}`: a grade is `never-reused`, `while-alive` or `none`")),
-    }
+    let known = GRADES.iter().find(|(name, _)| *name == word).map(|(_, grade)| *grade);
+    known.ok_or_else(|| format!("`grade={word}`: a grade is `never-reused`, `while-alive` or `none`"))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::app::nav::How;
 use crate::app::script;
 use crate::app::sim::Sim;
-use crate::device::{SimDevice, grade_name};
+use crate::device::SimDevice;
 use crate::library;
 use crate::options::Options;
 use crate::shared::{Shared, millis};
@@ -160,7 +160,7 @@ impl Provider for SimProvider {
         let info =
             DeviceInfo { kind: "sim", label: format!("sim:{}", app.name), grade: options.grade, pid: None };
         let viewport = request.viewport.unwrap_or(VIEWPORT);
-        tracing::debug!(app = app.name, grade = grade_name(options.grade), "opening");
+        tracing::debug!(app = app.name, grade = ?options.grade, "opening");
         let mut sim = Sim::new(app, options, viewport, truth);
         sim.navigator()
             .leave(&path, How::Push)

@@ -1,57 +1,10 @@
 //! What is asked of one element that is not in the tree.
 
 use crate::app::dom::Dom;
+use crate::app::words::{attr_name, markup_states};
 use serde_json::{Map, Value};
 use stickpin_device::Query;
-use stickpin_tree::{Attr, Role, States, quote};
-
-/// The name of an attribute in markup.
-fn attr_name(attr: Attr) -> &'static str {
-    match attr {
-        Attr::Id => "id",
-        Attr::TestId => "data-testid",
-        Attr::DataTest => "data-test",
-        Attr::DataCy => "data-cy",
-        Attr::DataTestId => "data-test-id",
-        Attr::DataId => "data-id",
-        Attr::DataKey => "data-key",
-        Attr::DataRowKey => "data-row-key",
-        Attr::DataItemId => "data-item-id",
-        Attr::RowIndex => "aria-rowindex",
-        Attr::Href => "href",
-        Attr::Controls => "aria-controls",
-        Attr::LabelledBy => "aria-labelledby",
-        Attr::Class => "class",
-        Attr::Placeholder => "placeholder",
-        Attr::Description => "aria-description",
-        Attr::Current => "aria-current",
-        Attr::Live => "aria-live",
-        Attr::ValueText => "aria-valuetext",
-        Attr::RoleDescription => "aria-roledescription",
-        Attr::Preformatted => "preformatted",
-        Attr::Start => "start",
-        Attr::ColSpan => "colspan",
-        Attr::RowSpan => "rowspan",
-        Attr::Source => "src",
-        Attr::Options => "options",
-        Attr::ActiveDescendant => "aria-activedescendant",
-        Attr::Chosen => "chosen",
-    }
-}
-
-/// States that markup says by an attribute.
-const STATE_ATTRS: &[(States, &str)] = &[
-    (States::DISABLED, "disabled"),
-    (States::READONLY, "readonly"),
-    (States::REQUIRED, "required"),
-    (States::CHECKED, "aria-checked"),
-    (States::EXPANDED, "aria-expanded"),
-    (States::SELECTED, "aria-selected"),
-    (States::PRESSED, "aria-pressed"),
-    (States::INVALID, "aria-invalid"),
-    (States::MODAL, "aria-modal"),
-    (States::BUSY, "aria-busy"),
-];
+use stickpin_tree::{Role, States, quote};
 
 /// Answers a question about the element at a position.
 pub(crate) fn answer(dom: &Dom, at: usize, query: &Query) -> Value {
@@ -84,11 +37,7 @@ fn attributes(dom: &Dom, at: usize) -> Vec<(String, String)> {
     } else if !node.value.is_empty() {
         out.push(("value".into(), node.value.clone()));
     }
-    for (state, name) in STATE_ATTRS {
-        if node.states.contains(*state) {
-            out.push(((*name).to_owned(), "true".into()));
-        }
-    }
+    out.extend(markup_states(node.states).map(|name| (name.to_owned(), "true".into())));
     out
 }
 

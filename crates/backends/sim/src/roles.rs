@@ -14,9 +14,10 @@ pub(crate) enum Naming {
 }
 
 /// How boxes are laid out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Flow {
     /// On lines of its own.
+    #[default]
     Block,
     /// Beside its neighbours.
     Inline,

@@ -4,7 +4,8 @@ use crate::app::sim::Sim;
 use crate::options::ClockKind;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use stickpin_device::CancellationToken;
+use stickpin_device::{CancellationToken, Error, ErrorCode, Result};
+use stickpin_tree::quote;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -42,6 +43,31 @@ impl Shared {
             sim.advance_to(now);
         }
         sim
+    }
+
+    /// The app, if it lives.
+    pub(crate) fn live(&self) -> Result<MutexGuard<'_, Sim>> {
+        let sim = self.lock();
+        match &sim.dead {
+            None => Ok(sim),
+            Some(why) => Err(Error::new(ErrorCode::BackendLost, why.clone()).hint("open it again")),
+        }
+    }
+
+    /// The app, if it lives and no dialog stops it from answering.
+    pub(crate) fn free(&self) -> Result<MutexGuard<'_, Sim>> {
+        let sim = self.live()?;
+        match &sim.dialog {
+            None => Ok(sim),
+            Some(asked) => {
+                let (kind, message) = (&asked.dialog.kind, &asked.dialog.message);
+                Err(Error::new(
+                    ErrorCode::DialogOpen,
+                    format!("a {kind} dialog waits for an answer: {}", quote(message)),
+                )
+                .hint("alert accept, or alert dismiss"))
+            }
+        }
     }
 
     /// Lets time pass until a moment of the app. A virtual clock jumps there.

@@ -16,7 +16,7 @@ pub(crate) struct Key {
 }
 
 /// What layout needs to know.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "independent flags of the view language")]
 pub(crate) struct Style {
     pub(crate) flow: Flow,

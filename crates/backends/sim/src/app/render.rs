@@ -6,16 +6,12 @@ use super::expr::Expr;
 use super::state::State;
 use super::value::Value;
 use super::view::{Element, For, Tpl};
-use super::words::{Event, Prop};
+use super::words::{ABLE, Event, Prop};
 use crate::roles::{self, Kind, Naming};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use stickpin_tree::{Attr, Document, Role, States};
-
-/// States that say that another one is possible.
-const ABLE: States =
-    States::CHECKABLE.union(States::EXPANDABLE).union(States::SELECTABLE).union(States::PRESSABLE);
 
 /// Line number of nodes that no view has: documents, toasts, text leaves of elements.
 pub(crate) const MADE_UP: u32 = u32::MAX;
@@ -311,18 +307,7 @@ pub(crate) fn blank(tpl: u32, part: &str, kind: &'static Kind) -> Node {
         value: String::new(),
         states: kind.states,
         attrs: Vec::new(),
-        style: Style {
-            flow: kind.flow,
-            width: None,
-            height: None,
-            fixed: None,
-            top: None,
-            scroll: false,
-            ghost: false,
-            clear: false,
-            inert: false,
-            hidden: false,
-        },
+        style: Style { flow: kind.flow, ..Style::default() },
         element: None,
         env: [].into(),
         mark: String::new(),

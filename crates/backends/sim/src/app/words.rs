@@ -44,55 +44,79 @@ words! {
     }
 }
 
+/// What a word of a view line says of an element's state, and the attribute that says it in markup, if one does.
+const STATES: &[(&str, States, &str)] = &[
+    ("disabled", States::DISABLED, "disabled"),
+    ("readonly", States::READONLY, "readonly"),
+    ("required", States::REQUIRED, "required"),
+    ("checked", States::CHECKABLE.union(States::CHECKED), "aria-checked"),
+    ("expanded", States::EXPANDABLE.union(States::EXPANDED), "aria-expanded"),
+    ("selected", States::SELECTABLE.union(States::SELECTED), "aria-selected"),
+    ("pressed", States::PRESSABLE.union(States::PRESSED), "aria-pressed"),
+    ("invalid", States::INVALID, "aria-invalid"),
+    ("modal", States::MODAL, "aria-modal"),
+    ("busy", States::BUSY, "aria-busy"),
+    ("mixed", States::MIXED, ""),
+    ("multiple", States::MULTISELECTABLE, ""),
+    ("invisible", States::HIDDEN, ""),
+    ("protected", States::PROTECTED, ""),
+    ("haspopup", States::HAS_POPUP, ""),
+];
+
 /// The states that a word of a view line says.
 pub(crate) fn state(word: &str) -> Option<States> {
-    Some(match word {
-        "disabled" => States::DISABLED,
-        "checked" => States::CHECKABLE.union(States::CHECKED),
-        "mixed" => States::MIXED,
-        "expanded" => States::EXPANDABLE.union(States::EXPANDED),
-        "selected" => States::SELECTABLE.union(States::SELECTED),
-        "pressed" => States::PRESSABLE.union(States::PRESSED),
-        "required" => States::REQUIRED,
-        "readonly" => States::READONLY,
-        "invalid" => States::INVALID,
-        "multiple" => States::MULTISELECTABLE,
-        "modal" => States::MODAL,
-        "invisible" => States::HIDDEN,
-        "protected" => States::PROTECTED,
-        "busy" => States::BUSY,
-        "haspopup" => States::HAS_POPUP,
-        _ => return None,
-    })
+    STATES.iter().find(|(known, ..)| *known == word).map(|(_, states, _)| *states)
 }
+
+/// States that are so and are said in markup, by attribute.
+pub(crate) fn markup_states(of: States) -> impl Iterator<Item = &'static str> {
+    let said = STATES.iter().filter(|(.., name)| !name.is_empty());
+    said.filter(move |(_, states, _)| of.contains(*states - ABLE)).map(|(.., name)| *name)
+}
+
+/// States that say that another one is possible.
+pub(crate) const ABLE: States =
+    States::CHECKABLE.union(States::EXPANDABLE).union(States::SELECTABLE).union(States::PRESSABLE);
+
+/// Whether an attribute tells a reader anything. Identifiers and positions do not.
+pub(crate) fn is_content(attr: Attr) -> bool {
+    ATTRS.iter().any(|(known, _, _, content)| *known == attr && *content)
+}
+
+/// An attribute with its word in view lines, its name in markup, and whether it tells a reader anything.
+const ATTRS: &[(Attr, &str, &str, bool)] = &[
+    (Attr::Id, "id", "id", false),
+    (Attr::TestId, "data-testid", "data-testid", false),
+    (Attr::DataTest, "data-test", "data-test", false),
+    (Attr::DataCy, "data-cy", "data-cy", false),
+    (Attr::DataTestId, "data-test-id", "data-test-id", false),
+    (Attr::DataId, "data-id", "data-id", false),
+    (Attr::DataKey, "data-key", "data-key", false),
+    (Attr::DataRowKey, "data-row-key", "data-row-key", false),
+    (Attr::DataItemId, "data-item-id", "data-item-id", false),
+    (Attr::RowIndex, "rowindex", "aria-rowindex", false),
+    (Attr::Href, "href", "href", true),
+    (Attr::Controls, "controls", "aria-controls", false),
+    (Attr::LabelledBy, "labelledby", "aria-labelledby", false),
+    (Attr::Class, "class", "class", false),
+    (Attr::Placeholder, "placeholder", "placeholder", true),
+    (Attr::Description, "description", "aria-description", true),
+    (Attr::Current, "current", "aria-current", true),
+    (Attr::Live, "live", "aria-live", false),
+    (Attr::ValueText, "valuetext", "aria-valuetext", true),
+    (Attr::RoleDescription, "roledescription", "aria-roledescription", true),
+    (Attr::Preformatted, "preformatted", "preformatted", false),
+    (Attr::Start, "start", "start", false),
+    (Attr::ColSpan, "colspan", "colspan", false),
+    (Attr::RowSpan, "rowspan", "rowspan", false),
+];
 
 /// The attribute that a word of a view line says.
 pub(crate) fn attr(word: &str) -> Option<Attr> {
-    Some(match word {
-        "id" => Attr::Id,
-        "data-testid" => Attr::TestId,
-        "data-test" => Attr::DataTest,
-        "data-cy" => Attr::DataCy,
-        "data-test-id" => Attr::DataTestId,
-        "data-id" => Attr::DataId,
-        "data-key" => Attr::DataKey,
-        "data-row-key" => Attr::DataRowKey,
-        "data-item-id" => Attr::DataItemId,
-        "rowindex" => Attr::RowIndex,
-        "href" => Attr::Href,
-        "controls" => Attr::Controls,
-        "labelledby" => Attr::LabelledBy,
-        "class" => Attr::Class,
-        "placeholder" => Attr::Placeholder,
-        "description" => Attr::Description,
-        "current" => Attr::Current,
-        "live" => Attr::Live,
-        "valuetext" => Attr::ValueText,
-        "roledescription" => Attr::RoleDescription,
-        "preformatted" => Attr::Preformatted,
-        "start" => Attr::Start,
-        "colspan" => Attr::ColSpan,
-        "rowspan" => Attr::RowSpan,
-        _ => return None,
-    })
+    ATTRS.iter().find(|(_, known, ..)| *known == word).map(|(attr, ..)| *attr)
+}
+
+/// The name of an attribute in markup.
+pub(crate) fn attr_name(attr: Attr) -> &'static str {
+    ATTRS.iter().find(|(known, ..)| *known == attr).map_or("", |(_, _, name, _)| name)
 }
