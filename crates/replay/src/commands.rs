@@ -30,14 +30,18 @@ fn plan(call: &Call, file: &Path, given: &[String], built_in: BTreeMap<String, S
     for pair in given {
         vars.give(pair)?;
     }
-    let read = |path: &Path| {
+    let mut plan = Plan::read(file, &vars, &reader(call))?;
+    plan.visit(&mut |form, input| call.policy.command(form, input))?;
+    Ok(plan)
+}
+
+/// Reads a script that a caller names, if the caller may.
+fn reader(call: &Call) -> impl Fn(&Path) -> Result<String> {
+    |path| {
         let path = whole(call, path);
         call.policy.path(&path)?;
         read_script(&path)
-    };
-    let mut plan = Plan::read(file, &vars, &read)?;
-    plan.visit(&mut |form, input| call.policy.command(form, input))?;
-    Ok(plan)
+    }
 }
 
 /// The path that a caller meant.

@@ -10,6 +10,7 @@ use crate::position::Position;
 use crate::report::model;
 use account::Account;
 pub use account::Healed;
+pub(crate) use calls::ask;
 use calls::expectations;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;

@@ -1,8 +1,7 @@
 //! `replay export`: a script in the words of another tool.
 
-use super::{counted, whole};
+use super::{counted, reader, whole};
 use crate::formats::{self, Note};
-use crate::plan::read_script;
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -82,12 +81,7 @@ fn export(input: Map<String, Value>, call: &Call) -> Result<Exported> {
         Format::Maestro => formats::Format::Maestro,
         Format::Playwright => formats::Format::Playwright,
     };
-    let read = |path: &Path| {
-        let path = whole(call, path);
-        call.policy.path(&path)?;
-        read_script(&path)
-    };
-    let formats::Export { text, notes } = formats::export(Path::new(&args.file), format, &read)?;
+    let formats::Export { text, notes } = formats::export(Path::new(&args.file), format, &reader(call))?;
     let Some(out) = args.out else { return Ok(Exported { path: None, text: Some(text), notes }) };
     let path = whole(call, Path::new(&out));
     call.policy.path(&path)?;

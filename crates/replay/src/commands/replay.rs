@@ -7,7 +7,7 @@ use crate::formats::read::is_maestro;
 use crate::plan::{Place, Plan};
 use crate::position::Position;
 use crate::report::model::{Attempt, EndedEarly, FileReport, Outcome, Report, Step, VERSION};
-use crate::run::{CLOSE, End, Healed, Ran, RunOptions, WAIT, is_broken, run};
+use crate::run::{CLOSE, End, Healed, Ran, RunOptions, WAIT, ask, is_broken, run};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,10 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use stickpin_client::{Call, ClientCommand, Progress};
 use stickpin_kernel::registry::Form;
-use stickpin_kernel::{
-    CancellationToken, Effect, Error, ErrorCode, Format, Render, Request, Response, Result, Show, Spec, Text,
-    answered,
-};
+use stickpin_kernel::{Effect, Error, ErrorCode, Response, Result, Show, Spec, Text, answered};
 use stickpin_tree::quote;
 
 /// Run a script that was recorded or written, in this session.
@@ -242,24 +239,8 @@ async fn mend(call: &Call, at: &Place, met: &Position, keeps: bool) -> Result<bo
         return Ok(false);
     }
     let input = json!({ "mends": file, "line": at.line, "keepLine": keeps, "meeting": met.to_string() });
-    let response = ask(call, "record start", input, call.session.as_ref()).await;
+    let response = ask(call, "record start", input, call.session.as_deref()).await;
     response.error.map_or(Ok(true), Err)
-}
-
-async fn ask(call: &Call, command: &str, input: Value, session: Option<&String>) -> Response {
-    let request = Request {
-        command: command.to_owned(),
-        input: input.as_object().cloned().unwrap_or_default(),
-        session: session.cloned(),
-        caller: call.caller.clone(),
-        render: Render { format: Format::Both, ..Render::default() },
-        timeout_ms: None,
-        since: None,
-        expect: Vec::new(),
-        replayed: true,
-    };
-    // Also when it was stopped: this is what has to be done then.
-    call.client.call(request, CancellationToken::new()).await
 }
 
 impl Replayed {

@@ -8,7 +8,10 @@ use crate::report::model;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::time::Duration;
-use stickpin_kernel::{Error, Expectation, Format, Render, Request, Response, targets};
+use stickpin_client::Call;
+use stickpin_kernel::{
+    Caller, CancellationToken, Error, Expectation, Format, Render, Request, Response, targets,
+};
 
 /// How long an app may take to be quiet before it is asked what is visible, or a picture of it is taken.
 const QUIET: Duration = Duration::from_secs(1);
@@ -28,17 +31,7 @@ impl Runner<'_> {
     }
 
     fn request(&self, command: &str, input: Map<String, Value>) -> Request {
-        Request {
-            command: command.to_owned(),
-            input,
-            session: self.options.session.clone(),
-            caller: self.options.caller.clone(),
-            render: Render { format: Format::Both, ..Render::default() },
-            timeout_ms: None,
-            since: None,
-            expect: Vec::new(),
-            replayed: true,
-        }
+        request(command, input, self.options.session.clone(), &self.options.caller)
     }
 
     /// Sends what the script says.
@@ -153,4 +146,26 @@ pub(super) fn expectations(step: &Step) -> Vec<Expectation> {
         None
     });
     found
+}
+
+/// A request of a run.
+fn request(command: &str, input: Map<String, Value>, session: Option<String>, caller: &Caller) -> Request {
+    Request {
+        command: command.to_owned(),
+        input,
+        session,
+        caller: caller.clone(),
+        render: Render { format: Format::Both, ..Render::default() },
+        timeout_ms: None,
+        since: None,
+        expect: Vec::new(),
+        replayed: true,
+    }
+}
+
+/// Sends a command beside a run: also when it was stopped, because this is what has to be done then.
+pub(crate) async fn ask(call: &Call, command: &str, input: Value, session: Option<&str>) -> Response {
+    let input = input.as_object().cloned().unwrap_or_default();
+    let request = request(command, input, session.map(str::to_owned), &call.caller);
+    call.client.call(request, CancellationToken::new()).await
 }

@@ -3,15 +3,15 @@
 use crate::divergence::Divergence;
 use crate::plan::Plan;
 use crate::report::model::{Attempt, FileReport, Outcome, Step};
-use crate::run::{CLOSE, End, Ran, RunOptions, is_broken, run};
-use serde_json::{Value, json};
+use crate::run::{CLOSE, End, Ran, RunOptions, ask, is_broken, run};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use stickpin_client::Call;
-use stickpin_kernel::{CancellationToken, Error, Format, Render, Request, Response, Result, files};
+use stickpin_kernel::{Error, Result, files};
 
 /// How long and how often.
 #[derive(Debug, Clone, Copy)]
@@ -172,7 +172,7 @@ impl Attempts {
         let mut clean = matches!(ran.end, End::Passed);
         for session in &ran.open {
             // A session that is lost already is closed as well; what cannot be closed is closed when it is idle.
-            clean &= self.ask(CLOSE, json!({}), session).await.ok;
+            clean &= ask(&self.call, CLOSE, json!({}), Some(session)).await.ok;
         }
         attempt.steps = ran.steps;
         match ran.end {
@@ -204,24 +204,8 @@ impl Attempts {
         let session = ran.place.as_ref().map_or(session, |(session, _)| session);
         // Without the folder there is no picture, and `keep` says why. What is gone has none.
         if std::fs::create_dir_all(folder).is_ok() {
-            self.ask("screenshot", json!({ "path": folder.join("screen.png") }), session).await;
+            ask(&self.call, "screenshot", json!({ "path": folder.join("screen.png") }), Some(session)).await;
         }
-    }
-
-    async fn ask(&self, command: &str, input: Value, session: &str) -> Response {
-        let request = Request {
-            command: command.to_owned(),
-            input: input.as_object().cloned().unwrap_or_default(),
-            session: Some(session.to_owned()),
-            caller: self.call.caller.clone(),
-            render: Render { format: Format::Both, ..Render::default() },
-            timeout_ms: None,
-            since: None,
-            expect: Vec::new(),
-            replayed: true,
-        };
-        // Also when the run was stopped: this is what has to be done then.
-        self.call.client.call(request, CancellationToken::new()).await
     }
 }
 
