@@ -51,57 +51,54 @@ fn apps(sources: &Path, home: &Path) -> Result {
 
 /// `tasks`: the wheel, unpacked.
 fn tasks(sources: &Path, home: &Path) -> Result {
-    let manifest = sources.join("requirements.txt");
-    let wanted = read(&manifest)?;
-    let stamp = home.join("tasks.stamp");
-    let unpacked = home.join("tasks");
-    if is_current(&stamp, &wanted) && unpacked.is_dir() {
-        return Ok(());
-    }
-    if !on_path("python3") {
-        return Err("no python3 on the path".to_owned());
-    }
-    let wheels = home.join("wheels");
-    for old in [&wheels, &unpacked] {
-        if old.is_dir() {
-            std::fs::remove_dir_all(old).map_err(|e| format!("{}: {e}", old.display()))?;
+    from_python(&sources.join("requirements.txt"), home, "tasks", |manifest, unpacked| {
+        let wheels = home.join("wheels");
+        if wheels.is_dir() {
+            std::fs::remove_dir_all(&wheels).map_err(|e| format!("{}: {e}", wheels.display()))?;
         }
-    }
-    run(Command::new("python3")
-        .args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"])
-        .args(["--only-binary", ":all:", "--require-hashes", "--dest"])
-        .arg(&wheels)
-        .arg("--requirement")
-        .arg(&manifest))?;
-    for wheel in entries(&wheels)? {
-        run(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(wheel).arg(&unpacked))?;
-    }
-    write(&stamp, &wanted)
+        run(&mut pip("download", manifest, "--dest", &wheels))?;
+        let wheels = entries(&wheels)?;
+        wheels.iter().try_for_each(|wheel| {
+            run(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(wheel).arg(unpacked))
+        })
+    })
 }
 
 /// `servers`: the packages of the web apps that run as servers of their own, for `PYTHONPATH`.
 fn servers(home: &Path) -> Result {
-    let manifest = root().join("fixtures/web/servers/requirements.txt");
-    let wanted = read(&manifest)?;
-    let stamp = home.join("servers.stamp");
-    let packages = home.join("servers");
-    if is_current(&stamp, &wanted) && packages.is_dir() {
+    // Python compiles what it imports.
+    from_python(
+        &root().join("fixtures/web/servers/requirements.txt"),
+        home,
+        "servers",
+        |manifest, packages| run(pip("install", manifest, "--target", packages).arg("--no-compile")),
+    )
+}
+
+/// A folder of what a manifest names, made anew where another manifest was the last.
+fn from_python(manifest: &Path, home: &Path, name: &str, make: impl Fn(&Path, &Path) -> Result) -> Result {
+    let wanted = read(manifest)?;
+    let (stamp, folder) = (home.join(format!("{name}.stamp")), home.join(name));
+    if is_current(&stamp, &wanted) && folder.is_dir() {
         return Ok(());
     }
     if !on_path("python3") {
         return Err("no python3 on the path".to_owned());
     }
-    if packages.is_dir() {
-        std::fs::remove_dir_all(&packages).map_err(|e| format!("{}: {e}", packages.display()))?;
+    if folder.is_dir() {
+        std::fs::remove_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     }
-    // The lock file names every package, and Python compiles what it imports.
-    run(Command::new("python3")
-        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"])
-        .args(["--only-binary", ":all:", "--require-hashes", "--no-compile", "--target"])
-        .arg(&packages)
-        .arg("--requirement")
-        .arg(&manifest))?;
+    make(manifest, &folder)?;
     write(&stamp, &wanted)
+}
+
+/// What pip does with a manifest that names every package with its hash.
+fn pip(action: &str, manifest: &Path, to: &str, folder: &Path) -> Command {
+    let mut pip = Command::new("python3");
+    pip.args(["-m", "pip", action, "--quiet", "--disable-pip-version-check", "--no-deps"]);
+    pip.args(["--only-binary", ":all:", "--require-hashes", "--requirement"]).arg(manifest);
+    pip.arg(to).arg(folder);
+    pip
 }
 
 /// Every file of a folder with its content: what a stamp is compared with.

@@ -1,7 +1,7 @@
 //! Running other programs from the root of the workspace.
 
 use crate::Result;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The root of the workspace.
@@ -46,6 +46,14 @@ pub fn output(command: &mut Command) -> Result<String> {
         ));
     }
     String::from_utf8(out.stdout).map_err(|e| format!("`{line}` printed no UTF-8: {e}"))
+}
+
+/// Installs a package of npm below `dir`; its install scripts stay off.
+pub fn npm_install(dir: &Path, package: &str) -> Result {
+    std::fs::create_dir_all(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"]);
+    run(npm.arg(dir).arg(package))
 }
 
 /// Whether a program is on the path.

@@ -3,10 +3,10 @@
 //! The memory of an app is first read when it has come to rest: Firefox grows by a third in its first five seconds
 //! whether anybody looks at it or not.
 
-use super::measure::{Stickpin, alternate, median, resident, timed};
+use super::measure::{Stickpin, alternate, medians, resident, timed};
 use super::table::{Row, Table};
 use crate::Result;
-use crate::run::{on_path, output, run};
+use crate::run::{npm_install, on_path, output};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -169,15 +169,12 @@ fn reference<'a>(snapshot: &'a str, line: &str) -> Result<&'a str> {
 
 /// The median of some runs after an uncounted one, with a pause before each.
 fn median_of(runs: usize, command: impl Fn(usize) -> Command) -> Result<f64> {
-    let mut times = Vec::new();
-    for i in 0..=runs {
+    let mut run = 0..;
+    let (ours, _) = medians(runs, || {
         sleep(PAUSE);
-        let time = timed(&mut command(i))?;
-        if i > 0 {
-            times.push(time);
-        }
-    }
-    Ok(median(times))
+        Ok((timed(&mut command(run.next().unwrap_or_default()))?, None))
+    })?;
+    Ok(ours)
 }
 
 /// What a process keeps resident when it has stopped growing by itself, in bytes.
@@ -228,11 +225,7 @@ impl Peer {
     fn fetch(dir: &Path, app: u32) -> Result<Self> {
         let program = dir.join("node_modules/.bin").join(PEER);
         if !program.is_file() {
-            std::fs::create_dir_all(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
-            run(Command::new("npm")
-                .args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"])
-                .arg(dir)
-                .arg(PACKAGE))?;
+            npm_install(dir, PACKAGE)?;
         }
         let file = format!("/proc/{app}/environ");
         let text = std::fs::read(&file).map_err(|e| format!("{file}: {e}"))?;

@@ -1,12 +1,12 @@
 //! The MCP server over stdio: what it adds to a command, how fast it is there, what it keeps, and a snapshot of a page
 //! that changes each time, beside the same from Playwright's server.
 
-use super::measure::{Stickpin, chromium_path, median, resident};
+use super::measure::{Stickpin, chromium_path, median, medians, resident};
 use super::mib;
 use super::page::{RESTED, Server};
 use super::table::{Row, Table};
 use crate::Result;
-use crate::run::run;
+use crate::run::npm_install;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -101,21 +101,16 @@ fn snapshots(
     if let Some(theirs) = &mut theirs {
         theirs.tool("browser_navigate", json!({ "url": url }))?;
     }
-    let (mut a, mut b) = (Vec::new(), Vec::new());
     let (mut last_a, mut last_b) = (String::new(), String::new());
-    for i in 0..=runs {
+    let (a, theirs) = medians(runs, || {
         server.change(RESTED);
         let t = changed(&mut ours, "snapshot", json!({ "all": true }), &mut last_a)?;
         let u =
             theirs.as_mut().map(|c| changed(c, "browser_snapshot", json!({}), &mut last_b)).transpose()?;
-        if i > 0 {
-            a.push(t);
-            b.extend(u);
-        }
-    }
-    let theirs = (!b.is_empty()).then(|| median(b));
+        Ok((t, u))
+    })?;
     let what = format!("MCP: the whole snapshot of {ROWS} rows, one changing; beside {PACKAGE}");
-    table.push(Row::against(&what, median(a), theirs, "ms", "at least 5 x faster"));
+    table.push(Row::against(&what, a, theirs, "ms", "at least 5 x faster"));
     ours.tool("close", json!({})).map(drop)
 }
 
@@ -140,11 +135,7 @@ fn playwright(dir: &Path) -> Result<Client> {
     let dir = dir.join("playwright");
     let program = dir.join("node_modules/@playwright/mcp/cli.js");
     if !program.is_file() {
-        std::fs::create_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
-        run(Command::new("npm")
-            .args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"])
-            .arg(&dir)
-            .arg(PACKAGE))?;
+        npm_install(&dir, PACKAGE)?;
     }
     let browser: PathBuf = chromium_path()?;
     let mut command = Command::new("node");

@@ -74,22 +74,25 @@ pub fn timed(command: &mut Command) -> Result<f64> {
     Ok(start.elapsed().as_secs_f64() * 1e3)
 }
 
-/// Runs two commands in turn (after one uncounted run each) and returns the medians.
+/// Runs two commands in turn and returns the medians.
 pub fn alternate(
     runs: usize,
     ours: impl Fn() -> Command,
     theirs: Option<impl Fn() -> Command>,
 ) -> Result<(f64, Option<f64>)> {
-    let (mut a, mut b) = (Vec::new(), Vec::new());
-    for i in 0..=runs {
-        let t = timed(&mut ours())?;
-        let u = theirs.as_ref().map(|c| timed(&mut c())).transpose()?;
-        if i > 0 {
-            a.push(t);
-            b.extend(u);
-        }
-    }
-    Ok((median(a), (!b.is_empty()).then(|| median(b))))
+    medians(runs, || Ok((timed(&mut ours())?, theirs.as_ref().map(|c| timed(&mut c())).transpose()?)))
+}
+
+/// The medians of measurements of ours and of the peer's, where it runs, after one that is not counted.
+pub fn medians(
+    runs: usize,
+    mut measured: impl FnMut() -> Result<(f64, Option<f64>)>,
+) -> Result<(f64, Option<f64>)> {
+    measured()?;
+    let (ours, theirs): (Vec<_>, Vec<_>) =
+        (0..runs).map(|_| measured()).collect::<Result<Vec<_>>>()?.into_iter().unzip();
+    let theirs: Vec<f64> = theirs.into_iter().flatten().collect();
+    Ok((median(ours), (!theirs.is_empty()).then(|| median(theirs))))
 }
 
 /// The middle value.

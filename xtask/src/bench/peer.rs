@@ -2,7 +2,7 @@
 
 use super::measure::{chromium_path, resident};
 use crate::Result;
-use crate::run::{output, run};
+use crate::run::{npm_install, output, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -24,10 +24,7 @@ impl Peer {
         let arch = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
         let binary = dir.join("node_modules/agent-browser/bin").join(format!("agent-browser-linux-{arch}"));
         if !binary.is_file() {
-            run(Command::new("npm")
-                .args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"])
-                .arg(dir)
-                .arg(PACKAGE))?;
+            npm_install(dir, PACKAGE)?;
             run(Command::new("chmod").arg("+x").arg(&binary))?;
         }
         let browser = chromium_path()?;

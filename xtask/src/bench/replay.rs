@@ -1,7 +1,7 @@
 //! Replaying: what a step costs by itself, a long script, suites with one worker and with two, and a form in a browser
 //! beside the same commands as processes of their own. The scripts are recorded by the binary that is measured.
 
-use super::measure::{Stickpin, alternate, median, timed};
+use super::measure::{Stickpin, alternate, medians, timed};
 use super::page::Server;
 use super::table::{Row, Table};
 use crate::Result;
@@ -122,25 +122,18 @@ fn form(table: &mut Table, ours: &Stickpin, server: &Server, folder: &Path, runs
     record(ours, &url, FORM, &file)?;
     let file = text(&file)?;
     ours.run(&["open", &url])?;
-    let (mut replayed, mut typed) = (Vec::new(), Vec::new());
-    for i in 0..=runs {
+    let (replayed, typed) = medians(runs, || {
         let script = timed(&mut ours.command(&["replay", &file]))?;
         sent(ours, &url)?;
-        let mut each = 0.0;
-        for step in FORM {
-            each += timed(&mut ours.command(step))?;
-        }
+        let each = FORM.iter().map(|step| timed(&mut ours.command(step))).sum::<Result<f64>>()?;
         sent(ours, &url)?;
-        if i > 0 {
-            replayed.push(script);
-            typed.push(each);
-        }
-    }
+        Ok((script, Some(each)))
+    })?;
     ours.run(&["close"])?;
     table.push(Row::against(
         "`replay` of a form of 20 steps in Chromium; beside the same as 20 commands of ours",
-        median(replayed),
-        Some(median(typed)),
+        replayed,
+        typed,
         "ms",
         "faster",
     ));

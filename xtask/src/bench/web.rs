@@ -1,7 +1,7 @@
 //! Reading and acting on pages, beside the peer: pages that stand still, pages that change between two runs, so that
 //! nobody answers from memory, pages that were just opened, and what the daemon keeps.
 
-use super::measure::{Stickpin, alternate, median, timed};
+use super::measure::{Stickpin, alternate, median, medians, timed};
 use super::mib;
 use super::page::{RESTED, SHOWN, Server};
 use super::peer::Peer;
@@ -185,18 +185,13 @@ impl Both<'_> {
 
     /// Medians of snapshots of a page that changed so long before each of them.
     fn changing(&self, runs: usize, rest: Duration) -> Result<(f64, Option<f64>)> {
-        let (mut a, mut b) = (Vec::new(), Vec::new());
         let (mut last_a, mut last_b) = (String::new(), String::new());
-        for i in 0..=runs {
+        medians(runs, || {
             self.server.change(rest);
             let t = changed(&mut self.ours.command(&OURS), &mut last_a)?;
             let u = self.peer.map(|p| changed(&mut p.command(&THEIRS), &mut last_b)).transpose()?;
-            if i > 0 {
-                a.push(t);
-                b.extend(u);
-            }
-        }
-        Ok((median(a), (!b.is_empty()).then(|| median(b))))
+            Ok((t, u))
+        })
     }
 }
 
