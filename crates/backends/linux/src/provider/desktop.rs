@@ -11,7 +11,7 @@ use crate::opening::{Opening, unsaid};
 use crate::provider::config::{LinuxProvider, QUIET, no_registry};
 use crate::provider::launch::Launched;
 use crate::screen::Screen;
-use crate::screenshot::{nowhere, of_area};
+use crate::screenshot::nowhere;
 use apps::{App, Hub, Registry};
 use async_trait::async_trait;
 use futures_util::future::join_all;
@@ -257,7 +257,7 @@ impl Ground for Desk {
             let (width, height) = self.screen.x11("take pictures").await?.run(|d| Ok(d.size())).await?;
             Rect { x: 0.0, y: 0.0, width: f64::from(width), height: f64::from(height) }
         };
-        of_area(&mut self.screen, area).await
+        self.screen.x11("take pictures").await?.shot(area).await
     }
 
     fn clipboard(&mut self) -> Option<&mut dyn Clipboard> {
