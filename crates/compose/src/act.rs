@@ -2,36 +2,27 @@
 
 use crate::device::Composed;
 use crate::ground::Ground;
-use crate::handles::{inner, outer};
+use crate::handles::outer;
 use crate::parts::{Member, Parts, gone};
-use crate::read::in_whole;
 use crate::route::{Way, ends_elsewhere, for_part, receiver};
-use stickpin_device::{
-    Action, AimOptions, CancellationToken, Device, Hit, Landed, Located, Performed, Result,
-};
-use stickpin_tree::Handle;
+use stickpin_device::{Action, AimOptions, CancellationToken, Device, Hit, Landed, Performed, Result};
 
 impl<G: Ground> Composed<G> {
-    /// Sends an input; `target` is looked at right behind it.
+    /// Sends an input.
     ///
     /// # Errors
     /// As [`Device::perform`].
-    pub(crate) async fn send(
-        &mut self,
-        action: &Action,
-        target: Option<Handle>,
-        cancel: &CancellationToken,
-    ) -> Result<(Performed, Option<Located>)> {
+    pub(crate) async fn send(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
         self.ground.alive()?;
         if let Some(performed) = self.ground.perform_apart(&mut self.parts, action, cancel).await? {
-            return Ok((performed, None));
+            return Ok(performed);
         }
         let number = receiver(&mut self.ground, &mut self.parts, action).await?;
         let end = ends_elsewhere(action, number);
         if let Some(end) = end
             && let Some(what) = in_the_way(self.aim(end, AimOptions::default()).await?.hit)
         {
-            return Ok((stopped(what), None));
+            return Ok(stopped(what));
         }
         let action = for_part(action, number);
         self.parts.device(number, G::NAME)?;
@@ -46,18 +37,14 @@ impl<G: Ground> Composed<G> {
         if end.is_some()
             && let Some(words) = covers_the_end(&mut self.ground, &mut self.parts, &action).await?
         {
-            return Ok((stopped(words), None));
+            return Ok(stopped(words));
         }
         let device = self.parts.device(number, G::NAME)?;
-        let performed = match target.map(inner).filter(|(part, _)| *part == number) {
-            Some((_, own)) => device.perform_and_glance(&action, own, cancel).await,
-            None => device.perform(&action, cancel).await.map(|performed| (performed, None)),
-        };
+        let performed = device.perform(&action, cancel).await;
         self.parts.acts_on(number);
-        let (mut performed, behind) = self.judged(number, performed).await?;
+        let mut performed = self.judged(number, performed).await?;
         performed.chooser = performed.chooser.map(|own| outer(number, own));
-        let behind = behind.map(|found| in_whole(&self.ground, &self.parts, number, &found)).transpose()?;
-        Ok((performed, behind))
+        Ok(performed)
     }
 }
 

@@ -11,7 +11,7 @@ use stickpin_device::{
     Action, Aim, AimOptions, AppFolders, Arrived, CancellationToken, Capability, CaptureRequest, Captured,
     Clipboard, Device, DeviceInfo, Dialog, DialogAnswer, Error, ErrorCode, FileInput, Files, Hit, Leave,
     Lifecycle, Located, Navigation, Notice, Performed, Query, Result, SettleRequest, Settled, Shot,
-    ShotRequest, unsupported,
+    ShotRequest, Ticket, unsupported,
 };
 use stickpin_tree::{Handle, Rect};
 
@@ -74,12 +74,8 @@ impl<G: Ground> Device for Composed<G> {
         self.find(handle, Some(context)).await
     }
 
-    async fn glance(&mut self, handle: Handle) -> Result<Option<Located>> {
-        self.find(handle, None).await
-    }
-
-    fn glances(&self) -> bool {
-        true
+    async fn outcome(&mut self, target: Handle, _performed: Ticket) -> Result<Option<Located>> {
+        self.find(target, None).await
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
@@ -128,16 +124,7 @@ impl<G: Ground> Device for Composed<G> {
     }
 
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
-        Ok(self.send(action, None, cancel).await?.0)
-    }
-
-    async fn perform_and_glance(
-        &mut self,
-        action: &Action,
-        target: Handle,
-        cancel: &CancellationToken,
-    ) -> Result<(Performed, Option<Located>)> {
-        self.send(action, Some(target), cancel).await
+        self.send(action, cancel).await
     }
 
     async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<Settled> {

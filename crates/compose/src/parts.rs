@@ -252,7 +252,7 @@ impl<M: Member> Parts<M> {
         named_part(handle).filter(|&number| self.has(number))?;
         let tree = Arc::clone(&self.merged.as_ref()?.tree);
         let node = tree.find_handle(handle)?.id();
-        Some(Located { tree, node })
+        Some(Located::new(tree, node))
     }
 }
 

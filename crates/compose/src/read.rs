@@ -8,7 +8,7 @@ use crate::parts::{Member, Parts, gone, others_go_on};
 use crate::route::active;
 use futures_util::future::join_all;
 use std::sync::Arc;
-use stickpin_device::{Device, Error, ErrorCode, Located, Result};
+use stickpin_device::{Device, Error, ErrorCode, Located, Result, Ticket};
 use stickpin_tree::{Handle, Rect, Tree, quote};
 
 impl<G: Ground> Composed<G> {
@@ -29,7 +29,7 @@ impl<G: Ground> Composed<G> {
         Ok(&self.parts.merged.insert(merged).tree)
     }
 
-    /// Asks the member of an element for it, with its context or at a glance; the node that names a member is there while
+    /// Asks the member of an element for it, with its context or as the outcome of an input; the node that names a member is there while
     /// that is.
     pub(crate) async fn find(
         &mut self,
@@ -44,7 +44,7 @@ impl<G: Ground> Composed<G> {
         let device = self.parts.device(number, G::NAME)?;
         let answer = match context {
             Some(context) => device.locate(own, &of_part(context, number)).await,
-            None => device.glance(own).await,
+            None => device.outcome(own, Ticket::default()).await,
         };
         match self.judged(number, answer).await {
             Ok(found) => found.map(|found| in_whole(&self.ground, &self.parts, number, &found)).transpose(),
@@ -169,7 +169,7 @@ pub(crate) fn in_whole<G: Ground>(
     if let Some(merged) = merged
         && let Some(node) = merged.place(number, &found.tree, found.node)
     {
-        return Ok(Located { tree: Arc::clone(&merged.tree), node });
+        return Ok(Located::new(Arc::clone(&merged.tree), node));
     }
     // Nothing of another member tells what an element is: they need not be there.
     let name = parts.iter().find(|part| part.number == number).map(|part| part.name.clone());
@@ -177,5 +177,5 @@ pub(crate) fn in_whole<G: Ground>(
     let attention = merged.map_or_else(Attention::default, Merged::attention);
     let alone = merge(ground, vec![reading], attention, Vec::new())?;
     let node = alone.place(number, &found.tree, found.node).ok_or_else(gone)?;
-    Ok(Located { tree: alone.tree, node })
+    Ok(Located::new(alone.tree, node))
 }

@@ -1,5 +1,6 @@
 //! What reading an app gives: the whole of it, one element, a picture, a single fact.
 
+use crate::ticket::Ticket;
 use std::sync::Arc;
 use stickpin_tree::{Handle, NodeId, Rect, Tree};
 
@@ -34,11 +35,22 @@ pub enum Captured {
 
 /// An element that was looked for.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Located {
     /// The tree around it.
     pub tree: Arc<Tree>,
     /// Which node of that tree it is.
     pub node: NodeId,
+    /// For [`Device::prepare`](crate::Device::prepare).
+    pub ticket: Ticket,
+}
+
+impl Located {
+    /// An element in a tree.
+    #[must_use]
+    pub fn new(tree: Arc<Tree>, node: NodeId) -> Self {
+        Self { tree, node, ticket: Ticket::default() }
+    }
 }
 
 /// What to take a picture of.

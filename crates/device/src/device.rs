@@ -4,9 +4,10 @@ use crate::capability::Capability;
 use crate::capture::{CaptureRequest, Captured, Located, Page, Query, Shot, ShotRequest};
 use crate::error::{Error, ErrorCode, Result};
 use crate::facets::{Clipboard, Files, Lifecycle, Script, Tabs, Traffic};
-use crate::input::{Action, Aim, AimOptions, Performed};
+use crate::input::{Action, Aim, AimOptions, Hit, Performed, Prepared};
 use crate::navigation::{Arrived, Leave, Navigation, SettleRequest, Settled};
 use crate::notice::{Dialog, DialogAnswer, Notice};
+use crate::ticket::Ticket;
 use async_trait::async_trait;
 use std::fmt;
 use std::time::Duration;
@@ -15,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 /// What a device says of itself; constant while it is open.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct DeviceInfo {
     /// The provider's kind.
     pub kind: &'static str,
@@ -24,6 +26,17 @@ pub struct DeviceInfo {
     pub grade: IdentityGrade,
     /// Process id of the child that is the device, if there is one.
     pub pid: Option<u32>,
+    /// Whether reading the whole app costs so much more than an act that what became of a target is told by the target
+    /// alone: what [`Device::locate`] and [`Device::outcome`] have around it may be older.
+    pub partial: bool,
+}
+
+impl DeviceInfo {
+    /// A device that tells of the whole app, in this process.
+    #[must_use]
+    pub fn new(kind: &'static str, label: impl Into<String>, grade: IdentityGrade) -> Self {
+        Self { kind, label: label.into(), grade, pid: None, partial: false }
+    }
 }
 
 /// An open app.
@@ -70,21 +83,6 @@ pub trait Device: Send + fmt::Debug {
     /// As `capture`.
     async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<Located>>;
 
-    /// An element after an act, where the device can tell without reading the app anew: as [`Device::locate`], but the
-    /// rest of the tree may be older, and none also when nothing but a capture can say. A parent that vanished need not
-    /// show.
-    ///
-    /// # Errors
-    /// As `capture`.
-    async fn glance(&mut self, handle: Handle) -> Result<Option<Located>> {
-        self.locate(handle, &[]).await
-    }
-
-    /// Whether a glance costs so much less than a capture that what became of a target is told by it alone.
-    fn glances(&self) -> bool {
-        false
-    }
-
     /// Where elements are, in pixels of the viewport; `None` for those without a box. For overlays and `get box`.
     ///
     /// # Errors
@@ -105,6 +103,28 @@ pub trait Device: Send + fmt::Debug {
     /// # Errors
     /// As `capture`.
     async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim>;
+
+    /// The first half of an act: aims at an element, and where an input would reach it says what it is after that, as
+    /// [`Device::locate`] would. Nothing is committed: the caller judges what it is told. `seen`: from the last look at it.
+    ///
+    /// # Errors
+    /// As `capture`; `ELEMENT_NOT_FOUND` when it is gone.
+    async fn prepare(
+        &mut self,
+        handle: Handle,
+        context: &[Handle],
+        options: AimOptions<'_>,
+        _seen: Ticket,
+    ) -> Result<Prepared> {
+        let mut prepared = Prepared::new(self.aim(handle, options).await?);
+        if prepared.aim.hit == Hit::Target
+            && self.info().grade != IdentityGrade::None
+            && self.dialog().is_none()
+        {
+            prepared.located = self.locate(handle, context).await?;
+        }
+        Ok(prepared)
+    }
 
     /// The innermost element at a point of the viewport; `None` outside or where nothing is.
     ///
@@ -145,18 +165,28 @@ pub trait Device: Send + fmt::Debug {
     /// `UNSUPPORTED`, `BACKEND_LOST`, `TIMEOUT`; `dispatched` says whether the first input event was written.
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed>;
 
-    /// As [`Device::perform`], for those who wait for nothing that comes of it. Where the device can ask for the target in
-    /// the same go, it comes along as [`Device::glance`] would tell it right behind the act.
+    /// The second half of an act: as [`Device::perform`], for a target that was judged as it is since [`Device::prepare`],
+    /// whose ticket is `prepared`.
     ///
     /// # Errors
     /// As [`Device::perform`].
-    async fn perform_and_glance(
+    async fn commit(
         &mut self,
         action: &Action,
-        _target: Handle,
+        _prepared: Ticket,
         cancel: &CancellationToken,
-    ) -> Result<(Performed, Option<Located>)> {
-        Ok((self.perform(action, cancel).await?, None))
+    ) -> Result<Performed> {
+        self.perform(action, cancel).await
+    }
+
+    /// What became of the target of an input whose ticket is `performed`, where the device can tell that without reading
+    /// the app anew: as [`Device::locate`], and none also when nothing but a capture can say. A parent that vanished need
+    /// not show.
+    ///
+    /// # Errors
+    /// As `capture`.
+    async fn outcome(&mut self, target: Handle, _performed: Ticket) -> Result<Option<Located>> {
+        self.locate(target, &[]).await
     }
 
     /// Waits until the app is quiet, or `cap` is over. Ends at once where idleness can be proved.

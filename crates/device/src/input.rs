@@ -1,6 +1,8 @@
 //! Aiming, acting, and what became of it.
 
+use crate::capture::Located;
 use crate::error::{Error, ErrorCode};
+use crate::ticket::Ticket;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -37,6 +39,27 @@ pub struct Aim {
     pub hit: Hit,
     /// Whether the pointer was moved: the app may have felt that, whatever it would hit.
     pub pointed: bool,
+}
+
+/// An element that was aimed at, and what it is since.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Prepared {
+    /// Where an input would go.
+    pub aim: Aim,
+    /// The element after that: the arrival of the pointer, or the way into view, may have changed it. None where an input
+    /// would not reach it, and where only [`Device::locate`](crate::Device::locate) can tell.
+    pub located: Option<Located>,
+    /// For [`Device::commit`](crate::Device::commit).
+    pub ticket: Ticket,
+}
+
+impl Prepared {
+    /// An element that was aimed at and nothing more.
+    #[must_use]
+    pub fn new(aim: Aim) -> Self {
+        Self { aim, located: None, ticket: Ticket::default() }
+    }
 }
 
 /// What a press at a point would reach.
@@ -294,7 +317,7 @@ impl Action {
 }
 
 /// What became of an input.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Performed {
     /// Whether the device took the action up at all (see [`Action::Select`]).
     pub handled: bool,
@@ -314,6 +337,8 @@ pub struct Performed {
     pub moved: bool,
     /// The input whose file chooser was opened (choose).
     pub chooser: Option<Handle>,
+    /// For [`Device::outcome`](crate::Device::outcome).
+    pub ticket: Ticket,
 }
 
 /// What received an input.

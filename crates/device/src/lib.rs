@@ -14,6 +14,7 @@ mod notice;
 pub mod paths;
 mod pixels;
 mod provider;
+mod ticket;
 
 pub use capability::Capability;
 pub use capture::{CaptureRequest, Captured, Located, Page, Query, Shot, ShotRequest};
@@ -24,10 +25,12 @@ pub use facets::{
     RequestEnd, Script, SeenRequest, TabEnd, TabEnded, TabEntry, Tabs, Traffic, request_words,
 };
 pub use input::{
-    Action, Aim, AimOptions, Button, Hit, KEY_NAMES, Landed, MAX_DESCRIPTION, Modifiers, Performed, is_plain,
+    Action, Aim, AimOptions, Button, Hit, KEY_NAMES, Landed, MAX_DESCRIPTION, Modifiers, Performed, Prepared,
+    is_plain,
 };
 pub use navigation::{Arrived, Leave, Navigation, SettleRequest, Settled};
 pub use notice::{Dialog, DialogAnswer, Notice, Thing};
 pub use pixels::rgb;
 pub use provider::{Check, DeviceEntry, OpenOption, OpenRequest, Provider};
+pub use ticket::Ticket;
 pub use tokio_util::sync::CancellationToken;

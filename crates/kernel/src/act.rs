@@ -24,7 +24,7 @@ use crate::observe::resolve::Found;
 use crate::observe::{resolve, waiting};
 use crate::recording;
 use std::time::Duration;
-use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_device::{Error, ErrorCode, Result, Ticket};
 use stickpin_tree::{IdentityGrade, NodeRef, States};
 use tokio::time::Instant;
 
@@ -68,7 +68,7 @@ async fn attempt(cx: &mut Cx, target: &Target, reach: Reach, how: How) -> Result
         Target::Point { x, y } => return points::pointed(cx, *x, *y, reach, how).await,
     };
     recording::witness(cx, target, &found, how).await?;
-    let (mut found, mut place) = locate::locate_judged(cx, target, found, how).await?;
+    let (mut found, mut place) = locate::locate_judged(cx, target, found, None, how).await?;
     let before = Reading::of(place.tree.node(place.node));
     for _ in 0..TRIES {
         check_enabled(cx, &place, &found, how)?;
@@ -77,7 +77,7 @@ async fn attempt(cx: &mut Cx, target: &Target, reach: Reach, how: How) -> Result
             point: (0.0, 0.0),
             forced: false,
             before: Some(before.clone()),
-            behind: None,
+            ticket: Ticket::default(),
             now: None,
             actionable: place.tree.node(place.node).is(States::ACTIONABLE),
             protected: place.tree.node(place.node).is(States::PROTECTED),
@@ -87,29 +87,31 @@ async fn attempt(cx: &mut Cx, target: &Target, reach: Reach, how: How) -> Result
         };
         if reach != Reach::There {
             let guarded = context_guard::guarded(cx, &place.tree, place.node)?;
-            match aim::aim(cx, place.handle, reach, &guarded).await {
-                Ok(aim) => {
-                    ready.point = aim.point;
-                    if let Some(refusal) = aim.hit.refusal(&found.words()) {
-                        ready.forced = aim::insist(cx, refusal, &aim, &place, reach, how).await?;
-                    }
-                }
+            let prepared = match aim::prepare(cx, &place, &found, reach, &guarded).await {
                 // It went away after it was judged: gone, or rendered anew.
                 Err(e) if e.code == ErrorCode::ElementNotFound => {
                     found = locate::look_again(cx, target, how).await?;
-                    (found, place) = locate::locate_judged(cx, target, found, how).await?;
+                    (found, place) = locate::locate_judged(cx, target, found, None, how).await?;
                     continue;
                 }
-                Err(e) => return Err(e),
+                prepared => prepared?,
+            };
+            ready.point = prepared.aim.point;
+            if let Some(refusal) = prepared.aim.hit.refusal(&found.words()) {
+                ready.forced = aim::insist(cx, refusal, &prepared.aim, &place, reach, how).await?;
             }
+            // What the device noted is of the element as it told it.
+            let ticket = prepared.ticket;
+            let told = prepared.located.map(|told| Place { ticket, ..Place::of(place.handle, told) });
             // The arrival of the pointer, or the way into view, may have changed it or had it rendered anew (rows
             // that scrolling recycles): only what was judged and aimed at is acted on.
-            (found, place) = locate::locate_judged(cx, target, found, how).await?;
+            (found, place) = locate::locate_judged(cx, target, found, told, how).await?;
             check_enabled(cx, &place, &found, how)?;
             if ready.handle != Some(place.handle) {
                 continue;
             }
             ready.now = Some(Reading::of(place.tree.node(place.node)));
+            ready.ticket = place.ticket;
         }
         ready.words = found.words();
         ready.found = Some(found);
@@ -133,8 +135,8 @@ pub(crate) async fn both(
 ) -> Result<()> {
     let (Some(a), Some(b)) = (first.found.clone(), second.found.clone()) else { return Ok(()) };
     for _ in 0..TRIES {
-        let (a, there) = locate::locate_judged(cx, of.0, a.clone(), how).await?;
-        let (b, here) = locate::locate_judged(cx, of.1, b.clone(), how).await?;
+        let (a, there) = locate::locate_judged(cx, of.0, a.clone(), None, how).await?;
+        let (b, here) = locate::locate_judged(cx, of.1, b.clone(), None, how).await?;
         let mut handle = there.handle;
         if cx.device()?.info().grade == IdentityGrade::None {
             // Addresses are those of the last capture; equal trees have their elements at equal places.

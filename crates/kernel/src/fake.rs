@@ -116,9 +116,11 @@ impl Provider for Fake {
         let mut world = self.world();
         world.opened += 1;
         world.url = request.what;
-        let info = DeviceInfo { kind: "fake", label: "Fake 1".to_owned(), grade: world.grade, pid: None };
+        let info = DeviceInfo::new("fake", "Fake 1", world.grade);
+        let mut partial = info.clone();
+        partial.partial = true;
         drop(world);
-        Ok(Box::new(FakeDevice { fake: self.clone(), info, guards: Vec::new() }))
+        Ok(Box::new(FakeDevice { fake: self.clone(), info, partial, guards: Vec::new() }))
     }
 
     async fn devices(&self) -> Result<Vec<DeviceEntry>> {

@@ -10,15 +10,23 @@ pub mod mouse;
 pub mod screenshot;
 
 use crate::read::page::Page;
-use stickpin_device::{Action, CancellationToken, Performed, Result};
+use crate::read::together::Announced;
+use stickpin_device::{Action, CancellationToken, Performed, Result, Ticket};
 
-/// Sends one input.
+/// Sends one input. `prepared`: of the aim at its target.
 ///
 /// # Errors
 /// As the input says; whether anything may have reached the page is noted in the error.
-pub async fn carry_out(page: &mut Page, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
+pub async fn carry_out(
+    page: &mut Page,
+    action: &Action,
+    prepared: &Ticket,
+    cancel: &CancellationToken,
+) -> Result<Performed> {
+    // Whatever else is sent is not to be stopped as the press that was announced.
+    let announced = prepared.redeem::<Announced>().filter(|_| matches!(action, Action::Press { .. }));
     match action {
-        Action::Press { .. } => mouse::press(page, action, cancel).await,
+        Action::Press { .. } => mouse::press(page, action, announced, cancel).await,
         Action::Drag { from, source, to, target } => mouse::drag(page, *from, *source, *to, *target).await,
         Action::Fill { target, text } => keyboard::fill(page, *target, text).await,
         Action::Type { target, text } => keyboard::type_text(page, *target, text, cancel).await,

@@ -1,11 +1,11 @@
 //! A page as it is now.
 
 pub mod ahead;
-pub mod along;
 pub mod css;
 pub mod evaluate;
 pub(crate) mod guard;
 pub mod page;
+pub(crate) mod together;
 pub mod unchanged;
 
-pub use page::{capture, glance, locate};
+pub use page::{capture, locate, outcome};

@@ -74,7 +74,8 @@ impl LinuxDevice {
         label: String,
         what: &str,
     ) -> Self {
-        let info = DeviceInfo { kind: "linux", label, grade: IdentityGrade::WhileAlive, pid: None };
+        let mut info = DeviceInfo::new("linux", label, IdentityGrade::WhileAlive);
+        info.partial = true;
         Self {
             info,
             desktop,

@@ -11,7 +11,7 @@ use stickpin_device::{
     Action, Aim, AimOptions, AppFolders, Arrived, CancellationToken, Capability, CaptureRequest, Captured,
     Clipboard, Device, DeviceInfo, Dialog, DialogAnswer, Error, ErrorCode, FileInput, Files, Leave,
     Lifecycle, Located, Navigation, Notice, Page, Performed, Query, Result, SettleRequest, Settled, Shot,
-    ShotRequest, unsupported,
+    ShotRequest, Ticket, unsupported,
 };
 use stickpin_tree::{Handle, Rect, Tree};
 use stickpin_x11desk::window_manager;
@@ -19,7 +19,7 @@ use stickpin_x11desk::window_manager;
 /// An element in a tree.
 fn within(tree: Arc<Tree>, handle: Handle) -> Option<Located> {
     let node = tree.find_handle(handle).map(|node| node.id());
-    node.map(|node| Located { tree, node })
+    node.map(|node| Located::new(tree, node))
 }
 
 /// The error of who answers a dialog as of a browser.
@@ -69,14 +69,10 @@ impl Device for LinuxDevice {
         Ok(within(tree, handle))
     }
 
-    async fn glance(&mut self, handle: Handle) -> Result<Option<Located>> {
+    async fn outcome(&mut self, target: Handle, _performed: Ticket) -> Result<Option<Located>> {
         self.alive().await?;
-        let tree = self.itself_now(handle).await?;
-        Ok(tree.and_then(|tree| within(tree, handle)))
-    }
-
-    fn glances(&self) -> bool {
-        true
+        let tree = self.itself_now(target).await?;
+        Ok(tree.and_then(|tree| within(tree, target)))
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {

@@ -206,7 +206,7 @@ impl Device for SimDevice {
         sim.fire_once(id, Event::Look);
         let Some(at) = sim.dom().find(id) else { return Ok(None) };
         let taken = capture(&sim, &mut self.addresses, &[], Some(at))?;
-        Ok(taken.nodes[at].map(|node| Located { tree: Arc::new(taken.tree), node }))
+        Ok(taken.nodes[at].map(|node| Located::new(Arc::new(taken.tree), node)))
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {

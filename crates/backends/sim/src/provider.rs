@@ -157,8 +157,7 @@ impl Provider for SimProvider {
             Error::new(ErrorCode::Io, format!("the log of {} cannot be written: {e}", request.what))
         })?;
         let path = options.path.clone().unwrap_or_else(|| app.start.clone());
-        let info =
-            DeviceInfo { kind: "sim", label: format!("sim:{}", app.name), grade: options.grade, pid: None };
+        let info = DeviceInfo::new("sim", format!("sim:{}", app.name), options.grade);
         let viewport = request.viewport.unwrap_or(VIEWPORT);
         tracing::debug!(app = app.name, grade = ?options.grade, "opening");
         let mut sim = Sim::new(app, options, viewport, truth);

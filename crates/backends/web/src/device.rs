@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use stickpin_device::{
     Action, Aim, AimOptions, Arrived, CancellationToken, Capability, CaptureRequest, Captured, Clipboard,
     Device, DeviceInfo, Dialog, DialogAnswer, Dispatched, Download, Error, ErrorCode, Evaluated, FileInput,
-    Files, Leave, Lifecycle, Located, Navigation, Notice, Page, Performed, Query, Result, Script,
-    SeenRequest, SettleRequest, Settled, Shot, ShotRequest, TabEnded, TabEntry, Tabs, Traffic,
+    Files, Leave, Lifecycle, Located, Navigation, Notice, Page, Performed, Prepared, Query, Result, Script,
+    SeenRequest, SettleRequest, Settled, Shot, ShotRequest, TabEnded, TabEntry, Tabs, Ticket, Traffic,
 };
 use stickpin_devtools::Client;
 use stickpin_devtools::protocol as cdp;
@@ -21,7 +21,7 @@ use stickpin_tree::{Handle, IdentityGrade, Rect};
 use stickpin_webpage::act::{self, aim, clipboard, files, screenshot};
 use stickpin_webpage::read::page::{Place, corrupt, gone};
 use stickpin_webpage::read::unchanged::Verified;
-use stickpin_webpage::read::{self, ahead, along, css, evaluate};
+use stickpin_webpage::read::{self, ahead, css, evaluate};
 use stickpin_webpage::state::TabState;
 use stickpin_webpage::tab::{Fault, NONE, Tab, dialog_open, frames};
 use stickpin_webpage::wait::{effects, settle};
@@ -55,12 +55,8 @@ pub struct WebDevice {
 
 impl WebDevice {
     pub(crate) fn new(browser: Browser, around: Arc<Around>, tab: Tab) -> Self {
-        let info = DeviceInfo {
-            kind: "web",
-            label: browser.label.clone(),
-            grade: IdentityGrade::NeverReused,
-            pid: Some(browser.pid),
-        };
+        let mut info = DeviceInfo::new("web", &browser.label, IdentityGrade::NeverReused);
+        info.pid = Some(browser.pid);
         let (page, trail, nagging) = (stickpin_webpage::Page::new(tab), Vec::new(), Nagging::default());
         Self { info, browser, around, page, trail, nagging }
     }
@@ -123,8 +119,8 @@ impl Device for WebDevice {
         read::locate(&mut self.page, handle, context).await
     }
 
-    async fn glance(&mut self, handle: Handle) -> Result<Option<Located>> {
-        read::glance(&mut self.page, handle).await
+    async fn outcome(&mut self, target: Handle, performed: Ticket) -> Result<Option<Located>> {
+        read::outcome(&mut self.page, target, &performed).await
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
@@ -134,6 +130,17 @@ impl Device for WebDevice {
     async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
         self.page.commit(Some(handle)).await?;
         aim::aim_at(&mut self.page, handle, options).await
+    }
+
+    async fn prepare(
+        &mut self,
+        handle: Handle,
+        context: &[Handle],
+        options: AimOptions<'_>,
+        seen: Ticket,
+    ) -> Result<Prepared> {
+        self.page.commit(Some(handle)).await?;
+        aim::prepare(&mut self.page, handle, context, options, &seen).await
     }
 
     async fn point_at(&mut self, x: f64, y: f64) -> Result<()> {
@@ -161,18 +168,23 @@ impl Device for WebDevice {
     }
 
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
+        self.commit(action, Ticket::default(), cancel).await
+    }
+
+    async fn commit(
+        &mut self,
+        action: &Action,
+        prepared: Ticket,
+        cancel: &CancellationToken,
+    ) -> Result<Performed> {
         self.page.commit(None).await?;
         if let Some(dialog) = self.dialog() {
             return Err(dialog_open(&dialog));
         }
-        along::input_follows(&mut self.page);
         self.nagging = Nagging::default();
-        if !matches!(action, Action::Press { .. }) {
-            along::no_press(&mut self.page);
-        }
         let performed = tokio::select! {
             biased;
-            performed = act::carry_out(&mut self.page, action, cancel) => performed,
+            performed = act::carry_out(&mut self.page, action, &prepared, cancel) => performed,
             // What is held is released with it.
             () = late(cancel) => Err(unknown(not_taken().into())),
         };
@@ -185,7 +197,6 @@ impl Device for WebDevice {
     }
 
     async fn changed(&mut self, wait: Duration, cancel: &CancellationToken) -> Result<bool> {
-        along::no_press(&mut self.page);
         // Whoever asks again and again must not keep events from being read.
         tokio::task::yield_now().await;
         let seen = self.page.seen;

@@ -28,7 +28,7 @@ enum Health {
 }
 
 fn info() -> DeviceInfo {
-    DeviceInfo { kind: "fake", label: "fake".to_owned(), grade: IdentityGrade::WhileAlive, pid: None }
+    DeviceInfo::new("fake", "fake", IdentityGrade::WhileAlive)
 }
 
 /// A window with a button.
@@ -93,7 +93,7 @@ impl Device for Fake {
         self.well()?;
         self.note(&format!("locate with {} of its own", context.len()));
         let node = self.tree.find_handle(handle).map(|node| node.id());
-        Ok(node.map(|node| Located { tree: Arc::clone(&self.tree), node }))
+        Ok(node.map(|node| Located::new(Arc::clone(&self.tree), node)))
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {

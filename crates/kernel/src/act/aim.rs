@@ -4,21 +4,31 @@ use crate::act::locate::Place;
 use crate::act::target::Reach;
 use crate::command::args::How;
 use crate::command::context::Cx;
-use stickpin_device::{Aim, AimOptions, Error, Hit, Result};
+use crate::observe::resolve::Found;
+use stickpin_device::{Aim, AimOptions, Error, Hit, Prepared, Result};
 use stickpin_tree::Handle;
 
-/// Brings an element into view, with the pointer on it if asked. What is there is for the caller to judge.
+/// Brings an element that was judged into view, with the pointer on it if asked. What is there, and what it is since, is for
+/// the caller to judge.
 ///
 /// # Errors
 /// What the device says.
-pub(crate) async fn aim(cx: &mut Cx, handle: Handle, reach: Reach, guarded: &[Handle]) -> Result<Aim> {
+pub(super) async fn prepare(
+    cx: &mut Cx,
+    place: &Place,
+    found: &Found,
+    reach: Reach,
+    guarded: &[Handle],
+) -> Result<Prepared> {
     let press = matches!(reach, Reach::Press { .. });
     let plain = reach == Reach::Press { plain: true };
     let pointer = press || reach == Reach::Pointer;
-    let aim = cx.device()?.aim(handle, AimOptions { pointer, press, plain, guarded }).await;
+    let options = AimOptions { pointer, press, plain, guarded };
+    let (context, seen) = (found.meaning.context_handles(), place.ticket.clone());
+    let prepared = cx.device()?.prepare(place.handle, &context, options, seen).await;
     // Where it failed nobody knows how far it came.
-    cx.envelope.pointed |= aim.as_ref().map_or(pointer, |aim| aim.pointed);
-    aim
+    cx.envelope.pointed |= prepared.as_ref().map_or(pointer, |prepared| prepared.aim.pointed);
+    prepared
 }
 
 /// Goes on in spite of a refusal, where the caller insists and the input can be sent. Answers whether it goes to

@@ -35,7 +35,7 @@ pub(crate) fn compare(cx: &mut Cx, found: &Found, tree: &Arc<Tree>, node: NodeId
         return Ok(());
     };
     let client = cx.client();
-    let partial = cx.device()?.glances();
+    let partial = cx.device()?.info().partial;
     let session = &mut cx.live()?.session;
     let policy = session.context_policy();
     if policy == ContextPolicy::Off {
@@ -145,7 +145,7 @@ pub(crate) async fn note_failed(cx: &mut Cx, e: &Error) {
     if cx.envelope.unnoted.is_none() || !answers {
         return;
     }
-    if cx.device().is_ok_and(|device| device.glances()) {
+    if cx.device().is_ok_and(|device| device.info().partial) {
         let client = cx.client();
         if let Ok(live) = cx.live() {
             live.session.waive_context(&client, None);

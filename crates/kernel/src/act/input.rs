@@ -11,10 +11,10 @@ use crate::observe::{capture, resolve};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use stickpin_device::{
-    Action, Dispatched, Error, ErrorCode, Landed, Located, MAX_DESCRIPTION, Performed, Result, SettleRequest,
+    Action, Dispatched, Error, ErrorCode, Landed, MAX_DESCRIPTION, Performed, Result, SettleRequest, Ticket,
 };
 use stickpin_session::Origin;
-use stickpin_tree::{Handle, Role, States, escape};
+use stickpin_tree::{Role, States, escape};
 
 /// How long a press that was stopped waits for what moved to come to rest.
 const REST: SettleRequest =
@@ -23,8 +23,6 @@ const REST: SettleRequest =
 /// Which input of its act it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Input {
-    /// The only one: what becomes of its target may be asked in the same go.
-    Only,
     /// What was seen until now belongs to no act of ours.
     First,
     /// What was seen since the first one is told as well.
@@ -127,18 +125,7 @@ pub(crate) fn fillable(ready: &Ready) -> Result<()> {
 /// # Errors
 /// As [`perform`]; `STALE_REF` when it was named by a ref and went away before the input.
 pub(crate) async fn perform_on(cx: &mut Cx, action: &Action, ready: &Ready) -> Result<Performed, Missed> {
-    Ok(perform_and_glance(cx, action, ready, None).await?.0)
-}
-
-/// The same; an element that is named for it comes along as it is right behind the act, where the device can tell that
-/// in one go.
-async fn perform_and_glance(
-    cx: &mut Cx,
-    action: &Action,
-    ready: &Ready,
-    glance: Option<Handle>,
-) -> Result<(Performed, Option<Located>), Missed> {
-    let performed = deliver(cx, action, &ready.words, glance).await;
+    let performed = deliver(cx, action, &ready.words, ready.ticket.clone()).await;
     if let Err(Missed { error: e, .. }) = &performed
         && e.code == ErrorCode::ElementNotFound
         && e.dispatched == Dispatched::No
@@ -181,7 +168,7 @@ pub(crate) async fn act_on(
     action: impl Fn(&Ready) -> Result<Action> + Send,
 ) -> Result<(Ready, Performed)> {
     let action = move |ready: &Ready| action(ready).map(Some);
-    let (ready, performed) = send_if(cx, target, reach, how, Input::Only, action).await?;
+    let (ready, performed) = send_if(cx, target, reach, how, Input::First, action).await?;
     Ok((ready, performed.unwrap_or_default()))
 }
 
@@ -204,10 +191,9 @@ pub(crate) async fn send_if(
         if which != Input::Further {
             outcome::before(cx, &ready).await?;
         }
-        let glance = ready.handle.filter(|_| which == Input::Only && how.hastens());
-        match perform_and_glance(cx, &action, &ready, glance).await {
-            Ok((performed, behind)) => {
-                ready.behind = behind;
+        match perform_on(cx, &action, &ready).await {
+            Ok(performed) => {
+                ready.ticket = performed.ticket.clone();
                 return Ok((ready, Some(performed)));
             }
             Err(missed) => attempts.again(cx, &ready, missed).await?,
@@ -220,32 +206,23 @@ pub(crate) async fn send_if(
 /// # Errors
 /// What the device says; `ELEMENT_COVERED` when something else received it.
 pub(crate) async fn perform(cx: &mut Cx, action: &Action, words: &str) -> Result<Performed> {
-    Ok(deliver(cx, action, words, None).await?.0)
+    Ok(deliver(cx, action, words, Ticket::default()).await?)
 }
 
-async fn deliver(
-    cx: &mut Cx,
-    action: &Action,
-    words: &str,
-    glance: Option<Handle>,
-) -> Result<(Performed, Option<Located>), Missed> {
+async fn deliver(cx: &mut Cx, action: &Action, words: &str, prepared: Ticket) -> Result<Performed, Missed> {
     cx.check()?;
     let before = cx.dispatched.swap(true, Ordering::Relaxed);
     let cancel = cx.cancel.clone();
     let under_way = cx.under_way();
-    let device = cx.device()?;
-    let performed = match glance {
-        Some(handle) => device.perform_and_glance(action, handle, &cancel).await,
-        None => device.perform(action, &cancel).await.map(|performed| (performed, None)),
-    };
+    let performed = cx.device()?.commit(action, prepared, &cancel).await;
     drop(under_way);
-    let (performed, behind) = match performed {
-        Ok((performed, behind)) => {
+    let performed = match performed {
+        Ok(performed) => {
             // What the device did not take up or stopped in time reached nothing.
             let arrived = performed.handled && performed.landed != Landed::Changed { stopped: true };
             cx.dispatched.store(before || arrived, Ordering::Relaxed);
             cx.live()?.unfocused = performed.unfocused.then(|| words.to_owned());
-            (performed, behind)
+            performed
         }
         Err(e) => {
             cx.dispatched.store(before || e.dispatched == Dispatched::Unknown, Ordering::Relaxed);
@@ -253,7 +230,7 @@ async fn deliver(
         }
     };
     match &performed.landed {
-        Landed::Confirmed | Landed::Unknown => Ok((performed, behind)),
+        Landed::Confirmed | Landed::Unknown => Ok(performed),
         Landed::Changed { stopped } => {
             let (became, dispatched) = match stopped {
                 true => ("nothing of it reached the app", Dispatched::No),

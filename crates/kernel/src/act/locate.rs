@@ -9,7 +9,7 @@ use crate::observe::{capture, resolve};
 use crate::recording;
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_device::{Error, ErrorCode, Located, Result};
+use stickpin_device::{Error, ErrorCode, Located, Result, Ticket};
 use stickpin_session::Origin;
 use stickpin_tree::{Clause, Handle, IdentityGrade, NodeId, Tree, Verdict, quote};
 
@@ -24,6 +24,14 @@ pub(super) struct Place {
     pub(super) handle: Handle,
     pub(super) tree: Arc<Tree>,
     pub(super) node: NodeId,
+    /// What the device noted with it.
+    pub(super) ticket: Ticket,
+}
+
+impl Place {
+    pub(super) fn of(handle: Handle, Located { tree, node, ticket, .. }: Located) -> Self {
+        Self { handle, tree, node, ticket }
+    }
 }
 
 /// The element of a target, judged; whether it can be used is not asked.
@@ -38,7 +46,7 @@ pub(crate) async fn there(cx: &mut Cx, target: &Target, how: How) -> Result<Foun
         Target::Point { .. } => return Err(crate::observe::resolve::no_point(target)),
     };
     recording::witness(cx, target, &found, how).await?;
-    Ok(locate_judged(cx, target, found, how).await?.0)
+    Ok(locate_judged(cx, target, found, None, how).await?.0)
 }
 
 /// The target by a ref of its own: what comes later acts on this element or not at all, whatever else a selector
@@ -60,16 +68,22 @@ pub(crate) fn hold(cx: &mut Cx, target: &Target, found: &Found) -> Result<Target
     Ok(Target::Ref(held))
 }
 
-/// Asks the device for the element and judges it. One that went away is looked for in a new capture.
+/// Asks the device for the element, unless it has `told` of it just now, and judges it. One that went away is looked for in
+/// a new capture.
 pub(super) async fn locate_judged(
     cx: &mut Cx,
     target: &Target,
     mut found: Found,
+    mut told: Option<Place>,
     how: How,
 ) -> Result<(Found, Place)> {
     for _ in 0..TRIES {
         cx.check()?;
-        let Some(place) = locate(cx, &found).await? else {
+        let place = match told.take() {
+            None => locate(cx, &found).await?,
+            told => told,
+        };
+        let Some(place) = place else {
             found = look_again(cx, target, how).await?;
             continue;
         };
@@ -138,7 +152,7 @@ async fn locate(cx: &mut Cx, found: &Found) -> Result<Option<Place>> {
     }
     let Some(handle) = found.handle else { return Ok(None) };
     let located = live.device.locate(handle, &found.meaning.context_handles()).await?;
-    Ok(located.map(|Located { tree, node }| Place { handle, tree, node }))
+    Ok(located.map(|located| Place::of(handle, located)))
 }
 
 async fn locate_by_likeness(cx: &mut Cx, found: &Found) -> Result<Option<Place>> {
@@ -155,7 +169,7 @@ async fn locate_by_likeness(cx: &mut Cx, found: &Found) -> Result<Option<Place>>
         }
     };
     let address = node.and_then(|node| tree.node(node).address());
-    Ok(node.zip(address).map(|(node, handle)| Place { handle, tree, node }))
+    Ok(node.zip(address).map(|(node, handle)| Place::of(handle, Located::new(tree, node))))
 }
 
 /// The rule says that it changed, a whole capture says that it did not: then it may not be acted on either.

@@ -85,7 +85,7 @@ pub(crate) fn opened_by(cx: &mut Cx, ready: &Ready) -> Result<()> {
 pub(crate) async fn read_again(cx: &mut Cx, ready: &Ready) -> Result<Option<Reading>> {
     let Some(handle) = ready.handle else { return Ok(None) };
     let graded = cx.device()?.info().grade != IdentityGrade::None;
-    if graded && let Some(Located { tree, node }) = cx.device()?.locate(handle, &[]).await? {
+    if graded && let Some(Located { tree, node, .. }) = cx.device()?.locate(handle, &[]).await? {
         return Ok(Some(Reading::of(tree.node(node))));
     }
     let tree = capture::look(cx, Origin::Look).await?;
@@ -172,7 +172,7 @@ async fn look_after(cx: &mut Cx, ready: Option<&Ready>, how: How, mut acted: Act
 }
 
 /// Notes what an act replaced around the refs of this client, for the receipt to tell; whether anything was. `seen` is
-/// the app after the act, where that was read anyway; of a device that glances, the target and the titles of its windows.
+/// the app after the act, where that was read anyway; of a device that tells of the target alone, the target and the titles of its windows.
 async fn effects_of(
     cx: &mut Cx,
     ready: Option<&Ready>,
@@ -184,7 +184,7 @@ async fn effects_of(
     if cx.live()?.session.context_policy() == ContextPolicy::Off {
         return Ok(false);
     }
-    if cx.device()?.glances() {
+    if cx.device()?.info().partial {
         // Reading the whole app would cost more than the act. What changed is not known, and nothing but the titles of
         // windows is compared until the next reading.
         let mut titles = Vec::new();
@@ -211,7 +211,7 @@ async fn effects_of(
 fn found_in(cx: &mut Cx, ready: &Ready) -> Result<Option<Arc<Tree>>> {
     let judged = ready.tree.clone();
     // A device that tells an element alone was read whole some time before.
-    Ok(if cx.device()?.glances() { cx.live()?.session.tree().cloned() } else { judged })
+    Ok(if cx.device()?.info().partial { cx.live()?.session.tree().cloned() } else { judged })
 }
 
 fn tell_effects(
@@ -221,7 +221,7 @@ fn tell_effects(
     after: &Arc<Tree>,
 ) -> Result<()> {
     let unnoted = cx.envelope.unnoted.take().map(|(before, _)| before);
-    let partial = cx.device()?.glances();
+    let partial = cx.device()?.info().partial;
     let judged = || ready.and_then(|ready| ready.tree.clone()).filter(|_| !partial);
     let stored = || before.as_ref().map(|b| Arc::clone(&b.tree));
     let Some(before) = unnoted.or_else(judged).or_else(stored) else { return Ok(()) };
@@ -243,16 +243,15 @@ fn went_on<T>(cx: &mut Cx, waited: &Result<T>) -> bool {
 async fn changed_target(cx: &mut Cx, ready: &Ready) -> Result<(Option<String>, Option<Arc<Tree>>)> {
     let (Some(before), Some(handle)) = (&ready.before, ready.handle) else { return Ok((None, None)) };
     let graded = cx.device()?.info().grade != IdentityGrade::None;
-    let glanced = match &ready.behind {
-        Some(behind) => Some(behind.clone()),
-        None if graded => cx.device()?.glance(handle).await?,
-        None => None,
+    let told = match graded {
+        true => cx.device()?.outcome(handle, ready.ticket.clone()).await?,
+        false => None,
     };
-    if let Some(Located { tree, node }) = glanced {
+    if let Some(Located { tree, node, .. }) = told {
         if Reading::of(tree.node(node)) == *before {
             return Ok((None, Some(tree)));
         }
-        if cx.device()?.glances()
+        if cx.device()?.info().partial
             && let Some(line) = same_ref(cx, ready, &tree, node)?
         {
             return Ok((Some(line), Some(tree)));

@@ -10,7 +10,7 @@ use crate::command::context::Cx;
 use crate::host::pictures::{Mark, PageShown, Picture, Placed};
 use crate::observe::capture;
 use crate::observe::resolve::Found;
-use stickpin_device::{AimOptions, Error, ErrorCode, Located, Result};
+use stickpin_device::{AimOptions, Error, ErrorCode, Located, Result, Ticket};
 use stickpin_tree::{Handle, IdentityGrade, NodeId, NodeRef, Rect, Role, States, Tree};
 
 /// How many elements of a picture are remembered.
@@ -185,7 +185,7 @@ async fn read_point(cx: &mut Cx, x: f64, y: f64, how: How, is_drag: bool) -> Res
             point,
             forced: false,
             before: None,
-            behind: None,
+            ticket: Ticket::default(),
             now: None,
             actionable: false,
             protected: false,
@@ -255,7 +255,7 @@ async fn read_point(cx: &mut Cx, x: f64, y: f64, how: How, is_drag: bool) -> Res
         point,
         forced: false,
         before,
-        behind: None,
+        ticket: Ticket::default(),
         now: None,
         actionable,
         protected,

@@ -2,7 +2,7 @@
 
 use crate::observe::resolve::Found;
 use std::sync::Arc;
-use stickpin_device::{Error, ErrorCode, Located, Result};
+use stickpin_device::{Error, ErrorCode, Result, Ticket};
 use stickpin_tree::{Handle, NodeRef, States, Tree};
 
 /// What an action needs of its target.
@@ -31,8 +31,8 @@ pub(crate) struct Ready {
     pub(crate) forced: bool,
     /// It before the act.
     pub(crate) before: Option<Reading>,
-    /// It right behind the act, where that was asked in the same go.
-    pub(crate) behind: Option<Located>,
+    /// What the device noted when it prepared the input, and then when it performed it.
+    pub(crate) ticket: Ticket,
     /// It when the pointer had arrived, where that was looked at: it may have turned by that alone.
     pub(crate) now: Option<Reading>,
     /// Whether a press on it does something, as far as the device can tell.

@@ -135,11 +135,6 @@ pub(crate) struct How {
 }
 
 impl How {
-    /// Whether nothing that comes of the act is waited for.
-    pub(crate) fn hastens(self) -> bool {
-        !self.receipt && self.settle.is_none()
-    }
-
     /// From the arguments that `acting!` adds.
     pub(crate) fn new(
         settle: Option<Settle>,

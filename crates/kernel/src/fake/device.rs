@@ -12,6 +12,8 @@ use stickpin_tree::{Handle, Rect};
 pub(super) struct FakeDevice {
     pub(super) fake: Fake,
     pub(super) info: DeviceInfo,
+    /// The same of a device that tells of elements alone.
+    pub(super) partial: DeviceInfo,
     /// The guards of elements that were aimed at and have had no input since.
     pub(super) guards: Vec<Guard>,
 }
@@ -31,7 +33,7 @@ impl FakeDevice {
 #[async_trait]
 impl Device for FakeDevice {
     fn info(&self) -> &DeviceInfo {
-        &self.info
+        if self.fake.world().partial { &self.partial } else { &self.info }
     }
 
     fn capabilities(&self) -> &'static [Capability] {
@@ -51,11 +53,7 @@ impl Device for FakeDevice {
         let world = self.fake.world();
         let tree = world.tree();
         let node = tree.find_handle(handle).map(|n| n.id());
-        Ok(node.map(|node| Located { tree: Arc::new(tree), node }))
-    }
-
-    fn glances(&self) -> bool {
-        self.fake.world().glances
+        Ok(node.map(|node| Located::new(Arc::new(tree), node)))
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
@@ -108,20 +106,6 @@ impl Device for FakeDevice {
         let world = self.fake.world();
         let found = world.top(x, y);
         Ok(found.map(|id| Handle { scope: 1, id }))
-    }
-
-    async fn perform_and_glance(
-        &mut self,
-        action: &Action,
-        target: Handle,
-        cancel: &CancellationToken,
-    ) -> Result<(Performed, Option<Located>)> {
-        let performed = self.perform(action, cancel).await?;
-        if !self.glances() {
-            return Ok((performed, None));
-        }
-        self.fake.world().along += 1;
-        Ok((performed, self.locate(target, &[]).await?))
     }
 
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {

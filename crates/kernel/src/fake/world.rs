@@ -72,10 +72,8 @@ pub(crate) struct World {
     pub(crate) still: Vec<String>,
     /// How many pictures were taken.
     pub(crate) shots: usize,
-    /// Whether its glances are cheap.
-    pub(crate) glances: bool,
-    /// How often a target was told along with an act, by a device whose glances are cheap.
-    pub(crate) along: usize,
+    /// Whether it tells of elements alone.
+    pub(crate) partial: bool,
     /// It changed and came to rest: it would like to be read ahead.
     pub(crate) rests: bool,
     /// How often it was captured.
@@ -123,8 +121,7 @@ impl World {
             reached: Vec::new(),
             still: Vec::new(),
             shots: 0,
-            glances: false,
-            along: 0,
+            partial: false,
             captures: 0,
             rests: false,
             closed: 0,

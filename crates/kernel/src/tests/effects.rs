@@ -129,7 +129,7 @@ async fn the_answer_to_a_dialog_tells_what_came_of_it() {
 #[tokio::test(start_paused = true)]
 async fn a_device_that_is_not_read_after_an_act_tells_titles_all_the_same() {
     let b = Bench::open("window \"Untitled\" #2\n  button \"Save\" #5\n  button \"Print\" #6\n").await;
-    b.fake.world().glances = true;
+    b.fake.world().partial = true;
     let saves = |w: &mut crate::fake::World| {
         w.replace("Untitled", "report.txt");
         w.notices.push(Notice::Changed);

@@ -1,15 +1,15 @@
 //! Bringing an element into view and saying what a press there would hit now.
 
 use crate::agent::{Aimed, HitTest};
-use crate::read::along;
 use crate::read::guard;
 use crate::read::guard::GuardArgument;
-use crate::read::page::{Page, Place, gone};
+use crate::read::page::{Page, Place, gone, locate_arrived};
+use crate::read::together::{self, Arrived, Glimpse};
 use crate::tab::frames;
 use crate::tab::frames::{Step, outward, rect};
 use crate::tab::{Fault, World};
 use serde::de::IgnoredAny;
-use stickpin_device::{Aim, AimOptions, Hit, Result};
+use stickpin_device::{Aim, AimOptions, Hit, Prepared, Result, Ticket};
 use stickpin_tree::{Handle, Rect};
 
 /// How often an element is followed that moves away when the pointer arrives.
@@ -22,19 +22,52 @@ const MOVES: usize = 12;
 const NEAR: f64 = 2.0;
 
 /// Scroll into view, take the point, hit-test, move the pointer there, let the page react, hit-test again.
+///
+/// # Errors
+/// `ELEMENT_NOT_FOUND` when it is gone; `BACKEND_LOST`, `TIMEOUT`, and that of a dialog.
 pub async fn aim_at(page: &mut Page, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
+    aim_and_look(page, handle, options, None, None).await.map(|(aim, _)| aim)
+}
+
+/// The same, and where it would be hit, a look at the element after that. `seen`: of the look before.
+///
+/// # Errors
+/// As [`aim_at`].
+pub async fn prepare(
+    page: &mut Page,
+    handle: Handle,
+    context: &[Handle],
+    options: AimOptions<'_>,
+    seen: &Ticket,
+) -> Result<Prepared> {
+    let glimpse = seen.redeem().filter(|glimpse: &Glimpse| glimpse.of == handle);
+    let (aim, arrived) = aim_and_look(page, handle, options, glimpse, Some(context)).await?;
+    let mut prepared = Prepared::new(aim);
+    if prepared.aim.hit == Hit::Target && page.tab.read(|tab| tab.dialog.is_none())? {
+        (prepared.located, prepared.ticket) = locate_arrived(page, handle, context, arrived).await?;
+    }
+    Ok(prepared)
+}
+
+async fn aim_and_look(
+    page: &mut Page,
+    handle: Handle,
+    options: AimOptions<'_>,
+    glimpse: Option<Glimpse>,
+    context: Option<&[Handle]>,
+) -> Result<(Aim, Arrived)> {
     let place = page.placed(handle)?;
     let Place { world, id } = place.clone();
-    page.along.guard(handle, &world, options.guarded);
-    let mut glimpsed = along::take_aim(page, handle)?;
-    let (mut round, mut pointed) = (1, false);
+    page.guards.add(handle, &world, options.guarded);
+    let mut glimpsed = glimpse.map(|glimpse| glimpse.aimed.still(page)).transpose()?.flatten();
+    let (mut round, mut pointed, mut arrived) = (1, false, Arrived::default());
     loop {
         let steps = frames::steps(&page.tab, &world).await?;
         let aimed = match glimpsed.take() {
             Some(aimed) => Some(aimed),
             None if options.pointer => page.tab.call(&world, "aim", (id,)).await?,
             None => {
-                let guard = page.along.copy_guard(handle);
+                let guard = page.guards.copy(handle);
                 let aimed = page.tab.call(&world, "aim", (id, guard)).await?;
                 guard::guard_around(page, handle).await?;
                 aimed
@@ -44,7 +77,7 @@ pub async fn aim_at(page: &mut Page, handle: Handle, options: AimOptions<'_>) ->
         let bounds = bounds.map(|bounds| outward(rect(bounds), &steps));
         let (Some(bounds), Some(inside)) = (bounds, point) else {
             let rect = bounds.unwrap_or_default();
-            return Ok(Aim { rect, point: rect.center(), hit: Hit::OffScreen, pointed });
+            return Ok((Aim { rect, point: rect.center(), hit: Hit::OffScreen, pointed }, arrived));
         };
         let mut aim = Aim { rect: bounds, point: to_tab(inside, &steps), hit: Hit::Target, pointed };
         aim.hit = match hit {
@@ -58,20 +91,24 @@ pub async fn aim_at(page: &mut Page, handle: Handle, options: AimOptions<'_>) ->
             continue;
         }
         if aim.hit != Hit::Target || !options.pointer {
-            return Ok(aim);
+            return Ok((aim, arrived));
         }
         (pointed, aim.pointed) = (true, true);
         // The pointer's arrival may have moved everything: what is there *now*?
         (aim.hit, aim.rect) = match steps.is_empty() {
             true => {
-                let arrival = along::pointer_to(page, &place, aim.point, at, options.press).await?;
+                // Whatever an earlier arrival announced has moved on.
+                drop(std::mem::take(&mut arrived));
+                let arrival;
+                (arrival, arrived) =
+                    together::pointer_to(page, &place, aim.point, at, context, options.press).await?;
                 let hit = arrival.hit.ok_or_else(gone)?;
                 (hit.in_scope(world.scope), arrival.rect.map_or(bounds, rect))
             }
             false => {
                 bring_pointer(page, &world, inside, aim.point, &steps).await?;
                 page.tab.frame(&world).await?;
-                let guard = page.along.copy_guard(handle);
+                let guard = page.guards.copy(handle);
                 if let Some(GuardArgument::Copy(key, ranges, wide)) = guard {
                     let copy = (id, key, ranges, wide);
                     page.tab.call::<IgnoredAny>(&world, "guardContent", copy).await?;
@@ -86,7 +123,7 @@ pub async fn aim_at(page: &mut Page, handle: Handle, options: AimOptions<'_>) ->
             }
         };
         if aim.hit == Hit::Target || round >= ROUNDS {
-            return Ok(aim);
+            return Ok((aim, arrived));
         }
         round += 1;
     }

@@ -143,7 +143,7 @@ async fn choose_expected(
     // The page must not be told that nothing was chosen: something will be.
     intercept(page, false).await?;
     let press = Action::press(point, Some(target));
-    let performed = mouse::press(page, &press, cancel).await?;
+    let performed = mouse::press(page, &press, None, cancel).await?;
     if matches!(performed.landed, Landed::Elsewhere { .. } | Landed::Changed { .. }) {
         return Ok(performed);
     }
@@ -201,7 +201,7 @@ pub(crate) async fn drop_files(
     let data = json!({ "items": [], "files": paths(files)?, "dragOperationsMask": 1 });
     let event = |kind| DragEvent { r#type: kind, x, y, data: data.clone() };
     let (inside_x, inside_y) = from_tab((x, y), &frames::steps(&page.tab, &world).await?);
-    let asked = (id, inside_x, inside_y, page.along.input_guard(target));
+    let asked = (id, inside_x, inside_y, page.guards.for_input(target));
     if !page.tab.call::<bool>(&world, "expectDrop", asked).await? {
         return Err(gone());
     }

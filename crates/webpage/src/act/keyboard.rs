@@ -111,7 +111,7 @@ pub(crate) async fn type_text(
         if !guard::around_holds(page, target).await? {
             return Ok(kept_back(true));
         }
-        let guard = page.along.input_guard(target);
+        let guard = page.guards.for_input(target);
         guarded = guard.is_some().then(|| world.clone());
         let focused: Option<Focused> = page.tab.call(&world, "focus", (id, guard)).await.map_err(unknown)?;
         let focused = focused.ok_or_else(gone)?;
@@ -179,7 +179,7 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
     if !guard::around_holds(page, target).await? {
         return Ok(kept_back(true));
     }
-    let guard = page.along.input_guard(target);
+    let guard = page.guards.for_input(target);
     let field: Option<Focused> = page.tab.call(&world, "focusField", (id, guard)).await?;
     let field = field.ok_or_else(gone)?;
     if field.changed {
@@ -192,7 +192,7 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
     }
     let accepts = (!field.accepts.is_empty()).then_some(field.accepts);
     if field.fill == "set" {
-        let key = page.along.guard_key(target);
+        let key = page.guards.key(target);
         let set: Option<ValueSet> =
             page.tab.call(&world, "setValue", (field.id, text, key)).await.map_err(unknown)?;
         let set = set.ok_or_else(gone)?;
@@ -212,7 +212,7 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
         return Err(unknown(no_focus()));
     }
     if field.fill == "code" {
-        let key = page.along.guard_key(target).map(str::to_owned);
+        let key = page.guards.key(target).map(str::to_owned);
         return code::fill_code(page, &world, field.id, text, key.as_deref()).await;
     }
     if field.editor && !field.value.is_empty() {
@@ -260,7 +260,7 @@ pub(crate) async fn select(page: &mut Page, target: Handle, options: &[String]) 
     if !guard::around_holds(page, target).await? {
         return Ok(kept_back(true));
     }
-    let guard = page.along.input_guard(target);
+    let guard = page.guards.for_input(target);
     let answer: Option<Selected> =
         page.tab.call(&world, "select", (id, options, guard)).await.map_err(unknown)?;
     let selected = answer.ok_or_else(gone)?;

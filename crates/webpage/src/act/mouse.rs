@@ -4,14 +4,16 @@ use crate::act::aim;
 use crate::act::aim::to_tab;
 use crate::act::keys;
 use crate::agent::{Scrolled, Scroller, Verdict};
-use crate::read::along;
 use crate::read::guard::kept_back;
 use crate::read::page::{Page, Place, gone};
+use crate::read::together::{self, Announced};
 use crate::tab::frames;
 use crate::tab::{Fault, NONE, World, expression};
 use serde_json::json;
 use std::time::Duration;
-use stickpin_device::{Action, Button, CancellationToken, Dispatched, Error, Hit, Landed, Performed, Result};
+use stickpin_device::{
+    Action, Button, CancellationToken, Dispatched, Error, Hit, Landed, Performed, Result, Ticket,
+};
 use stickpin_devtools::protocol::{DragEvent, InterceptDrags, MouseEvent};
 use stickpin_tree::Handle;
 use tokio::time::timeout;
@@ -55,7 +57,7 @@ async fn expect(
     end: Option<Option<Handle>>,
 ) -> Result<Option<Vec<World>>> {
     let place = target.map(|target| page.placed(target)).transpose()?;
-    let guard = target.and_then(|target| page.along.input_guard(target));
+    let guard = target.and_then(|target| page.guards.for_input(target));
     let worlds = page.tab.worlds().await?;
     let mut asked = Vec::with_capacity(worlds.len());
     for world in &worlds {
@@ -65,7 +67,7 @@ async fn expect(
             None => json!(0),
         };
         let end = end.map(|end| match end.filter(|end| end.scope == world.scope) {
-            Some(end) => (end.id, page.along.input_guard(end)),
+            Some(end) => (end.id, page.guards.for_input(end)),
             None => (0, None),
         });
         asked.push((page.tab.begin(world, expression("expectClick", (id, 0, &guard, end))?)?, world));
@@ -137,13 +139,22 @@ async fn told_of_arrival(page: &Page) -> Result<bool> {
     timeout(SIGNAL, word).await.unwrap_or(Ok(false)).map_err(unknown)
 }
 
-pub(crate) async fn press(page: &mut Page, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
+pub(crate) async fn press(
+    page: &mut Page,
+    action: &Action,
+    announced: Option<Announced>,
+    cancel: &CancellationToken,
+) -> Result<Performed> {
     let Action::Press { point: (x, y), target, button: which, count, modifiers, hold } = action else {
         return Ok(Performed::default());
     };
     let (name, bit) = button(*which);
     let bits = keys::bits(*modifiers);
-    let watched = match along::announced(page, *target).await? {
+    let announced = match announced {
+        Some(announced) => announced.world(page, *target).await?,
+        None => None,
+    };
+    let watched = match announced {
         Some(world) => {
             page.tab.write(|tab| tab.verdict = None)?;
             vec![world]
@@ -185,22 +196,18 @@ pub(crate) async fn press(page: &mut Page, action: &Action, cancel: &Cancellatio
         }
     }
     let alone = watched.first().filter(|_| watched.len() == 1 && *count == 1);
-    let landed = match alone {
-        // What cannot be asked now, behind a dialog or in a document that went away, is left to the verdict.
-        Some(world)
-            if told_of_arrival(page).await? && matches!(along::ask_after(page, *target, world), Ok(true)) =>
-        {
-            Landed::Confirmed
+    // What cannot be asked now, behind a dialog or in a document that went away, is left to the verdict.
+    let mut after = match alone {
+        Some(world) if told_of_arrival(page).await? => {
+            together::ask_after(page, *target, world).unwrap_or(None)
         }
-        _ => {
-            let landed = verdict(page, &watched, *count).await?;
-            if landed == Landed::Confirmed {
-                along::ask_when_answered(page, *target, &watched);
-            }
-            landed
-        }
+        _ => None,
     };
-    Ok(Performed { handled: true, landed, ..Performed::default() })
+    let landed = if after.is_some() { Landed::Confirmed } else { verdict(page, &watched, *count).await? };
+    if after.is_none() && landed == Landed::Confirmed {
+        after = together::ask_when_answered(page, *target, &watched);
+    }
+    Ok(Performed { handled: true, landed, ticket: Ticket::of(after), ..Performed::default() })
 }
 
 pub(crate) async fn drag(

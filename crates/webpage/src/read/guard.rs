@@ -6,7 +6,6 @@
 //! target's origin are compared in the task of the event, too; those of other origins right before the input is sent,
 //! because no script can look from one into the other: what they change in between is not seen.
 
-use crate::read::along::Along;
 use crate::read::page::Page;
 use crate::tab::{Fault, World, expression};
 use serde::Serialize;
@@ -56,30 +55,42 @@ impl Guard {
     }
 }
 
-impl Along {
+/// What must hold what it held until the input of the act is delivered: of one target, or of the two ends of a drag.
+#[derive(Debug, Default)]
+pub(crate) struct Guards(Vec<Guard>);
+
+impl Guards {
     /// From now on nodes are guarded with a target; replaces what was guarded with it before.
-    pub(crate) fn guard(&mut self, of: Handle, world: &World, guarded: &[Handle]) {
-        self.guards.retain(|guard| guard.of != of);
+    pub(crate) fn add(&mut self, of: Handle, world: &World, guarded: &[Handle]) {
+        self.0.retain(|guard| guard.of != of);
         let key = format!("{}:{}", world.context, of.id);
-        self.guards.push(Guard { of, key, guarded: guarded.to_vec(), copied: false });
+        self.0.push(Guard { of, key, guarded: guarded.to_vec(), copied: false });
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    fn of(&self, of: Handle) -> Option<&Guard> {
+        self.0.iter().find(|guard| guard.of == of)
     }
 
     /// The guard of a target, for a question whose answer is judged last.
-    pub(crate) fn copy_guard(&mut self, of: Handle) -> Option<GuardArgument> {
-        let guard = self.guards.iter_mut().find(|guard| guard.of == of)?;
+    pub(crate) fn copy(&mut self, of: Handle) -> Option<GuardArgument> {
+        let guard = self.0.iter_mut().find(|guard| guard.of == of)?;
         guard.copied = true;
         Some(guard.copy())
     }
 
     /// The guard of a target, for its input.
-    pub(crate) fn input_guard(&self, of: Handle) -> Option<GuardArgument> {
-        let guard = self.guards.iter().find(|guard| guard.of == of)?;
+    pub(crate) fn for_input(&self, of: Handle) -> Option<GuardArgument> {
+        let guard = self.of(of)?;
         Some(if guard.copied { GuardArgument::Copied((guard.key.clone(),)) } else { guard.copy() })
     }
 
     /// The name of a target's guard.
-    pub(crate) fn guard_key(&self, of: Handle) -> Option<&str> {
-        self.guards.iter().find(|guard| guard.of == of).map(|guard| guard.key.as_str())
+    pub(crate) fn key(&self, of: Handle) -> Option<&str> {
+        self.of(of).map(|guard| guard.key.as_str())
     }
 }
 
@@ -104,9 +115,7 @@ async fn ask_around(
     of: Handle,
     question: impl Fn(&Guard, u64) -> Result<String>,
 ) -> Result<Vec<Option<bool>>, Fault> {
-    let Some(guard) = page.along.guards.iter().find(|guard| guard.of == of) else {
-        return Ok(Vec::new());
-    };
+    let Some(guard) = page.guards.of(of) else { return Ok(Vec::new()) };
     if guard.guarded.iter().all(|h| h.scope == of.scope) {
         return Ok(Vec::new());
     }

@@ -1,15 +1,16 @@
 //! One page, and what is remembered of it between the questions.
 
 use crate::read::ahead::Ahead;
-use crate::read::along::{self, Along, Seen};
 use crate::read::evaluate::Evaluating;
-use crate::read::unchanged::{self, Verified, Walked, Wanted};
+use crate::read::guard::Guards;
+use crate::read::together::{self, After, Arrived, Glimpse, Seen};
+use crate::read::unchanged::{self, Current, Verified, Walked, Wanted};
 use crate::state::TabState;
 use crate::tab::{Fault, Tab, World};
 use crate::unseen::Unseen;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stickpin_device::{CaptureRequest, Captured, Error, ErrorCode, Located, Result};
+use stickpin_device::{CaptureRequest, Captured, Error, ErrorCode, Located, Result, Ticket};
 use stickpin_tree::Handle;
 use tokio::time::timeout;
 
@@ -52,8 +53,9 @@ pub struct Page {
     pub(crate) evaluating: Option<Evaluating>,
     /// What is known of documents that their scripts cannot see.
     pub(crate) unseen: Unseen,
-    /// What came along with the answers of the act that is under way.
-    pub(crate) along: Along,
+    /// Nodes of the last walk.
+    pub(crate) extent: usize,
+    pub(crate) guards: Guards,
     /// The input whose file chooser a press opened last; it need not be in the document.
     pub chooser: Option<Handle>,
 }
@@ -85,7 +87,8 @@ impl Page {
             heard: 0,
             evaluating: None,
             unseen: Unseen::default(),
-            along: Along::default(),
+            extent: 0,
+            guards: Guards::default(),
             chooser: None,
         }
     }
@@ -132,14 +135,14 @@ impl Page {
 
     /// An act begins: what is guarded and what happens from here on is of it.
     pub fn act_begins(&mut self) {
-        self.along.guards.clear();
+        self.guards.clear();
         self.begun = Instant::now();
     }
 
     /// An input was sent, or was kept back.
     pub fn input_sent(&mut self) {
         self.acted = Some(Instant::now());
-        self.along.guards.clear();
+        self.guards.clear();
     }
 }
 
@@ -149,7 +152,6 @@ impl Page {
 /// `BACKEND_LOST`, `TIMEOUT`, and that of a dialog.
 pub async fn capture(page: &mut Page, request: CaptureRequest<'_>) -> Result<Captured> {
     page.ahead.asked();
-    along::no_press(page);
     let mut attempt = 1;
     loop {
         page.arrived().await?;
@@ -159,7 +161,7 @@ pub async fn capture(page: &mut Page, request: CaptureRequest<'_>) -> Result<Cap
         let patient = attempt < PATIENT;
         let wanted = Wanted { watch: request.watch, only: None, patient };
         let tree = match unchanged::current(page, wanted, None).await {
-            Ok(walked) => walked.map(|walked| Arc::clone(walked.tree())),
+            Ok(current) => current.walked.map(|walked| Arc::clone(walked.tree())),
             Err(Fault::WorldGone) if attempt < ATTEMPTS => None,
             Err(fault) => return Err(fault.into()),
         };
@@ -179,40 +181,70 @@ pub async fn capture(page: &mut Page, request: CaptureRequest<'_>) -> Result<Cap
 pub async fn locate(page: &mut Page, handle: Handle, context: &[Handle]) -> Result<Option<Located>> {
     page.ahead.asked();
     page.commit(Some(handle)).await?;
-    let checked = match along::take_look(page, handle, context)? {
-        Some(Seen::Tree(walked)) if walked.answers(context) => return Ok(walked.located(handle)),
-        Some(Seen::Check(checked)) => Some(checked),
-        _ => None,
-    };
     if page.place(handle)?.is_none() {
         return Ok(None);
     }
-    if checked.is_none() {
-        along::no_press(page);
-        match along::find_in_small(page, handle, context).await {
-            Err(Fault::WorldGone) => return Ok(None),
-            found => {
-                if let Some(found) = found? {
-                    return Ok(found);
-                }
-            }
-        }
+    match together::find_in_small(page, handle, context).await {
+        Err(Fault::WorldGone) => Ok(None),
+        found => match found? {
+            Some(found) => Ok(found),
+            None => find(page, handle, context, None).await,
+        },
     }
-    let wanted = Wanted { watch: context, only: Some(handle), patient: false };
-    let walked = match unchanged::current(page, wanted, checked).await {
-        Err(Fault::WorldGone) => return Ok(None),
-        walked => walked?,
-    };
-    Ok(walked.and_then(|walked| walked.located(handle)))
 }
 
-/// What became of a target, as it was when its input had arrived.
+/// The same when the pointer has arrived at the element. The ticket is for the press that is announced; where the look that
+/// came along is none any more, it is not announced either.
+pub(crate) async fn locate_arrived(
+    page: &mut Page,
+    handle: Handle,
+    context: &[Handle],
+    arrived: Arrived,
+) -> Result<(Option<Located>, Ticket)> {
+    page.ahead.asked();
+    page.commit(Some(handle)).await?;
+    let Arrived { seen, press } = arrived;
+    let seen = seen.map(|seen| seen.still(page)).transpose()?.flatten();
+    let located = match seen {
+        Some(Seen::Tree(walked)) if walked.answers(context) => walked.located(handle, Ticket::default()),
+        Some(Seen::Check(checked)) if page.place(handle)?.is_some() => {
+            find(page, handle, context, Some(checked)).await?
+        }
+        _ => {
+            drop(press);
+            return Ok((locate(page, handle, context).await?, Ticket::default()));
+        }
+    };
+    Ok((located, Ticket::of(press)))
+}
+
+async fn find(
+    page: &mut Page,
+    handle: Handle,
+    context: &[Handle],
+    checked: Option<(bool, bool)>,
+) -> Result<Option<Located>> {
+    let wanted = Wanted { watch: context, only: Some(handle), patient: false };
+    match unchanged::current(page, wanted, checked).await {
+        Err(Fault::WorldGone) => Ok(None),
+        current => {
+            let Current { walked, aimed } = current?;
+            Ok(walked.and_then(|walked| walked.located(handle, Glimpse::of(handle, aimed))))
+        }
+    }
+}
+
+/// What became of a target: as it was when its input had arrived, where that was asked.
 ///
 /// # Errors
 /// As [`capture`].
-pub async fn glance(page: &mut Page, handle: Handle) -> Result<Option<Located>> {
-    match along::seen_after(page, handle).await {
-        Ok(Some(seen)) => Ok(Some(seen)),
+pub async fn outcome(page: &mut Page, handle: Handle, performed: &Ticket) -> Result<Option<Located>> {
+    let told = match performed.redeem::<After>() {
+        Some(after) => together::seen_after(page, handle, after).await,
+        None => Ok(None),
+    };
+    match told {
+        Ok(Some(told)) => Ok(Some(told)),
         // What became of it shows when it is asked for by itself.
         Ok(None) | Err(Fault::WorldGone) => locate(page, handle, &[]).await,
         Err(fault) => Err(fault.into()),

@@ -8,8 +8,8 @@
 
 use crate::agent::{Aimed, GLOBAL};
 use crate::capture::{Columns, Part, assemble};
-use crate::read::along;
 use crate::read::page::{Page, corrupt};
+use crate::read::together::Momentary;
 use crate::state::{TabState, World as Known};
 use crate::tab::{Asked, Fault, World, expression};
 use crate::unseen::{Listening, Purpose};
@@ -175,13 +175,22 @@ pub(crate) fn seal_of(page: &Page, world: &World) -> Option<u32> {
     page.walked.as_ref().map(|walked| walked.seal(world)).filter(|seal| *seal != 0)
 }
 
-/// The page as it is now; `None` when the one element that is wanted is gone. `checked`: what the only document
-/// has answered to the question whether it changed, if it was asked just now.
+/// The page as it is now.
+#[derive(Debug)]
+pub(crate) struct Current<'a> {
+    /// None when the one element that is wanted is gone.
+    pub(crate) walked: Option<&'a Walked>,
+    /// Where that element would be aimed at, if it came along.
+    pub(crate) aimed: Option<Momentary<Aimed>>,
+}
+
+/// Reads the page. `checked`: what the only document has answered to the question whether it changed, if it was asked just
+/// now.
 pub(crate) async fn current<'a>(
     page: &'a mut Page,
     wanted: Wanted<'_>,
     checked: Option<(bool, bool)>,
-) -> Result<Option<&'a Walked>, Fault> {
+) -> Result<Current<'a>, Fault> {
     // Before the walk: what changes meanwhile is a change since.
     page.ahead.begins(page.tab.read(|tab| tab.activity)?);
     let worlds = page.tab.worlds().await?;
@@ -209,13 +218,14 @@ pub(crate) async fn current<'a>(
         // early make the next check fail, never pass.
         let counts = ask_counts(page, &worlds);
         let walk = ask_walk(page, &worlds, wanted)?;
-        checks(page, &worlds, asked, wanted).await?;
+        let (_, aimed) = checks(page, &worlds, asked).await?;
         let counts = read_counts(page, counts).await?;
-        return read_walk(page, walk, &worlds, counts, wanted).await;
+        let walked = read_walk(page, walk, &worlds, counts, wanted).await?;
+        return Ok(Current { walked, aimed });
     }
-    let answers = match checked {
-        Some(checked) => vec![Some(checked)],
-        None => checks(page, &worlds, asked, wanted).await?,
+    let (answers, aimed) = match checked {
+        Some(checked) => (vec![Some(checked)], None),
+        None => checks(page, &worlds, asked).await?,
     };
     let same = answers.iter().all(|a| a.is_some_and(|(same, _)| same));
     let kept = answers.iter().all(|a| a.is_some_and(|(_, kept)| kept));
@@ -233,37 +243,40 @@ pub(crate) async fn current<'a>(
         }
         if same {
             let last = verify(page, last, &worlds, wanted).await?;
-            return Ok(Some(page.walked.insert(last)));
+            return Ok(Current { walked: Some(page.walked.insert(last)), aimed });
         }
         tracing::debug!("walked: style, layout, listeners, or what is asked about");
         let walk = ask_walk(page, &worlds, wanted)?;
-        return read_walk(page, walk, &worlds, counts, wanted).await;
+        let walked = read_walk(page, walk, &worlds, counts, wanted).await?;
+        return Ok(Current { walked, aimed });
     }
     tracing::debug!(?answers, "walked: a document changed, or nothing can be proven");
     // The walk is sent behind the question for the counts, which it cannot overtake.
     let walk = ask_walk(page, &worlds, wanted)?;
     let counts = read_counts(page, counts).await?;
-    read_walk(page, walk, &worlds, counts, wanted).await
+    let walked = read_walk(page, walk, &worlds, counts, wanted).await?;
+    Ok(Current { walked, aimed })
 }
 
-/// What documents say to whether they changed. Keeps what came along.
-async fn checks(
-    page: &mut Page,
-    worlds: &[World],
-    asked: Vec<Asked>,
-    wanted: Wanted<'_>,
-) -> Result<Vec<Option<(bool, bool)>>, Fault> {
+/// What documents say to whether they changed, and where the element that is wanted would be aimed at, which one of them
+/// says.
+async fn checks(page: &Page, worlds: &[World], asked: Vec<Asked>) -> Result<(Vec<Check>, Aim), Fault> {
     let answers = answers::<(bool, bool, Option<Aimed>)>(page, worlds, asked).await?;
-    let mut checks = Vec::with_capacity(answers.len());
+    let (mut checks, mut aim) = (Vec::with_capacity(answers.len()), None);
     for answer in answers {
         let (check, aimed) = answer.map(|(same, kept, aimed)| ((same, kept), aimed)).unzip();
-        if let (Some(only), Some(aimed @ Some(_))) = (wanted.only, aimed) {
-            along::keep_aim(page, only, aimed)?;
+        if let Some(aimed) = aimed.flatten() {
+            aim = Some(Momentary::now(page, aimed)?);
         }
         checks.push(check);
     }
-    Ok(checks)
+    Ok((checks, aim))
 }
+
+/// What `unchanged` and `uncollected` of the script say; none of a frame that is being replaced.
+type Check = Option<(bool, bool)>;
+
+type Aim = Option<Momentary<Aimed>>;
 
 async fn read_walk<'a>(
     page: &'a mut Page,
@@ -367,7 +380,7 @@ pub(crate) async fn put_together(
     }
     let top = top.ok_or(Fault::WorldGone)?;
     let tree = assemble(&top, &frames, SurfaceId(page.number)).map_err(corrupt)?;
-    page.along.extent = tree.len();
+    page.extent = tree.len();
     Ok(Walked {
         tab: page.tab.session.clone(),
         tree: Arc::new(tree),

@@ -65,9 +65,10 @@ pub(crate) async fn open(provider: &LinuxProvider, request: &OpenRequest) -> Res
         }
     };
     let (own, label) = if screen.is_own() { (true, "a desktop of its own") } else { (false, "the desktop") };
-    let (kind, grade) = ("linux", IdentityGrade::WhileAlive);
+    let mut info = DeviceInfo::new("linux", label, IdentityGrade::WhileAlive);
+    info.partial = true;
     let desk = Desk {
-        info: DeviceInfo { kind, label: label.to_owned(), grade, pid: None },
+        info,
         provider: provider.clone(),
         bus,
         hub,

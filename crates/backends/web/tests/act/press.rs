@@ -5,7 +5,7 @@ use crate::{
     support::{Page, press},
 };
 use std::time::Duration;
-use stickpin_device::{Action, Button, CancellationToken, Device, Hit, Landed, Modifiers};
+use stickpin_device::{Action, Button, CancellationToken, Device, Hit, Landed, Modifiers, Prepared};
 use stickpin_devtools::protocol::MouseEvent;
 use stickpin_tree::{Role, States};
 
@@ -28,9 +28,8 @@ async fn a_press_that_was_announced_and_not_made_stops_nobody() {
     let one = page.find(Role::Button, "One").await;
     let two = page.find(Role::Button, "Two").await;
     let at_two = page.aim(two).await.point;
-    page.aim(one).await;
-    // Whoever drives it looks again instead, and a person presses.
-    page.capture().await;
+    // Whoever drives it does not press after all, and a person does.
+    drop(page.prepare(one).await);
     for kind in ["mousePressed", "mouseReleased"] {
         let (x, y) = at_two;
         let event = MouseEvent {
@@ -47,13 +46,13 @@ async fn a_press_that_was_announced_and_not_made_stops_nobody() {
     }
     assert_eq!(page.log().await, ["click b true"]);
     // The press that comes may be another one.
-    page.aim(one).await;
-    assert_eq!(page.perform(&press(at_two, Some(two))).await.landed, Landed::Confirmed);
+    let ticket = page.prepare(one).await.ticket;
+    assert_eq!(page.commit(&press(at_two, Some(two)), ticket).await.landed, Landed::Confirmed);
     assert_eq!(page.log().await, ["click b true", "click b true"]);
     // And the one that was announced may come to something else by then.
-    let at_one = page.aim(one).await.point;
+    let Prepared { aim, ticket, .. } = page.prepare(one).await;
     page.truth::<bool>("(document.body.prepend(b), true)").await;
-    let landed = page.perform(&press(at_one, Some(one))).await.landed;
+    let landed = page.commit(&press(aim.point, Some(one)), ticket).await.landed;
     assert!(matches!(landed, Landed::Elsewhere { stopped: true, .. }), "{landed:?}");
     assert_eq!(page.log().await.len(), 2);
     page.close().await;
@@ -65,8 +64,8 @@ async fn what_came_along_with_an_act_is_of_its_moment() {
     let Some(mut page) = Page::show(html).await else { return };
     let terms = page.find(Role::Checkbox, "Terms").await;
     let mut on = Vec::new();
-    page.press(terms).await;
-    let seen = page.device.glance(terms).await.unwrap().unwrap();
+    let performed = page.press(terms).await;
+    let seen = page.device.outcome(terms, performed.ticket).await.unwrap().unwrap();
     on.push(seen.tree.node(seen.node).is(States::CHECKED));
     // Nothing tells of this, and the page is looked at anew all the same.
     page.truth::<bool>("(box.checked=false, true)").await;
@@ -434,9 +433,9 @@ async fn what_a_press_puts_off_until_its_handlers_are_done_is_seen() {
         for round in [true, false, true] {
             for button in &buttons {
                 let (handle, name) = (button.handle().unwrap(), button.name());
-                page.device.locate(handle, &[]).await.unwrap();
-                assert_eq!(page.press(handle).await.landed, Landed::Confirmed);
-                let seen = page.device.glance(handle).await.unwrap().unwrap();
+                let performed = page.press(handle).await;
+                assert_eq!(performed.landed, Landed::Confirmed);
+                let seen = page.device.outcome(handle, performed.ticket).await.unwrap().unwrap();
                 assert_eq!(seen.tree.node(seen.node).is(States::PRESSED), round, "{path} {name}");
                 let it =
                     format!("[...{document}.querySelectorAll('button')].find(b=>b.textContent==='{name}')");

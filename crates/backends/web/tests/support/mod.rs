@@ -8,7 +8,7 @@ use std::time::Duration;
 use stickpin_backend_web::{WebConfig, WebDevice, WebProvider};
 use stickpin_device::{
     Action, Aim, AimOptions, Arrived, CancellationToken, CaptureRequest, Captured, Device, ErrorCode, Hit,
-    Leave, Modifiers, Navigation, OpenRequest, Performed,
+    Leave, Modifiers, Navigation, OpenRequest, Performed, Prepared, Ticket,
 };
 use stickpin_devtools::protocol::{Evaluate, Navigate};
 use stickpin_tree::{Handle, Role, Tree};
@@ -182,11 +182,22 @@ impl Page {
         self.device.perform(action, &CancellationToken::new()).await.unwrap()
     }
 
-    /// Aims and presses, as the kernel does.
+    /// Aims at an element as the kernel does, which looked at it before.
+    pub async fn prepare(&mut self, handle: Handle) -> Prepared {
+        let seen = self.device.locate(handle, &[]).await.unwrap().unwrap().ticket;
+        let options = AimOptions { pointer: true, press: true, plain: true, guarded: &[] };
+        self.device.prepare(handle, &[], options, seen).await.unwrap()
+    }
+
+    /// Presses an element as the kernel does.
     pub async fn press(&mut self, handle: Handle) -> Performed {
-        let aim = self.aim(handle).await;
+        let Prepared { aim, ticket, .. } = self.prepare(handle).await;
         assert_eq!(aim.hit, Hit::Target);
-        self.perform(&press(aim.point, Some(handle))).await
+        self.commit(&press(aim.point, Some(handle)), ticket).await
+    }
+
+    pub async fn commit(&mut self, action: &Action, prepared: Ticket) -> Performed {
+        self.device.commit(action, prepared, &CancellationToken::new()).await.unwrap()
     }
 
     pub async fn fill(&mut self, handle: Handle, text: &str) -> Performed {

@@ -1,0 +1,53 @@
+//! What a device takes with it from one question of an act to the next.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a device noted with an answer, for its own next call in the same act: nobody else can read it. A device that is
+/// handed none, one of another element or one that is out of date asks anew. Its clones are one ticket, which is redeemed
+/// once; with the last of them ends what it stands for.
+#[derive(Clone, Default)]
+pub struct Ticket(Option<Arc<Mutex<Note>>>);
+
+type Note = Option<Box<dyn Any + Send>>;
+
+impl Ticket {
+    /// A ticket with a note on it.
+    #[must_use]
+    pub fn new(note: impl Any + Send) -> Self {
+        Self(Some(Arc::new(Mutex::new(Some(Box::new(note))))))
+    }
+
+    /// A ticket with a note on it, if there is one.
+    #[must_use]
+    pub fn of(note: Option<impl Any + Send>) -> Self {
+        note.map_or_else(Self::default, Self::new)
+    }
+
+    /// The note, if it is of this kind and nobody took it yet.
+    #[must_use]
+    pub fn redeem<T: Any>(&self) -> Option<T> {
+        let note = self.0.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        note.downcast().ok().map(|note| *note)
+    }
+}
+
+impl fmt::Debug for Ticket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Ticket(..)" } else { "Ticket" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_read_once_and_by_its_own_kind_only() {
+        let ticket = Ticket::new(7_u8);
+        assert_eq!((ticket.clone().redeem::<u8>(), ticket.redeem::<u8>()), (Some(7), None));
+        assert_eq!(Ticket::new(7_u8).redeem::<u16>(), None);
+        assert_eq!(Ticket::of(None::<u8>).redeem::<u8>(), None);
+    }
+}

@@ -1,0 +1,280 @@
+//! Questions of one act that are asked together.
+//!
+//! An act looks at its target, aims, lets the pointer arrive, looks again and presses, and looks once more. Each of these
+//! is a wait for the browser, of which the page's own work is the least. On a page that is one document the first look
+//! brings along where the element would be aimed at ([`Glimpse`]); the question what the pointer's arrival did brings along
+//! the second look, of the same moment, and watches for the press ([`Announced`]); the press brings along what became of
+//! its target ([`After`]); and a page that is walked faster than it is asked whether it changed is walked. What comes along
+//! is of one element, and good until anything is told of the page; whoever acts hands it on.
+
+use crate::agent::{Aimed, Arrival, Look};
+use crate::capture::Columns;
+use crate::read::guard;
+use crate::read::page::{Page, Place, corrupt};
+use crate::read::unchanged;
+use crate::read::unchanged::{Walked, Wanted};
+use crate::tab::{Asked, Fault, NONE, Tab, World, expression};
+use serde::de::IgnoredAny;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use stickpin_device::{Located, Result, Ticket};
+use stickpin_tree::Handle;
+
+/// Nodes of a page that is walked sooner than the browser answers for its counts of style and layout.
+const SMALL: usize = 250;
+
+/// How long an answer is good for the next question: what comes about without a word in this time may as well come about
+/// while an answer is on its way.
+const NEXT: Duration = Duration::from_millis(50);
+
+/// How long a press may follow its announcement. The script watches for longer.
+const FOLLOWS: Duration = Duration::from_secs(1);
+
+/// How long after an act a look of that moment tells what became of its target.
+const FRESH: Duration = Duration::from_millis(20);
+
+/// An answer of a moment.
+#[derive(Debug)]
+pub(crate) struct Momentary<T> {
+    /// How much had happened in the tab by then.
+    activity: u64,
+    at: Instant,
+    answer: T,
+}
+
+impl<T> Momentary<T> {
+    pub(crate) fn now(page: &Page, answer: T) -> Result<Self> {
+        Ok(Self { activity: page.tab.read(|tab| tab.activity)?, at: Instant::now(), answer })
+    }
+
+    /// The answer, unless anything was told since or it is too long ago.
+    pub(crate) fn still(self, page: &Page) -> Result<Option<T>> {
+        let same = page.tab.read(|tab| tab.activity == self.activity)?;
+        Ok((same && self.at.elapsed() < NEXT).then_some(self.answer))
+    }
+}
+
+/// Where an element would be aimed at, as its look said.
+#[derive(Debug)]
+pub(crate) struct Glimpse {
+    pub(crate) of: Handle,
+    pub(crate) aimed: Momentary<Aimed>,
+}
+
+impl Glimpse {
+    pub(crate) fn of(of: Handle, aimed: Option<Momentary<Aimed>>) -> Ticket {
+        Ticket::of(aimed.map(|aimed| Self { of, aimed }))
+    }
+}
+
+/// What a look saw.
+#[derive(Debug)]
+pub(crate) enum Seen {
+    /// The page.
+    Tree(Walked),
+    /// Whether it is as it was walked, as `unchanged` and `uncollected` of the script say.
+    Check((bool, bool)),
+}
+
+/// What the arrival of the pointer at an element brought along.
+#[derive(Debug, Default)]
+pub(crate) struct Arrived {
+    pub(crate) seen: Option<Momentary<Seen>>,
+    pub(crate) press: Option<Announced>,
+}
+
+/// A press that the document watches for. Where it is not made, nothing is to be stopped meanwhile.
+#[derive(Debug)]
+pub struct Announced {
+    on: Handle,
+    world: World,
+    at: Instant,
+    /// None once the press follows.
+    watching: Option<Tab>,
+}
+
+impl Announced {
+    /// The only document of the tab, if it watches for a press on this element since the pointer arrived there.
+    pub(crate) async fn world(mut self, page: &Page, target: Option<Handle>) -> Result<Option<World>, Fault> {
+        let same = target == Some(self.on)
+            && self.at.elapsed() < FOLLOWS
+            && self.watching.as_ref().is_some_and(|tab| tab.session == page.tab.session)
+            && only_world(page).await?.as_ref() == Some(&self.world);
+        if !same {
+            return Ok(None);
+        }
+        self.watching = None;
+        Ok(Some(self.world.clone()))
+    }
+}
+
+impl Drop for Announced {
+    fn drop(&mut self) {
+        if let (Some(tab), Ok(end)) = (self.watching.take(), expression("clickVerdict", NONE)) {
+            // A document that cannot be asked now ends the watch by itself.
+            drop(tab.begin(&self.world, end));
+        }
+    }
+}
+
+/// What was asked about the target of a press when the press had arrived.
+#[derive(Debug)]
+pub(crate) struct After {
+    of: Handle,
+    world: World,
+    asked: Asked,
+    /// The answer is a look; else it says when one is worth while.
+    look: bool,
+}
+
+/// The document of the tab, where there is no other in it.
+async fn only_world(page: &Page) -> Result<Option<World>, Fault> {
+    let mut worlds = page.tab.worlds().await?;
+    Ok(worlds.pop().filter(|_| worlds.is_empty()))
+}
+
+/// The same, where it is walked sooner than proven to be as it was.
+async fn small_world(page: &Page) -> Result<Option<World>, Fault> {
+    if !(1..=SMALL).contains(&page.extent) {
+        return Ok(None);
+    }
+    only_world(page).await
+}
+
+/// Looks for an element in a page that is walked sooner than asked anything; none where that is not so. The answer
+/// may be that there is no such element.
+pub(crate) async fn find_in_small(
+    page: &mut Page,
+    handle: Handle,
+    context: &[Handle],
+) -> Result<Option<Option<Located>>, Fault> {
+    let Some(world) = small_world(page).await?.filter(|world| world.scope == handle.scope) else {
+        return Ok(None);
+    };
+    let wanted = Wanted { watch: context, only: Some(handle), patient: false };
+    let guard = page.guards.copy(handle);
+    let found: Option<(String, Option<Aimed>)> =
+        page.tab.call(&world, "find", (handle.id, wanted.ranges(&world), guard)).await?;
+    let Some((columns, aimed)) = found else { return Ok(Some(None)) };
+    let aimed = aimed.map(|aimed| Momentary::now(page, aimed)).transpose()?;
+    let walked = walked_alone(page, &world, &columns, wanted).await?;
+    Ok(Some(walked.located(handle, Glimpse::of(handle, aimed))))
+}
+
+/// What the only document of the tab answered to a walk that was asked for by itself.
+async fn walked_alone(
+    page: &mut Page,
+    world: &World,
+    columns: &str,
+    wanted: Wanted<'_>,
+) -> Result<Walked, Fault> {
+    let columns = Columns::parse(columns).map_err(corrupt)?;
+    let columns = unchanged::complete(page, world, columns, wanted).await?;
+    unchanged::put_together(page, vec![(world, columns)], wanted).await
+}
+
+/// Moves the pointer to a point of the tab's own document, and asks what is there when the page has answered. With a
+/// `context` a second look at the element comes along; with `press` besides, the document watches for it.
+pub(crate) async fn pointer_to(
+    page: &mut Page,
+    at: &Place,
+    point: (f64, f64),
+    count: i64,
+    context: Option<&[Handle]>,
+    press: bool,
+) -> Result<(Arrival, Arrived)> {
+    let Place { world, id } = at;
+    let handle = Handle { scope: world.scope, id: *id };
+    page.tab.move_pointer(point).await?;
+    let guard = page.guards.copy(handle);
+    let alone = only_world(page).await?.as_ref() == Some(world);
+    let Some(context) = context.filter(|_| alone) else {
+        let (hit, rect) = page.tab.call(world, "arrived", (id, point.0, point.1, count, guard)).await?;
+        guard::guard_around(page, handle).await?;
+        return Ok((Arrival { hit, rect, look: None, armed: false }, Arrived::default()));
+    };
+    let wanted = Wanted { watch: context, only: Some(handle), patient: false };
+    let seal = if page.extent <= SMALL { None } else { unchanged::seal_of(page, world) };
+    let question = match seal {
+        Some(seal) => expression("arrivedLook", (id, point.0, point.1, count, press, seal, guard))?,
+        None => {
+            let ranges = wanted.ranges(world);
+            expression("arrivedLook", (id, point.0, point.1, count, press, ranges, guard))?
+        }
+    };
+    page.tab.write(|tab| tab.verdict = None)?;
+    let mut arrival: Arrival = page.tab.evaluate(world, question).await?;
+    let mut arrived = Arrived::default();
+    if arrival.armed {
+        let (world, watching) = (world.clone(), Some(page.tab.clone()));
+        arrived.press = Some(Announced { on: handle, world, at: Instant::now(), watching });
+    }
+    if let Some(look) = arrival.look.take() {
+        let Momentary { activity, at, .. } = Momentary::now(page, ())?;
+        let answer = match look {
+            Look::Columns(columns) => Seen::Tree(walked_alone(page, world, &columns, wanted).await?),
+            Look::Check(same, uncollected) => Seen::Check((same, uncollected)),
+        };
+        arrived.seen = Some(Momentary { activity, at, answer });
+    }
+    Ok((arrival, arrived))
+}
+
+/// Asks what became of the target of a press that has arrived in this document, which also ends the watch for it.
+/// None where that is asked the usual way.
+pub(crate) fn ask_after(page: &Page, target: Option<Handle>, world: &World) -> Result<Option<After>, Fault> {
+    let Some(of) = target.filter(|of| of.scope == world.scope && page.extent <= SMALL) else {
+        return Ok(None);
+    };
+    let asked = page.tab.begin(world, expression("pressed", (of.id, [of.id, of.id]))?)?;
+    Ok(Some(After { of, world: world.clone(), asked, look: true }))
+}
+
+/// Asks the document of a target to say when it has done what it put off at a press: what became of the target is
+/// looked at then.
+pub(crate) fn ask_when_answered(page: &Page, target: Option<Handle>, worlds: &[World]) -> Option<After> {
+    let of = target?;
+    let world = worlds.iter().find(|world| world.scope == of.scope)?;
+    let asked = expression("answered", NONE).map(|question| page.tab.begin(world, question));
+    // A document that cannot be asked now is looked at without.
+    let Ok(Ok(asked)) = asked else { return None };
+    Some(After { of, world: world.clone(), asked, look: false })
+}
+
+/// The target as it was when its press had arrived, if that was asked and nothing was told since.
+pub(crate) async fn seen_after(
+    page: &mut Page,
+    handle: Handle,
+    after: After,
+) -> Result<Option<Located>, Fault> {
+    let After { of, world, asked, look } = after;
+    if of != handle {
+        return Ok(None);
+    }
+    if !look {
+        page.tab.finish::<IgnoredAny>(asked).await?;
+        return Ok(None);
+    }
+    if page.acted.is_none_or(|acted| acted.elapsed() > FRESH)
+        || page.tab.read(|tab| tab.leaves(Some(handle.scope)))?
+    {
+        return Ok(None);
+    }
+    let Some(columns) = page.tab.finish::<Option<String>>(asked).await? else { return Ok(None) };
+    if page.tab.world(handle.scope)?.as_ref() != Some(&world) {
+        return Ok(None);
+    }
+    let wanted = Wanted { watch: &[], only: Some(handle), patient: false };
+    let walked = walked_alone(page, &world, &columns, wanted).await?;
+    let outdated = page.tab.read(|tab| walked.is_outdated(tab))?;
+    Ok(walked.located(handle, Ticket::default()).filter(|_| !outdated))
+}
+
+impl Walked {
+    /// An element in it. One that is connected, but hidden, is not: the next capture says so.
+    pub(crate) fn located(&self, handle: Handle, ticket: Ticket) -> Option<Located> {
+        let mut located = Located::new(Arc::clone(self.tree()), self.find(handle)?);
+        located.ticket = ticket;
+        Some(located)
+    }
+}
