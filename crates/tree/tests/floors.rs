@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Layers of the crate, the lowest first.
 const LAYERS: [&str; 14] = [
     "model",
-    "identity::step_count",
+    "identity::memo identity::step_count",
     "identity::fingerprint",
     "identity::rows",
     "identity::verdict identity::row_label identity::element_name identity::element_text",

@@ -3,7 +3,7 @@
 use super::align::Aligned;
 use super::{Change, Diff, DiffCues};
 use crate::model::escape::{bare_url, quote};
-use crate::outline::{Style, View, describe, is_row, or_first_words, state_words};
+use crate::outline::{Style, View, describe, is_row, or_first_words, state_words, takes_ref};
 use crate::{NodeId, NodeRef, Role, States, Tree};
 use hashbrown::HashMap;
 use std::fmt::Write as _;
@@ -328,10 +328,6 @@ impl Writer {
         let (old, new, has_ref) = (a.id(), b.id(), takes_ref(b));
         self.push(diff, Line::Changed { old, new, text, was: old_words.join(" "), has_ref });
     }
-}
-
-fn takes_ref(node: NodeRef<'_>) -> bool {
-    !node.is_text() && node.address().is_some()
 }
 
 /// Appends which row a node stands in, unless its own label says so.

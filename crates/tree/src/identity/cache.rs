@@ -8,10 +8,11 @@ use hashbrown::HashMap;
 
 use crate::identity::compare::Records;
 use crate::identity::element_text::Shared;
+use crate::identity::memo::Memo;
 use crate::identity::opener::Openers;
 use crate::identity::rows::detect::Structure;
 use crate::identity::surroundings::heading::Surroundings;
-use crate::identity::surroundings::popup::PopupTexts;
+use crate::identity::surroundings::popup::PopupText;
 use crate::{Handle, NodeId, Tree};
 
 /// What is read of one tree and of nothing else. Openers come from outside and change while the tree stays.
@@ -19,7 +20,8 @@ use crate::{Handle, NodeId, Tree};
 pub(crate) struct IdentityCache {
     pub(crate) structure: Structure,
     pub(crate) surroundings: Surroundings,
-    pub(crate) popup_texts: PopupTexts,
+    /// What dialogs and messages say: with the pages of their tabs, and without them.
+    pub(crate) popup_texts: Memo<(NodeId, bool), PopupText>,
     pub(crate) handles: OnceCell<HashMap<Handle, NodeId>>,
     pub(crate) shared_words: OnceCell<Shared>,
 }
@@ -29,7 +31,7 @@ impl IdentityCache {
         Self {
             structure: Structure::new(tree),
             surroundings: Surroundings::default(),
-            popup_texts: PopupTexts::default(),
+            popup_texts: Memo::default(),
             handles: OnceCell::new(),
             shared_words: OnceCell::new(),
         }

@@ -106,21 +106,17 @@ fn named<'r>(records: &'r Records<'_>) -> &'r Named {
 }
 
 fn similar_nodes(records: &Records<'_>, role: Role, name: Fingerprint) -> Rc<SimilarNodes> {
-    if let Some(known) = records.similar_nodes.borrow().get(&(role, name)) {
-        return known.clone();
-    }
-    let mut similar_nodes = SimilarNodes::default();
-    for &id in called(records, role, name) {
-        step_count::step();
-        similar_nodes.all.push(id);
-        let element = records.tree.node(id);
-        for fingerprint in similarity_keys(&records.reader(element).context()) {
-            similar_nodes.by_similarity_key.entry(fingerprint).or_default().push(id);
+    records.similar_nodes.get((role, name), || {
+        let mut similar_nodes = SimilarNodes::default();
+        for &id in called(records, role, name) {
+            step_count::step();
+            similar_nodes.all.push(id);
+            for fingerprint in similarity_keys(&records.reader(records.tree.node(id)).context()) {
+                similar_nodes.by_similarity_key.entry(fingerprint).or_default().push(id);
+            }
         }
-    }
-    let similar_nodes = Rc::new(similar_nodes);
-    records.similar_nodes.borrow_mut().insert((role, name), similar_nodes.clone());
-    similar_nodes
+        Rc::new(similar_nodes)
+    })
 }
 
 /// The names under which likes of an element are found: with counts and without.

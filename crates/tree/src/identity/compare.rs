@@ -1,11 +1,9 @@
 //! Which thing an element is, and whether that still holds in a later tree.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::OnceCell;
 use std::iter::{once, once_with};
 use std::rc::Rc;
 use std::sync::Arc;
-
-use hashbrown::HashMap;
 
 use crate::identity::cache::{CacheSource, IdentityCache};
 use crate::identity::candidates;
@@ -15,6 +13,7 @@ use crate::identity::element_text::ElementText;
 use crate::identity::evidence::{Enclosing, Evidence};
 use crate::identity::fingerprint::{Fingerprint, TextKind, count_kept};
 use crate::identity::meaning::{Inner, Meaning, Record, Section};
+use crate::identity::memo::{Memo, Token};
 use crate::identity::opener::{Opened, Opener, Openers};
 use crate::identity::rematch;
 use crate::identity::resemblance::{self, TextCounts};
@@ -55,16 +54,15 @@ pub struct Records<'t> {
     pub(crate) tree: &'t Tree,
     pub(crate) openers: &'t Openers,
     pub(crate) cache: CacheSource<'t>,
-    pub(crate) popup_openers: RefCell<HashMap<NodeId, Option<Opener>>>,
-    pub(crate) kept_rows: RefCell<rematch::KeptRows>,
-    pub(crate) drawn_anew: RefCell<rematch::DrawnAnew>,
+    pub(crate) popup_openers: Memo<NodeId, Option<Opener>>,
+    pub(crate) kept_rows: rematch::KeptRows,
+    pub(crate) drawn_anew: rematch::DrawnAnew,
     pub(crate) named: OnceCell<candidates::Named>,
-    pub(crate) similar_nodes: RefCell<HashMap<(Role, Fingerprint), Rc<candidates::SimilarNodes>>>,
-    pub(crate) readings: RefCell<HashMap<NodeId, Rc<TextCounts>>>,
-    pub(crate) comparisons: RefCell<resemblance::KeptCounts>,
-    pub(crate) document_texts: RefCell<HashMap<NodeId, Fingerprint>>,
-    /// Stands for these records where another tree's remember a comparison with them.
-    pub(crate) token: Rc<()>,
+    pub(crate) similar_nodes: Memo<(Role, Fingerprint), Rc<candidates::SimilarNodes>>,
+    pub(crate) readings: Memo<NodeId, Rc<TextCounts>>,
+    pub(crate) comparisons: resemblance::KeptCounts,
+    pub(crate) document_texts: Memo<NodeId, Fingerprint>,
+    token: Token,
 }
 
 impl<'t> Records<'t> {
@@ -79,16 +77,21 @@ impl<'t> Records<'t> {
             tree,
             openers,
             cache,
-            popup_openers: RefCell::default(),
-            kept_rows: RefCell::default(),
-            drawn_anew: RefCell::default(),
+            popup_openers: Memo::default(),
+            kept_rows: Memo::default(),
+            drawn_anew: Memo::default(),
             named: OnceCell::new(),
-            similar_nodes: RefCell::default(),
-            readings: RefCell::default(),
-            comparisons: RefCell::default(),
-            document_texts: RefCell::default(),
-            token: Rc::default(),
+            similar_nodes: Memo::default(),
+            readings: Memo::default(),
+            comparisons: Memo::default(),
+            document_texts: Memo::default(),
+            token: Token::default(),
         }
+    }
+
+    /// Stands for these records where another tree's remember a comparison with them.
+    pub(crate) fn token(&self) -> Token {
+        self.token.clone()
     }
 
     /// The tree.
@@ -376,19 +379,16 @@ impl<'t> Records<'t> {
         // What stands on a page of its tabs is not what the bars beside them are about.
         let paged = |n: NodeRef<'_>| n.role() == Role::TabPanel;
         let pages = enclosing.is_none() || element.ancestors().take_while(|n| *n != speaker).any(paged);
-        Some(self.cache.popup_texts.of(speaker, pages))
+        Some(self.cache.popup_texts.get((speaker.id(), pages), || popup::text_of(speaker, pages)))
     }
 
     pub(crate) fn opener_of(&self, element: NodeRef<'t>) -> Option<Opener> {
         let popup = popup::popup_of(element)?;
-        if let Some(known) = self.popup_openers.borrow().get(&popup.id()) {
-            return known.clone();
-        }
-        let opener = popup::linked_opener(popup)
-            .map(|n| self.as_opener(n))
-            .or_else(|| self.openers.of(popup.handle()?).cloned());
-        self.popup_openers.borrow_mut().insert(popup.id(), opener.clone());
-        opener
+        self.popup_openers.get(popup.id(), || {
+            popup::linked_opener(popup)
+                .map(|n| self.as_opener(n))
+                .or_else(|| self.openers.of(popup.handle()?).cloned())
+        })
     }
 
     /// What an element stands in, for people.

@@ -21,7 +21,7 @@ use crate::{Handle, Role, quote};
 #[derive(Debug, Clone)]
 pub struct Meaning(pub(crate) Arc<Inner>);
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Inner {
     pub(crate) role: Role,
     pub(crate) name: Box<str>,
@@ -39,7 +39,7 @@ pub(crate) struct Inner {
 }
 
 /// Which thing among its likes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Record {
     pub(crate) evidence: Evidence,
     /// The node that was its row.
@@ -56,7 +56,7 @@ pub(crate) struct Record {
 }
 
 /// A section between the element and its heading.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Section {
     pub(crate) node: Option<Handle>,
     pub(crate) text: Arc<[Fingerprint]>,
@@ -112,47 +112,27 @@ impl Meaning {
     /// was drawn anew, the nodes at issue are gone and will not come back.
     #[must_use]
     pub fn resting_on(&self, now: &Self) -> Self {
-        let (then, now) = (&*self.0, &*now.0);
-        let evidence = match (&then.record.evidence, &now.record.evidence) {
-            (Evidence::Heading { text, .. }, Evidence::Heading { node, text: same }) if text == same => {
-                Evidence::Heading { node: *node, text: *text }
+        let mut inner = (*self.0).clone();
+        let (record, now) = (&mut inner.record, &now.0.record);
+        match (&mut record.evidence, &now.evidence) {
+            (Evidence::Heading { node, text }, Evidence::Heading { node: there, text: same })
+            | (Evidence::Window { node, title: text }, Evidence::Window { node: there, title: same })
+                if text == same =>
+            {
+                *node = *there
             }
-            (Evidence::Window { title, .. }, Evidence::Window { node, title: same }) if title == same => {
-                Evidence::Window { node: *node, title: *title }
-            }
-            (evidence, _) => evidence.clone(),
-        };
-        let enclosing = then
-            .record
-            .enclosing
-            .as_ref()
-            .map(|enclosing| enclosing.resting_on(now.record.enclosing.as_ref()));
-        let below = then.record.below.map(|title| title.resting_on(now.record.below));
-        let section = then.record.section.as_ref().map(|section| Section {
-            node: now.record.section.as_ref().map_or(section.node, |s| s.node),
-            text: section.text.clone(),
-        });
-        let row = if now.record.evidence.is_row() { now.record.row } else { then.record.row };
-        let record = Record {
-            evidence,
-            row,
-            enclosing,
-            below,
-            section,
-            groups: group::resting_on(&then.record.groups, &now.record.groups),
-            popup_text: then.record.popup_text.clone(),
-            opener: then.record.opener.clone(),
-        };
-        Self(Arc::new(Inner {
-            role: then.role,
-            name: then.name.clone(),
-            stable_name: then.stable_name,
-            words: then.words.clone(),
-            words_shared: then.words_shared,
-            address: then.address,
-            within: then.within.clone(),
-            record,
-        }))
+            _ => {}
+        }
+        record.enclosing = record.enclosing.as_ref().map(|e| e.resting_on(now.enclosing.as_ref()));
+        record.below = record.below.map(|title| title.resting_on(now.below));
+        if let (Some(section), Some(there)) = (&mut record.section, &now.section) {
+            section.node = there.node;
+        }
+        if now.evidence.is_row() {
+            record.row = now.row;
+        }
+        record.groups = group::resting_on(&record.groups, &now.groups);
+        Self(Arc::new(inner))
     }
 
     /// The nodes that the record hangs on, as far as it does: row, heading, section, groups, opener at issue. A device

@@ -20,6 +20,7 @@ mod enclosing;
 mod evidence;
 mod fingerprint;
 mod meaning;
+mod memo;
 mod opener;
 mod rematch;
 mod resemblance;

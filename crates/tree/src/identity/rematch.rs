@@ -13,6 +13,7 @@ use crate::identity::compare::Records;
 use crate::identity::evidence::Evidence;
 use crate::identity::fingerprint::Fingerprint;
 use crate::identity::meaning::Meaning;
+use crate::identity::memo::{Memo, Token};
 use crate::identity::resemblance::{reads_same, same_document};
 use crate::identity::rows::content::Container;
 use crate::identity::rows::detect::RowAt;
@@ -21,11 +22,11 @@ use crate::identity::step_count;
 use crate::identity::verdict::{Refused, Verdict};
 use crate::{IdentityGrade, NodeId, NodeRef};
 
-/// Whether a row survived of a container in older records (the address of their token, kept; its first row).
-pub(crate) type KeptRows = HashMap<(usize, NodeId), (Rc<()>, bool)>;
+/// Whether a row survived of a container in older records; its first row.
+pub(crate) type KeptRows = Memo<(Token, NodeId), bool>;
 
-/// Rows that were drawn anew in two lists, the older one of older records (the address of their token, kept).
-pub(crate) type DrawnAnew = HashMap<(usize, NodeId, NodeId), (Rc<()>, Rc<HashMap<NodeId, NodeId>>)>;
+/// Rows that were drawn anew in two lists, the older one of older records.
+pub(crate) type DrawnAnew = Memo<(Token, NodeId, NodeId), Rc<HashMap<NodeId, NodeId>>>;
 
 /// The node of a new tree that takes the place of an element whose own node is gone.
 ///
@@ -88,14 +89,8 @@ fn several_drawn_anew(old: &Records<'_>, at: RowAt<'_>, new: &Records<'_>, node:
     let (Some(&first), Some(&first_now)) = (at.container.ids.first(), now.container.ids.first()) else {
         return false;
     };
-    let key = (Rc::as_ptr(&old.token).addr(), first, first_now);
-    let known = new.drawn_anew.borrow().get(&key).map(|(_, pairs)| Rc::clone(pairs));
-    let pairs = known.unwrap_or_else(|| {
-        let pairs = Rc::new(rows_drawn_anew(old, at, new, now));
-        // The token is kept so that its address stays the old records' alone.
-        new.drawn_anew.borrow_mut().insert(key, (old.token.clone(), Rc::clone(&pairs)));
-        pairs
-    });
+    let pairs =
+        new.drawn_anew.get((old.token(), first, first_now), || Rc::new(rows_drawn_anew(old, at, new, now)));
     pairs.len() >= SEVERAL_ROWS && pairs.get(&at.id) == Some(&now.id)
 }
 
@@ -279,15 +274,10 @@ fn verdict(reads: Option<bool>) -> Result<(), Refused> {
 /// Whether a row of an older container is still here. Asked once for all its rows.
 fn keeps_a_row(new: &Records<'_>, old: &Records<'_>, rows: &[NodeId]) -> bool {
     let Some(&first) = rows.first() else { return false };
-    let key = (Rc::as_ptr(&old.token).addr(), first);
-    if let Some((_, known)) = new.kept_rows.borrow().get(&key) {
-        return *known;
-    }
-    let keeps = rows.iter().any(|&id| {
-        step_count::step();
-        old.tree.node(id).handle().is_some_and(|h| new.node_at(h).is_some())
-    });
-    // The token is kept so that its address stays the old records' alone.
-    new.kept_rows.borrow_mut().insert(key, (old.token.clone(), keeps));
-    keeps
+    new.kept_rows.get((old.token(), first), || {
+        rows.iter().any(|&id| {
+            step_count::step();
+            old.tree.node(id).handle().is_some_and(|h| new.node_at(h).is_some())
+        })
+    })
 }

@@ -6,6 +6,7 @@ use hashbrown::HashMap;
 
 use crate::identity::compare::Records;
 use crate::identity::fingerprint::{Fingerprint, TextKind};
+use crate::identity::memo::{Memo, Token};
 use crate::identity::rows::numbers::{
     CURRENCY_SIGNS, is_amount, is_bare, is_clock, is_moment, is_numeric_date,
 };
@@ -20,8 +21,8 @@ pub(crate) struct TextCounts {
     total: u32,
 }
 
-/// How much of a part of older records (the address of their token, kept) a part of these keeps.
-pub(crate) type KeptCounts = HashMap<(usize, NodeId, NodeId), (Rc<()>, u32)>;
+/// How much of a part of older records a part of these keeps.
+pub(crate) type KeptCounts = Memo<(Token, NodeId, NodeId), u32>;
 
 /// A part of a tree, without one element in it.
 pub(crate) type PageArea<'a, 't> = (&'a Records<'t>, NodeRef<'t>, Option<NodeRef<'t>>);
@@ -129,46 +130,36 @@ fn masked(text: &str) -> String {
 }
 
 fn reading(records: &Records<'_>, root: NodeRef<'_>) -> Rc<TextCounts> {
-    if let Some(known) = records.readings.borrow().get(&root.id()) {
-        return known.clone();
-    }
-    let mut counts = TextCounts::default();
-    for fingerprint in read(root) {
-        *counts.counts.entry(fingerprint).or_default() += 1;
-        counts.total += 1;
-    }
-    let counts = Rc::new(counts);
-    records.readings.borrow_mut().insert(root.id(), counts.clone());
-    counts
+    records.readings.get(root.id(), || {
+        let mut counts = TextCounts::default();
+        for fingerprint in read(root) {
+            *counts.counts.entry(fingerprint).or_default() += 1;
+            counts.total += 1;
+        }
+        Rc::new(counts)
+    })
 }
 
 /// How much of a part of an older tree a part of this one keeps.
 fn kept_of(new: &Records<'_>, old: &Records<'_>, old_root: NodeRef<'_>, root: NodeRef<'_>) -> u32 {
-    let key = (Rc::as_ptr(&old.token).addr(), old_root.id(), root.id());
-    if let Some((_, known)) = new.comparisons.borrow().get(&key) {
-        return *known;
-    }
-    let (before, after) = (reading(old, old_root), reading(new, root));
-    let common = |(fingerprint, &x): (&Fingerprint, &u32)| {
-        step_count::step();
-        x.min(after.counts.get(fingerprint).copied().unwrap_or(0))
-    };
-    let kept = before.counts.iter().map(common).sum();
-    // The token is kept so that its address stays the old records' alone.
-    new.comparisons.borrow_mut().insert(key, (old.token.clone(), kept));
-    kept
+    new.comparisons.get((old.token(), old_root.id(), root.id()), || {
+        let (before, after) = (reading(old, old_root), reading(new, root));
+        let common = |(fingerprint, &x): (&Fingerprint, &u32)| {
+            step_count::step();
+            x.min(after.counts.get(fingerprint).copied().unwrap_or(0))
+        };
+        before.counts.iter().map(common).sum()
+    })
 }
 
 fn document_text(records: &Records<'_>, area: NodeId) -> Fingerprint {
-    if let Some(&known) = records.document_texts.borrow().get(&area) {
-        return known;
-    }
-    let texts =
-        leaves_without(records.tree.node(area), |n| is_field(n) || n.is(States::LIVE) || n.is(States::TIME));
-    let masked: Vec<String> = texts.iter().map(|t| masked(t)).collect();
-    let fingerprint = Fingerprint::of(TextKind::Text, &masked.join("\n"));
-    records.document_texts.borrow_mut().insert(area, fingerprint);
-    fingerprint
+    records.document_texts.get(area, || {
+        let texts = leaves_without(records.tree.node(area), |n| {
+            is_field(n) || n.is(States::LIVE) || n.is(States::TIME)
+        });
+        let masked: Vec<String> = texts.iter().map(|t| masked(t)).collect();
+        Fingerprint::of(TextKind::Text, &masked.join("\n"))
+    })
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! What an app says, so that it stays text in Markdown: it makes no heading, link, table, code or HTML, and none of
 //! the lines that are ours. Follows CommonMark 0.31, 2.4 "Backslash escapes" and the GFM extensions.
 
-use crate::model::escape::escape;
-use std::fmt::Write as _;
+use crate::model::escape::{escape, is_unsafe, percent_encode};
 
 /// Longest address that is listed, in characters.
 const MAX_URL: usize = 2_000;
@@ -88,11 +87,8 @@ pub(super) fn address(url: &str) -> String {
             out.push('…');
             break;
         }
-        if c.is_whitespace() || matches!(c, '<' | '>' | '\\' | '`') || crate::model::escape::is_unsafe(c) {
-            let mut bytes = [0; 4];
-            for byte in c.encode_utf8(&mut bytes).bytes() {
-                write!(out, "%{byte:02X}").expect("writing to a String cannot fail");
-            }
+        if c.is_whitespace() || matches!(c, '<' | '>' | '\\' | '`') || is_unsafe(c) {
+            percent_encode(&mut out, c);
         } else {
             out.push(c);
         }

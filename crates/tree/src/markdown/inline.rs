@@ -30,10 +30,10 @@ impl Line {
         self.text.push_str(piece);
     }
 
-    /// Appends a line that stood below this one.
-    pub(super) fn push_below(&mut self, line: Line) {
+    /// Appends a line, with `between` where both say something.
+    pub(super) fn append(&mut self, between: &str, line: Line) {
         if !self.text.is_empty() && !line.text.is_empty() {
-            self.text.push_str("<br>");
+            self.text.push_str(between);
         }
         self.text.push_str(&line.text);
         self.links.extend(line.links);
@@ -116,14 +116,14 @@ impl<'t> Page<'t> {
         let mut line = Line::default();
         for child in node.children() {
             if self.is_block(child) {
-                whole.push_below(std::mem::take(&mut line));
+                whole.append("<br>", std::mem::take(&mut line));
                 let below = self.block_as_line(child, depth + 1);
-                whole.push_below(below);
+                whole.append("<br>", below);
             } else {
                 self.inline(child, &mut line, depth + 1);
             }
         }
-        whole.push_below(line);
+        whole.append("<br>", line);
         whole
     }
 

@@ -13,6 +13,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use crate::outline::folded;
 use crate::selector::likeness;
 use crate::{NodeId, Tree};
 use std::fmt::Write as _;
@@ -283,8 +284,4 @@ fn numbers(rows: &[Row]) -> Vec<u32> {
     numbers.sort_unstable();
     numbers.dedup();
     numbers
-}
-
-fn folded(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }

@@ -40,7 +40,7 @@ pub(super) struct Page<'t> {
     numbers: HashMap<String, u32>,
     indents: Vec<Indent>,
     /// The next block stands directly below the last one.
-    tight: bool,
+    pub(super) tight: bool,
     /// The last block was a field: a form is not spread.
     after_field: bool,
     /// The block link that the next line of text belongs to.
@@ -95,7 +95,7 @@ impl<'t> Page<'t> {
     pub(super) fn number(&mut self, link: NodeRef<'t>) -> Option<u32> {
         let href = link.attr(Attr::Href).filter(|url| *url != "javascript:")?;
         // Paths are those of the document that they stand in, and a page may show several.
-        let (here, top) = (origin(&link.document().url), origin(&link.tree().documents()[0].url));
+        let (here, top) = (link.document().origin(), link.tree().documents()[0].origin());
         let url =
             if href.starts_with('/') && here != top { format!("{here}{href}") } else { href.to_owned() };
         if let Some(number) = self.numbers.get(&url) {
@@ -123,14 +123,10 @@ impl<'t> Page<'t> {
             Role::List | Role::Tree | Role::Menu | Role::Group if has_items(node) => self.list(node, depth),
             Role::ListItem | Role::TreeItem => self.item(node, "- ", depth),
             Role::Table | Role::Grid | Role::TreeGrid => self.table(node, depth),
-            Role::Blockquote => self.quote(node, depth),
+            Role::Blockquote => self.indented("> ", "> ", |page| page.children(node, depth)),
             Role::Separator => self.emit("---".to_owned(), Vec::new()),
             Role::Code => self.code_block(node),
-            Role::Caption | Role::Legend => {
-                let line = self.inline_of(node, depth).wrapped("**");
-                self.paragraph(line);
-            }
-            Role::Term => {
+            Role::Caption | Role::Legend | Role::Term => {
                 let line = self.inline_of(node, depth).wrapped("**");
                 self.paragraph(line);
             }
@@ -206,7 +202,7 @@ impl<'t> Page<'t> {
         for child in node.children() {
             if self.is_block(child) {
                 let inner = self.inline_of(child, depth + 1);
-                line.push_beside(inner);
+                line.append(" ", inner);
             } else {
                 self.inline(child, &mut line, depth + 1);
             }
@@ -274,10 +270,6 @@ impl<'t> Page<'t> {
                 page.paragraph(Line { text: escape::text(item.name()), links: Vec::new() });
             }
         });
-    }
-
-    fn quote(&mut self, node: NodeRef<'t>, depth: usize) {
-        self.indented("> ", "> ", |page| page.children(node, depth));
     }
 
     fn code_block(&mut self, node: NodeRef<'t>) {
@@ -355,10 +347,6 @@ impl<'t> Page<'t> {
         self.rows.push(Row { text: (prefix + &text).trim_end().to_owned(), links, ..Row::default() });
     }
 
-    pub(super) fn next_is_tight(&mut self) {
-        self.tight = true;
-    }
-
     /// Whether a marker waits for its line.
     fn marker_is_open(&self) -> bool {
         self.indents.last().is_some_and(|i| i.marker.is_some())
@@ -390,28 +378,10 @@ impl<'t> Page<'t> {
     }
 }
 
-impl Line {
-    /// Appends a line that stands beside this one.
-    fn push_beside(&mut self, line: Line) {
-        if !self.text.is_empty() && !line.text.is_empty() {
-            self.text.push(' ');
-        }
-        self.text.push_str(&line.text);
-        self.links.extend(line.links);
-    }
-}
-
 /// The words in a node.
 pub(super) fn plain(node: NodeRef<'_>) -> String {
     let words = node.subtree().filter(|n| n.is_text() && !n.is(States::HIDDEN)).map(NodeRef::name);
     words.collect::<Vec<_>>().join(" ")
-}
-
-/// Scheme and host of an address.
-fn origin(url: &str) -> &str {
-    let host = url.find("://").map_or(0, |at| at + 3);
-    let end = url[host..].find(['/', '?', '#']).map_or(url.len(), |at| host + at);
-    &url[..end]
 }
 
 /// Whether the white space of a text counts.

@@ -46,10 +46,10 @@ impl<'t> Page<'t> {
         let mut lines = grid.into_iter();
         let first = if headed { lines.next().unwrap_or_default() } else { Vec::new() };
         self.table_row(first, width);
-        self.next_is_tight();
+        self.tight = true;
         self.emit(format!("|{}", " --- |".repeat(width)), Vec::new());
         for row in lines {
-            self.next_is_tight();
+            self.tight = true;
             self.table_row(row, width);
         }
     }

@@ -61,14 +61,19 @@ pub fn bare_url(url: &str) -> String {
     // One more than is printed: whether it is cut shows.
     for c in url.chars().take(MAX_URL + 1) {
         if c == '"' || c.is_whitespace() && !is_unsafe(c) {
-            for byte in c.encode_utf8(&mut [0; 4]).bytes() {
-                write!(word, "%{byte:02X}").expect("writing to a String cannot fail");
-            }
+            percent_encode(&mut word, c);
         } else {
             word.push(c);
         }
     }
     escape(&word, MAX_URL)
+}
+
+/// Appends a character, percent-encoded.
+pub(crate) fn percent_encode(out: &mut String, c: char) {
+    for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+        write!(out, "%{byte:02X}").expect("writing to a String cannot fail");
+    }
 }
 
 /// An address in quotes, cut after [`MAX_URL`] characters.

@@ -59,6 +59,15 @@ pub struct Document {
     pub title: String,
 }
 
+impl Document {
+    /// Scheme, host and port of the address.
+    pub(crate) fn origin(&self) -> &str {
+        let host = self.url.find("://").map_or(0, |at| at + 3);
+        let end = self.url[host..].find(['/', '?', '#']).map_or(self.url.len(), |at| host + at);
+        &self.url[..end]
+    }
+}
+
 /// A rectangle in CSS or logical pixels of the viewport (its top left corner is 0,0).
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Rect {

@@ -20,6 +20,7 @@ mod tests;
 
 pub use line::line;
 pub(crate) use line::{Style, describe, or_first_words, state_words};
+pub(crate) use plan::takes_ref;
 pub use plan::{Outline, Plan};
 pub(crate) use sketch::{Shown, Sketch};
 pub(crate) use tell::is_row;
@@ -79,4 +80,9 @@ impl std::fmt::Debug for Cues<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Cues")
     }
+}
+
+/// A text in lower case, its white space collapsed.
+pub(crate) fn folded(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }

@@ -148,7 +148,7 @@ fn inside_counts(lines: &[Shown<'_>], deepest: usize) -> Vec<usize> {
 }
 
 /// Where an element can be acted on or read by itself. A text is read by reading its line.
-fn takes_ref(node: NodeRef<'_>) -> bool {
+pub(crate) fn takes_ref(node: NodeRef<'_>) -> bool {
     !node.is_text() && node.address().is_some()
 }
 

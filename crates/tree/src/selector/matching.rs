@@ -3,7 +3,7 @@
 use super::text::TextIndex;
 use super::{Alternative, Compare, Flag, Key, Selector, Term, reduce};
 use crate::identity::Rows;
-use crate::{Attr, NodeId, NodeRef, Role, States, Tree};
+use crate::{Attr, Document, NodeId, NodeRef, Role, States, Tree};
 use hashbrown::HashSet;
 use std::borrow::Cow;
 
@@ -186,7 +186,7 @@ impl Key {
             }
             Self::Placeholder => node.attr(Attr::Placeholder).is_some_and(|p| value.is(p)),
             Self::Url => match node.attr(Attr::Href) {
-                Some(href) => value.is(href) || value.is(&absolute(href, &node.document().url)),
+                Some(href) => value.is(href) || value.is(&absolute(href, node.document())),
                 None => value.is(&node.document().url),
             },
             Self::App => nearest(node, Role::Application).is_some_and(|n| value.is(n.name())),
@@ -203,16 +203,10 @@ fn nearest(node: NodeRef<'_>, role: Role) -> Option<NodeRef<'_>> {
     std::iter::once(node).chain(node.ancestors()).find(|n| n.role() == role)
 }
 
-/// A link's target with the origin of its document, where it has none of its own.
-fn absolute(href: &str, document: &str) -> String {
-    let origin = document.find("://").map(|at| {
-        let rest = &document[at + 3..];
-        &document[..at + 3 + rest.find(['/', '?', '#']).unwrap_or(rest.len())]
-    });
-    match origin {
-        Some(origin) if href.starts_with('/') => format!("{origin}{href}"),
-        _ => href.to_owned(),
-    }
+/// A link target with the origin of its document.
+fn absolute(href: &str, document: &Document) -> String {
+    let has_origin = href.starts_with('/') && document.url.contains("://");
+    if has_origin { format!("{}{href}", document.origin()) } else { href.to_owned() }
 }
 
 /// A value to compare with.

@@ -69,7 +69,7 @@ impl TextIndex {
             let (first, last) = (all.leaf(begin), all.leaf(end - 1));
             // Overlapping occurrences end in the same elements; one per leaf is enough.
             from = if first == last { all.end(first) } else { begin + first_char(&squeezed) };
-            if first == last && !wanted.is_or_in(tree.node(all.leaves[first].1).name()) {
+            if first == last && !wanted.is(tree.node(all.leaves[first].1).name()) {
                 continue;
             }
             let Some(holder) = common(tree, all.leaves[first].1, all.leaves[last].1) else { continue };
@@ -91,13 +91,6 @@ impl TextIndex {
             }
         }
         found
-    }
-}
-
-impl Wanted<'_> {
-    /// Whether a single leaf reads so, white space included.
-    fn is_or_in(&self, leaf: &str) -> bool {
-        self.is(leaf)
     }
 }
 

@@ -29,14 +29,7 @@ pub(super) fn is_message(node: NodeRef<'_>) -> bool {
 /// A document in a frame that has the origin of the document around it: both are parts of one page.
 pub(super) fn is_of_page_around(node: NodeRef<'_>) -> bool {
     let Some(around) = node.parent() else { return false };
-    let (inner, outer) = (&node.document().url, &around.document().url);
-    inner.starts_with("about:") || origin_of(inner) == origin_of(outer)
-}
-
-/// Scheme, host and port of an address.
-fn origin_of(url: &str) -> &str {
-    let host = url.find("://").map_or(0, |at| at + 3);
-    url[host..].find('/').map_or(url, |end| &url[..host + end])
+    node.document().url.starts_with("about:") || node.document().origin() == around.document().origin()
 }
 
 /// A row header and one cell without controls: a property of the record that the table shows, not a record.

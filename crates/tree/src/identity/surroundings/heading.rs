@@ -1,11 +1,10 @@
 //! Where an element stands that is in no row: heading, section, region, or a frame of the page that is the same
 //! for all records.
 
-use std::cell::{OnceCell, RefCell};
-
-use hashbrown::HashMap;
+use std::cell::OnceCell;
 
 use crate::identity::fingerprint::{Fingerprint, TextKind};
+use crate::identity::memo::Memo;
 use crate::identity::rows::numbers::{is_count, is_number, is_plural, without_counts};
 use crate::identity::rows::text::leaves;
 use crate::identity::surroundings::section::SectionText;
@@ -16,8 +15,8 @@ use crate::{NodeId, NodeRef, Role, Tree};
 pub(crate) struct Surroundings {
     first_heading: OnceCell<Firsts>,
     first_title: OnceCell<Firsts>,
-    headings: RefCell<HashMap<NodeId, Fingerprint>>,
-    pub(super) sections: RefCell<HashMap<NodeId, SectionText>>,
+    headings: Memo<NodeId, Fingerprint>,
+    pub(super) sections: Memo<NodeId, SectionText>,
 }
 
 /// The first heading in each subtree.
@@ -61,28 +60,8 @@ impl Surroundings {
     /// level names the record (`Order 17`) and counts exactly, but for how many there are of what it names (`Orders (12)`).
     /// The mark of what is not saved never counts.
     pub(crate) fn heading_text(&self, heading: NodeRef<'_>) -> Fingerprint {
-        if let Some(&known) = self.headings.borrow().get(&heading.id()) {
-            return known;
-        }
-        let fingerprint = Fingerprint::of(TextKind::Heading, without_mark(&self.read_heading(heading)));
-        self.headings.borrow_mut().insert(heading.id(), fingerprint);
-        fingerprint
-    }
-
-    fn read_heading(&self, heading: NodeRef<'_>) -> String {
-        let leaves = leaves(heading);
-        if heading.level() == 1 {
-            let all: Vec<&str> = leaves.iter().map(|(_, t)| t.as_ref()).collect();
-            let read = if all.is_empty() { heading.name().to_owned() } else { all.join(" ") };
-            return without_number_of(&read).to_owned();
-        }
-        if leaves.is_empty() {
-            return without_counts(heading.name());
-        }
-        let is_badge = |leaf: NodeRef<'_>, text: &str| leaf.parent() != Some(heading) && is_number(text);
-        let kept: Vec<&str> =
-            leaves.iter().filter(|(leaf, text)| !is_badge(*leaf, text)).map(|(_, t)| t.as_ref()).collect();
-        without_counts(&kept.join(" "))
+        self.headings
+            .get(heading.id(), || Fingerprint::of(TextKind::Heading, without_mark(&read_heading(heading))))
     }
 
     /// What is between an element and its heading, the nearest first; without one all up to the document.
@@ -99,6 +78,22 @@ impl Surroundings {
             _ => false,
         })
     }
+}
+
+fn read_heading(heading: NodeRef<'_>) -> String {
+    let leaves = leaves(heading);
+    if heading.level() == 1 {
+        let all: Vec<&str> = leaves.iter().map(|(_, t)| t.as_ref()).collect();
+        let read = if all.is_empty() { heading.name().to_owned() } else { all.join(" ") };
+        return without_number_of(&read).to_owned();
+    }
+    if leaves.is_empty() {
+        return without_counts(heading.name());
+    }
+    let is_badge = |leaf: NodeRef<'_>, text: &str| leaf.parent() != Some(heading) && is_number(text);
+    let kept: Vec<&str> =
+        leaves.iter().filter(|(leaf, text)| !is_badge(*leaf, text)).map(|(_, t)| t.as_ref()).collect();
+    without_counts(&kept.join(" "))
 }
 
 /// Whether a heading is about a named region that an element is not in and that comes behind it: the bar of an editor

@@ -1,15 +1,12 @@
 //! Menus, dialogs and messages: what they say, and which they are.
 
-use std::cell::RefCell;
 use std::sync::Arc;
-
-use hashbrown::HashMap;
 
 use crate::identity::fingerprint::{Fingerprint, TextKind, count_kept};
 use crate::identity::rows::numbers::is_bare;
 use crate::identity::rows::text::{is_field, leaves_without, walk};
 use crate::identity::surroundings::heading::without_mark;
-use crate::{Attr, NodeId, NodeRef, Role, States};
+use crate::{Attr, NodeRef, Role, States};
 
 /// A surface that opens over the rest: menus, listboxes, dialogs, tooltips, and whatever is modal.
 pub(crate) fn is_popup(n: NodeRef<'_>) -> bool {
@@ -57,34 +54,24 @@ impl PopupText {
     }
 }
 
-/// The speeches of one tree, read once each: with the pages of tabs, and without them.
-#[derive(Debug, Default)]
-pub(crate) struct PopupTexts(RefCell<HashMap<(NodeId, bool), PopupText>>);
-
-impl PopupTexts {
-    pub(crate) fn of(&self, speaker: NodeRef<'_>, pages: bool) -> PopupText {
-        if let Some(known) = self.0.borrow().get(&(speaker.id(), pages)) {
-            return known.clone();
-        }
-        let (mut fields, mut progress) = (false, false);
-        walk(speaker, |n| {
-            let field = is_field(n) && !matches!(n.role(), Role::ListBox | Role::Option);
-            fields |= field || matches!(n.role(), Role::Cell | Role::GridCell);
-            progress |= n.role() == Role::ProgressBar;
-            !(fields && progress)
-        });
-        let texts = leaves_without(speaker, |n| {
-            let page = !pages && n.role() == Role::TabPanel;
-            n.is(States::ACTIONABLE) || is_field(n) || n.is(States::LIVE) || page
-        });
-        let said = texts.iter().filter(|t| !is_bare(t)).map(|t| without_mark(t));
-        let mut text: Vec<Fingerprint> =
-            said.filter(|t| !t.is_empty()).map(|t| Fingerprint::of(TextKind::Text, t)).collect();
-        text.sort_unstable();
-        let popup_text = PopupText { text: text.into(), fields, progress };
-        self.0.borrow_mut().insert((speaker.id(), pages), popup_text.clone());
-        popup_text
-    }
+/// What a dialog or message says: with the `pages` of its tabs, or without them.
+pub(crate) fn text_of(speaker: NodeRef<'_>, pages: bool) -> PopupText {
+    let (mut fields, mut progress) = (false, false);
+    walk(speaker, |n| {
+        let field = is_field(n) && !matches!(n.role(), Role::ListBox | Role::Option);
+        fields |= field || matches!(n.role(), Role::Cell | Role::GridCell);
+        progress |= n.role() == Role::ProgressBar;
+        !(fields && progress)
+    });
+    let texts = leaves_without(speaker, |n| {
+        let page = !pages && n.role() == Role::TabPanel;
+        n.is(States::ACTIONABLE) || is_field(n) || n.is(States::LIVE) || page
+    });
+    let said = texts.iter().filter(|t| !is_bare(t)).map(|t| without_mark(t));
+    let mut text: Vec<Fingerprint> =
+        said.filter(|t| !t.is_empty()).map(|t| Fingerprint::of(TextKind::Text, t)).collect();
+    text.sort_unstable();
+    PopupText { text: text.into(), fields, progress }
 }
 
 /// The element that says that it opens a popup (`aria-controls`, `aria-owns`), or else that labels it.

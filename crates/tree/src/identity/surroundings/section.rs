@@ -35,52 +35,51 @@ impl Surroundings {
     /// The text of a section, without rows, controls, labels, live regions and what changes by itself; of a window also
     /// without lists, tables and documents, which change while it stays what it is.
     pub(crate) fn section_text(&self, section: NodeRef<'_>) -> SectionText {
-        if let Some(known) = self.sections.borrow().get(&section.id()) {
-            return known.clone();
-        }
-        let of_window = section.role() == Role::Window;
-        let skip = |n: NodeRef<'_>| {
-            use Role::{Document, Grid, List, ListBox, Log, Region, Table, Tree, TreeGrid};
-            let content =
-                matches!(n.role(), Document | Grid | List | ListBox | Log | Region | Table | Tree | TreeGrid);
-            n.is(States::ACTIONABLE)
-                || is_field(n)
-                || n.is(States::LIVE)
-                || n.is(States::TIME)
-                || matches!(n.role(), Role::Label | Role::Legend)
-                || is_row_role(n.role()) && n.role() != Role::Group
-                || is_popup(n)
-                || of_window && content
-        };
-        // What shows the title, or the first of it, as a label.
-        let is_of_title = |text: &str| {
-            let bare = without_mark(text);
-            of_window && !bare.is_empty() && section.name().contains(bare)
-        };
-        let read = |text: &str| {
-            let of_title = is_of_title(text);
-            (Fingerprint::of(TextKind::Text, if of_title { without_mark(text) } else { text }), of_title)
-        };
-        let texts = leaves_without(section, skip);
-        let mut read: Vec<(Fingerprint, bool)> =
-            texts.iter().filter(|t| !is_volatile(t)).map(|text| read(text)).collect();
-        read.sort_unstable();
-        let all: Arc<[Fingerprint]> = read.iter().map(|(fingerprint, _)| *fingerprint).collect();
-        let (beside_title, labels) = if of_window {
-            let mut labels = 0;
-            walk(section, |n| {
-                let text = n.name();
-                labels +=
-                    usize::from(n.is_text() && !text.is_empty() && !is_volatile(text) && !is_of_title(text));
-                n.is_text() || !skip(n)
-            });
-            let beside_title = read.iter().filter(|(_, of_title)| !of_title);
-            (beside_title.map(|(fingerprint, _)| *fingerprint).collect(), labels)
-        } else {
-            (all.clone(), all.len())
-        };
-        let text = SectionText { all, beside_title, labels };
-        self.sections.borrow_mut().insert(section.id(), text.clone());
-        text
+        self.sections.get(section.id(), || read_section(section))
     }
+}
+
+fn read_section(section: NodeRef<'_>) -> SectionText {
+    let of_window = section.role() == Role::Window;
+    let skip = |n: NodeRef<'_>| {
+        use Role::{Document, Grid, List, ListBox, Log, Region, Table, Tree, TreeGrid};
+        let content =
+            matches!(n.role(), Document | Grid | List | ListBox | Log | Region | Table | Tree | TreeGrid);
+        n.is(States::ACTIONABLE)
+            || is_field(n)
+            || n.is(States::LIVE)
+            || n.is(States::TIME)
+            || matches!(n.role(), Role::Label | Role::Legend)
+            || is_row_role(n.role()) && n.role() != Role::Group
+            || is_popup(n)
+            || of_window && content
+    };
+    // What shows the title, or the first of it, as a label.
+    let is_of_title = |text: &str| {
+        let bare = without_mark(text);
+        of_window && !bare.is_empty() && section.name().contains(bare)
+    };
+    let read = |text: &str| {
+        let of_title = is_of_title(text);
+        (Fingerprint::of(TextKind::Text, if of_title { without_mark(text) } else { text }), of_title)
+    };
+    let texts = leaves_without(section, skip);
+    let mut read: Vec<(Fingerprint, bool)> =
+        texts.iter().filter(|t| !is_volatile(t)).map(|text| read(text)).collect();
+    read.sort_unstable();
+    let all: Arc<[Fingerprint]> = read.iter().map(|(fingerprint, _)| *fingerprint).collect();
+    let (beside_title, labels) = if of_window {
+        let mut labels = 0;
+        walk(section, |n| {
+            let text = n.name();
+            labels +=
+                usize::from(n.is_text() && !text.is_empty() && !is_volatile(text) && !is_of_title(text));
+            n.is_text() || !skip(n)
+        });
+        let beside_title = read.iter().filter(|(_, of_title)| !of_title);
+        (beside_title.map(|(fingerprint, _)| *fingerprint).collect(), labels)
+    } else {
+        (all.clone(), all.len())
+    };
+    SectionText { all, beside_title, labels }
 }

@@ -5,6 +5,7 @@
 
 use super::super::sketch::Sketch;
 use super::says_the_same;
+use crate::outline::folded;
 use crate::{NodeRef, Role, States};
 
 pub(super) fn apply(sketch: &mut Sketch<'_>) {
@@ -87,11 +88,6 @@ fn says_all(node: NodeRef<'_>) -> bool {
                 | Role::Switch
                 | Role::Tab
         )
-}
-
-/// A text as it is compared with a name: small letters, and no space but between words.
-fn folded(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
 /// Texts go that are said; elements without an action fold, so that what can be acted on below stays.
