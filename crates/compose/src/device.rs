@@ -10,7 +10,7 @@ use std::time::Duration;
 use stickpin_device::{
     Action, Aim, AimOptions, AppFolders, Arrived, CancellationToken, Capability, CaptureRequest, Captured,
     Clipboard, Device, DeviceInfo, Dialog, DialogAnswer, Error, ErrorCode, FileInput, Files, Hit, Leave,
-    Lifecycle, Located, Navigation, Notice, Performed, Query, Result, SettleRequest, Settled, Shot,
+    Lifecycle, Located, Moving, Navigation, Notice, Performed, Query, Result, SettleRequest, Settled, Shot,
     ShotRequest, Ticket, unsupported,
 };
 use stickpin_tree::{Handle, Rect};
@@ -141,12 +141,14 @@ impl<G: Ground> Device for Composed<G> {
             match self.judged(number, answer).await {
                 Ok(part) => {
                     settled.settled &= part.settled;
-                    settled.still.extend(part.still.into_iter().map(|still| format!("{name}: {still}")));
+                    settled.still.extend(
+                        part.still.into_iter().map(|still| Moving::Other(format!("{name}: {still}"))),
+                    );
                 }
                 Err(e) if e.code == ErrorCode::ElementNotFound => {}
                 Err(e) if e.code == ErrorCode::Timeout => {
                     settled.settled = false;
-                    settled.still.push(format!("{name} does not answer"));
+                    settled.still.push(Moving::Other(format!("{name} does not answer")));
                 }
                 Err(e) => return Err(e),
             }

@@ -28,7 +28,7 @@ pub use input::{
     Action, Aim, AimOptions, Button, Hit, KEY_NAMES, Landed, MAX_DESCRIPTION, Modifiers, Performed, Prepared,
     is_plain,
 };
-pub use navigation::{Arrived, Leave, Navigation, SettleRequest, Settled};
+pub use navigation::{Arrived, Leave, Moving, Navigation, SettleRequest, Settled};
 pub use notice::{Dialog, DialogAnswer, Notice, Thing};
 pub use pixels::rgb;
 pub use provider::{Check, DeviceEntry, OpenOption, OpenRequest, Provider};

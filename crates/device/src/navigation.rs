@@ -1,5 +1,6 @@
 //! Going somewhere, and waiting until the app is quiet.
 
+use std::fmt;
 use std::time::Duration;
 
 /// When an app counts as quiet.
@@ -16,8 +17,26 @@ pub struct SettleRequest {
 pub struct Settled {
     /// Whether it became quiet.
     pub settled: bool,
-    /// What was still moving: `request GET /api`, `animation on div.spinner`, `mutations of ul#feed`.
-    pub still: Vec<String>,
+    /// What was still moving.
+    pub still: Vec<Moving>,
+}
+
+/// What still moves in an app.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Moving {
+    /// A request without an answer: `GET "/api"`.
+    Request(String),
+    /// Anything else: `animation on div.spinner`, `mutations of ul#feed`.
+    Other(String),
+}
+
+impl fmt::Display for Moving {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Request(words) => write!(f, "request {words}"),
+            Self::Other(words) => f.write_str(words),
+        }
+    }
 }
 
 /// Where to go.

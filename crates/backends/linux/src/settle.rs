@@ -4,7 +4,7 @@ use crate::app::LinuxDevice;
 use crate::limits::ACTIVATION;
 use crate::opening::worked;
 use std::time::{Duration, Instant};
-use stickpin_device::{CancellationToken, Result, SettleRequest, Settled};
+use stickpin_device::{CancellationToken, Moving, Result, SettleRequest, Settled};
 use tokio::time::timeout;
 
 /// The net below events: how long `changed` waits before it says that something *may* have changed, because toolkits do
@@ -71,7 +71,7 @@ impl LinuxDevice {
                 }
             }
             if now >= end || cancel.is_cancelled() {
-                let still = vec![self.heard.state().last.clone()];
+                let still = vec![Moving::Other(self.heard.state().last.clone())];
                 return Ok(Settled { settled: false, still });
             }
             let wait = quiet_at.min(end).saturating_duration_since(now);
@@ -219,6 +219,6 @@ mod tests {
         let cancel = CancellationToken::new();
         let settled = timeout(Duration::from_secs(30), device.until_quiet(request, &cancel)).await;
         let settled = settled.expect("it comes back").unwrap();
-        assert!(!settled.settled && settled.still[0].contains("focused"), "{settled:?}");
+        assert!(!settled.settled && settled.still[0].to_string().contains("focused"), "{settled:?}");
     }
 }

@@ -15,9 +15,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{
     Action, Aim, AimOptions, Arrived, CancellationToken, Capability, CaptureRequest, Captured, Device,
-    DeviceInfo, Dialog, DialogAnswer, Dispatched, Error, ErrorCode, Leave, Lifecycle, Located, Navigation,
-    Notice, Performed, Query, Result, SettleRequest, Settled, Shot, ShotRequest, TabEnd, TabEnded, TabEntry,
-    Tabs,
+    DeviceInfo, Dialog, DialogAnswer, Dispatched, Error, ErrorCode, Leave, Lifecycle, Located, Moving,
+    Navigation, Notice, Performed, Query, Result, SettleRequest, Settled, Shot, ShotRequest, TabEnd,
+    TabEnded, TabEntry, Tabs,
 };
 use stickpin_tree::{Handle, Rect, SurfaceId, quote};
 
@@ -73,7 +73,7 @@ impl SimDevice {
                 if let Some(asked) = &sim.dialog {
                     return Ok(Settled {
                         settled: false,
-                        still: vec![format!("{} dialog", asked.dialog.kind)],
+                        still: vec![Moving::Other(format!("{} dialog", asked.dialog.kind))],
                     });
                 }
                 if sim.revision != revision {

@@ -5,7 +5,7 @@ mod support;
 use std::time::{Duration, Instant};
 use stickpin_device::{
     Action, CancellationToken, CaptureRequest, Device, DialogAnswer, ErrorCode, Landed, Leave, Modifiers,
-    Navigation, Notice, SettleRequest,
+    Moving, Navigation, Notice, SettleRequest,
 };
 use stickpin_tree::Role;
 use support::Page;
@@ -83,7 +83,7 @@ async fn everything_says_at_once_that_a_dialog_is_open_and_nothing_runs_behind_i
     assert!(codes.iter().all(|c| *c == ErrorCode::DialogOpen), "{codes:?}");
     let settle = SettleRequest { quiet: Duration::from_millis(150), cap: Duration::from_secs(10) };
     let settled = page.device.settle(settle, &none).await.unwrap();
-    assert_eq!((settled.settled, settled.still), (false, vec!["a confirm dialog".to_owned()]));
+    assert_eq!((settled.settled, settled.still), (false, vec![Moving::Other("a confirm dialog".to_owned())]));
     page.device.notices().await.unwrap();
     assert!(before.elapsed() < Duration::from_secs(2), "{:?}", before.elapsed());
     page.device.answer_dialog(DialogAnswer::Dismiss).await.unwrap();

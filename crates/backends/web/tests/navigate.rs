@@ -189,7 +189,7 @@ async fn quiet_waits_for_what_ends_and_not_for_what_stays() {
     let short = SettleRequest { cap: Duration::from_millis(600), ..QUIET };
     let settled = page.device.settle(short, &none()).await.unwrap();
     assert!(!settled.settled);
-    assert!(settled.still.iter().any(|s| s.contains("p#out")), "{settled:?}");
+    assert!(settled.still.iter().any(|s| s.to_string().contains("p#out")), "{settled:?}");
     page.close().await;
 }
 

@@ -131,7 +131,7 @@ async fn look_after(cx: &mut Cx, ready: Option<&Ready>, how: How, mut acted: Act
         }
         let settled = settled?;
         acted.settled = Some(settled.settled);
-        acted.still = settled.still;
+        acted.still = settled.still.iter().map(ToString::to_string).collect();
     } else if how.receipt {
         let effects = cx.device()?.effects(EFFECT, &cancel).await;
         if !went_on(cx, &effects) {

@@ -3,7 +3,7 @@
 use super::outline::Line;
 use std::collections::HashMap;
 use std::time::Duration;
-use stickpin_device::{Dialog, FileInput, Hit, Notice};
+use stickpin_device::{Dialog, FileInput, Hit, Moving, Notice};
 use stickpin_tree::{IdentityGrade, Rect};
 
 type Hook = Box<dyn FnMut(&mut World) + Send>;
@@ -69,7 +69,7 @@ pub(crate) struct World {
     /// What the next inputs reach instead of their targets, the last first.
     pub(crate) reached: Vec<String>,
     /// What still moves when quiet is waited for.
-    pub(crate) still: Vec<String>,
+    pub(crate) still: Vec<Moving>,
     /// How many pictures were taken.
     pub(crate) shots: usize,
     /// Whether it tells of elements alone.

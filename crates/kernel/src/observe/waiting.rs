@@ -2,7 +2,7 @@
 
 use crate::command::context::Cx;
 use std::time::Duration;
-use stickpin_device::{Error, ErrorCode, Result, SettleRequest};
+use stickpin_device::{Error, ErrorCode, Moving, Result, SettleRequest};
 use tokio::time::Instant;
 
 /// The net under the events: how long at most until a wait looks again.
@@ -101,7 +101,7 @@ async fn moving(cx: &mut Cx) -> Result<Vec<String>> {
     let now = SettleRequest { quiet: QUIET, cap: Duration::ZERO };
     let others = cx.device()?.settle(now, &cancel).await?.still;
     // Requests were named with their age.
-    still.extend(others.into_iter().filter(|words| !words.starts_with("request ")));
+    still.extend(others.iter().filter(|other| !matches!(other, Moving::Request(_))).map(ToString::to_string));
     Ok(still)
 }
 

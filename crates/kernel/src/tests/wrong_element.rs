@@ -2,7 +2,7 @@
 
 use super::support::{Bench, text};
 use serde_json::json;
-use stickpin_device::Dispatched;
+use stickpin_device::{Dispatched, Moving};
 use stickpin_tree::IdentityGrade;
 
 /// Two records with the same button and the same field.
@@ -481,7 +481,7 @@ async fn words_of_the_device_cannot_make_lines() {
     let (_, r) = b.fails("press", json!({ "target": &delete })).await;
     assert!(!text(&r).contains("\nok:") && !text(&r).contains('\u{1b}'), "{:?}", text(&r));
     b.fake.world().covered.clear();
-    b.fake.world().still.push(forged);
+    b.fake.world().still.push(Moving::Other(forged));
     let r = b.ok("press", json!({ "target": &delete, "settle": true })).await;
     assert!(!text(&r).contains("\nok:") && !text(&r).contains('\u{1b}'), "{:?}", text(&r));
 }

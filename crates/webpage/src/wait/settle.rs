@@ -5,7 +5,7 @@ use crate::read::page::Page;
 use crate::state::{Request, Stage, TabState};
 use crate::tab::{Fault, expression};
 use std::time::{Duration, Instant};
-use stickpin_device::{CancellationToken, Result, Settled, request_words};
+use stickpin_device::{CancellationToken, Moving, Result, Settled, request_words};
 use stickpin_tree::quote_url;
 use tokio::time::{sleep_until, timeout};
 
@@ -31,20 +31,20 @@ fn old_at(request: &Request) -> Instant {
 }
 
 /// What of a tab still moves, as its events tell it, and when it has to be looked at again if no event comes.
-fn moving(tab: &TabState, acted: Option<Instant>, quiet: Duration) -> Option<(Vec<String>, Option<Instant>)> {
+fn moving(tab: &TabState, acted: Option<Instant>, quiet: Duration) -> Option<(Vec<Moving>, Option<Instant>)> {
     if let Some(dialog) = &tab.dialog {
-        return Some((vec![format!("a {} dialog", dialog.kind)], None));
+        return Some((vec![Moving::Other(format!("a {} dialog", dialog.kind))], None));
     }
     if let Some((url, _)) = &tab.navigating {
-        return Some((vec![format!("navigation to {}", quote_url(url))], None));
+        return Some((vec![Moving::Other(format!("navigation to {}", quote_url(url)))], None));
     }
     if tab.main_frame().is_none_or(|frame| frame.stage < Stage::Ready) {
-        return Some((vec!["the document is being loaded".to_owned()], None));
+        return Some((vec![Moving::Other("the document is being loaded".to_owned())], None));
     }
     let now = Instant::now();
     let young: Vec<_> = tab.requests.values().filter(|r| r.counts && now < old_at(r)).collect();
     if let Some(oldest) = young.iter().map(|r| old_at(r)).min() {
-        let words = young.iter().map(|r| format!("request {}", request_words(&r.method, &r.url)));
+        let words = young.iter().map(|r| Moving::Request(request_words(&r.method, &r.url)));
         return Some((words.take(MAX_STILL).collect(), Some(oldest)));
     }
     let since = tab.active_at.into_iter().chain(acted).max()?;
@@ -63,6 +63,7 @@ pub async fn settle_until(
     cancel: &CancellationToken,
 ) -> Result<Settled> {
     let not_yet = |still| Ok(Settled { settled: false, still });
+    let named = |quiet: Quiet| quiet.still.into_iter().map(Moving::Other).collect::<Vec<_>>();
     loop {
         let (version, state) = page.tab.read(|tab| (tab.version(), moving(tab, page.acted, quiet)))?;
         let now = Instant::now();
@@ -70,8 +71,8 @@ pub async fn settle_until(
             let dialog = page.tab.read(|tab| tab.dialog.is_some())?;
             if still.is_empty() && now >= deadline && !dialog {
                 // Changes of the document, which only the page can name.
-                let named = timeout(WORDS, inside(page, milliseconds(quiet), 0)).await;
-                return not_yet(named.ok().and_then(Result::ok).map(|q| q.still).unwrap_or_default());
+                let answer = timeout(WORDS, inside(page, milliseconds(quiet), 0)).await;
+                return not_yet(answer.ok().and_then(Result::ok).map(named).unwrap_or_default());
             }
             if dialog || now >= deadline || cancel.is_cancelled() {
                 return not_yet(still);
@@ -93,7 +94,7 @@ pub async fn settle_until(
             () = cancel.cancelled() => return not_yet(Vec::new()),
         };
         match answer {
-            Err(_) => return not_yet(vec!["a script of the page is running".to_owned()]),
+            Err(_) => return not_yet(vec![Moving::Other("a script of the page is running".to_owned())]),
             Ok(Ok(Quiet { settled: true, .. })) => {
                 let acted = page.acted;
                 let same = page.tab.read(|tab| moving(tab, acted, quiet).is_none())?;
@@ -101,9 +102,9 @@ pub async fn settle_until(
                     return Ok(Settled { settled: true, still: Vec::new() });
                 }
             }
-            Ok(Ok(Quiet { still, .. })) => {
+            Ok(Ok(quiet)) => {
                 if Instant::now() + Duration::from_millis(20) >= deadline {
-                    return not_yet(still);
+                    return not_yet(named(quiet));
                 }
             }
             Ok(Err(Fault::WorldGone | Fault::Dialog(_))) => {}

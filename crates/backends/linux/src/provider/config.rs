@@ -1,11 +1,11 @@
 //! What the provider knows of this machine, and the ways to its displays and buses.
 
 use crate::app::lost;
-use crate::provider::app_dirs::AppDirs;
 use crate::bus::fault::Fault;
 use crate::bus::{Addresses, Desktop, Listener};
 use crate::events::Heard;
 use crate::opening::Opening;
+use crate::provider::app_dirs::AppDirs;
 use crate::provider::installed::{self, Launch, Places};
 use crate::screen::Screen;
 use std::ffi::OsString;

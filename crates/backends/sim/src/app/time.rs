@@ -5,6 +5,7 @@ use super::nav::Leave;
 use super::script::{Stmt, Verb};
 use super::sim::Sim;
 use std::sync::Arc;
+use stickpin_device::Moving;
 
 /// Something that will happen.
 #[derive(Debug)]
@@ -62,12 +63,15 @@ impl Sim {
     }
 
     /// What is still to come before a moment, in words.
-    pub(crate) fn still(&self, until: u64) -> Vec<String> {
+    pub(crate) fn still(&self, until: u64) -> Vec<Moving> {
         let mut timers: Vec<_> = self.timers.iter().filter(|t| t.is_load() || t.due <= until).collect();
         timers.sort_by_key(|t| (t.due, t.serial));
         timers
             .iter()
-            .map(|t| format!("{} {}", if t.is_load() { "request" } else { "timer" }, t.name))
+            .map(|t| match t.is_load() {
+                true => Moving::Request(t.name.to_string()),
+                false => Moving::Other(format!("timer {}", t.name)),
+            })
             .collect()
     }
 

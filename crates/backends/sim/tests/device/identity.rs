@@ -83,7 +83,7 @@ async fn idleness_is_proved_and_not_waited_for() {
     b.probe.run("load 30000 tick").unwrap();
     let settled = b.settle().await;
     assert_eq!(
-        (settled.settled, settled.still.iter().any(|s| s == "request tick")),
+        (settled.settled, settled.still.iter().any(|s| s.to_string() == "request tick")),
         (false, true),
         "{settled:?}"
     );

@@ -181,12 +181,16 @@ impl Command for WaitStable {
                 return Ok(Waited { truth: "nothing moves".to_owned() });
             }
             if !stop.is_cancelled() || Instant::now() >= end {
-                let still = settled.still.join(", ");
+                let still: Vec<String> = settled.still.iter().map(ToString::to_string).collect();
                 return Err(Error::new(
                     ErrorCode::Timeout,
-                    format!("waited {} ms for quiet; still moving: {}", self.timeout, escape(&still, 500)),
+                    format!(
+                        "waited {} ms for quiet; still moving: {}",
+                        self.timeout,
+                        escape(&still.join(", "), 500)
+                    ),
                 )
-                .details(serde_json::json!({ "still": settled.still })));
+                .details(serde_json::json!({ "still": still })));
             }
             // Stopped early: somebody else has something to do.
             cx.let_others_in().await?;
