@@ -135,8 +135,6 @@ const LARGE: &[&str] = &[
     "backends/linux: type Desk",
     "backends/linux: type Display",
     "backends/linux: type LinuxDevice",
-    "backends/web: circle with around",
-    "backends/web: type WebDevice",
     "kernel: folder src/commands",
     "kernel: type Cx",
     "session: type Session",

@@ -1,9 +1,8 @@
 //! Downloads: what comes, under which name it is kept, and what is told of it.
 
-use crate::device::WebDevice;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use stickpin_device::{Download, DownloadState, Notice, Result};
+use stickpin_device::{Download, DownloadState, Notice};
 use stickpin_devtools::protocol as cdp;
 
 /// Downloads that are remembered.
@@ -18,7 +17,7 @@ pub(crate) struct Coming {
     guid: String,
     pub(crate) download: Download,
     pub(crate) began: Instant,
-    ended: Option<Instant>,
+    pub(crate) ended: Option<Instant>,
     /// That it is under way was told.
     told: bool,
 }
@@ -107,16 +106,6 @@ impl Coming {
         self.told = true;
         let Download { name, received, total, .. } = self.download.clone();
         Some(Notice::Downloading { name, received, total })
-    }
-}
-
-impl WebDevice {
-    pub(crate) fn seen_downloads(&self) -> Result<Vec<Download>> {
-        self.page.tab.read(|_| ())?;
-        let known = self.around.known();
-        let since =
-            |d: &&Coming| d.began >= self.page.begun || d.ended.is_none_or(|at| at >= self.page.begun);
-        Ok(known.downloads.iter().filter(since).map(|d| d.download.clone()).collect())
     }
 }
 

@@ -1,54 +1,54 @@
 //! Closing a list that was opened in vain.
 
-use crate::device::WebDevice;
+use crate::act;
+use crate::driven::Driven;
 use serde::de::IgnoredAny;
 use stickpin_device::{
-    Action, AimOptions, CancellationToken, Device, Hit, Landed, Modifiers, Performed, Result,
+    Action, AimOptions, CancellationToken, Hit, Landed, Modifiers, Performed, Result, Ticket,
 };
 use stickpin_tree::Handle;
 use stickpin_webpage::agent::Opened;
 use stickpin_webpage::read::page::Place;
 use stickpin_webpage::tab::frames;
 
-impl WebDevice {
-    /// Closes what a press on an element opened, if it is open: by another press where the element says that it is expanded,
-    /// else by Escape. Lists that were there before belong to something else.
-    pub(crate) async fn fold_list(&mut self, opener: Handle, older: &[Handle]) -> Result<bool> {
-        if self.dialog().is_some() {
-            return Ok(false);
-        }
-        let Some(Place { world, id }) = self.page.place(opener)? else { return Ok(false) };
-        let older: Vec<u64> = older.iter().filter(|h| h.scope == opener.scope).map(|h| h.id).collect();
-        let mut opened: Option<Opened> = self.page.tab.call(&world, "opened", (id, &older)).await?;
-        let Some(Opened { press, .. }) = opened else { return Ok(false) };
-        if press {
-            if self.press_again(opener).await?
-                && self.page.tab.call::<bool>(&world, "folded", (id, &older, true)).await?
-            {
-                return Ok(true);
-            }
-            // It may have opened another list in its place.
-            opened = self.page.tab.call(&world, "opened", (id, &older)).await?;
-        }
-        let Some(Opened { expanded, key, .. }) = opened else { return Ok(true) };
-        if !key || !frames::has_keys(&self.page.tab, &world).await? {
-            return Ok(false);
-        }
-        self.page.tab.call::<IgnoredAny>(&world, "expectEscape", (id, &older)).await?;
-        let escape = Action::Key { modifiers: Modifiers::default(), key: "Escape".to_owned() };
-        self.perform(&escape, &CancellationToken::new()).await?;
-        Ok(self.page.tab.call(&world, "folded", (id, &older, expanded)).await?)
+/// Closes what a press on an element opened, if it is open: by another press where the element says that it is expanded,
+/// else by Escape. Lists that were there before belong to something else.
+pub(crate) async fn fold_list(web: &mut Driven, opener: Handle, older: &[Handle]) -> Result<bool> {
+    if web.dialog().is_some() {
+        return Ok(false);
     }
+    let Some(Place { world, id }) = web.page.place(opener)? else { return Ok(false) };
+    let older: Vec<u64> = older.iter().filter(|h| h.scope == opener.scope).map(|h| h.id).collect();
+    let mut opened: Option<Opened> = web.page.tab.call(&world, "opened", (id, &older)).await?;
+    let Some(Opened { press, .. }) = opened else { return Ok(false) };
+    if press {
+        if press_again(web, opener).await?
+            && web.page.tab.call::<bool>(&world, "folded", (id, &older, true)).await?
+        {
+            return Ok(true);
+        }
+        // It may have opened another list in its place.
+        opened = web.page.tab.call(&world, "opened", (id, &older)).await?;
+    }
+    let Some(Opened { expanded, key, .. }) = opened else { return Ok(true) };
+    if !key || !frames::has_keys(&web.page.tab, &world).await? {
+        return Ok(false);
+    }
+    web.page.tab.call::<IgnoredAny>(&world, "expectEscape", (id, &older)).await?;
+    let escape = Action::Key { modifiers: Modifiers::default(), key: "Escape".to_owned() };
+    act::commit(web, &escape, &Ticket::default(), &CancellationToken::new()).await?;
+    Ok(web.page.tab.call(&world, "folded", (id, &older, expanded)).await?)
+}
 
-    /// Presses an element if nothing lies on it; whether the press reached it.
-    async fn press_again(&mut self, target: Handle) -> Result<bool> {
-        let aim =
-            self.aim(target, AimOptions { pointer: true, press: true, plain: true, guarded: &[] }).await?;
-        if aim.hit != Hit::Target {
-            return Ok(false);
-        }
-        let press = Action::press(aim.point, Some(target));
-        let Performed { landed, .. } = self.perform(&press, &CancellationToken::new()).await?;
-        Ok(!matches!(landed, Landed::Elsewhere { .. } | Landed::Changed { .. }))
+/// Presses an element if nothing lies on it; whether the press reached it.
+async fn press_again(web: &mut Driven, target: Handle) -> Result<bool> {
+    let aim =
+        act::aim(web, target, AimOptions { pointer: true, press: true, plain: true, guarded: &[] }).await?;
+    if aim.hit != Hit::Target {
+        return Ok(false);
     }
+    let press = Action::press(aim.point, Some(target));
+    let Performed { landed, .. } =
+        act::commit(web, &press, &Ticket::default(), &CancellationToken::new()).await?;
+    Ok(!matches!(landed, Landed::Elsewhere { .. } | Landed::Changed { .. }))
 }

@@ -4,7 +4,7 @@
 //! This covers navigations of every tab and frame, whoever began them, redirects, and what pages load; links are resolved before
 //! a path is compared. What the network serves is not paused.
 
-use crate::device::WebDevice;
+use crate::driven::Driven;
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -66,26 +66,24 @@ pub(crate) fn paused(
     });
 }
 
-impl WebDevice {
-    /// Confines all tabs, also those to come.
-    pub(crate) async fn close_gate(&mut self, roots: &[PathBuf]) -> Result<()> {
-        let sessions: Vec<String> = {
-            if self.around.known().file_roots.replace(roots.to_vec()).is_some() {
-                return Ok(());
-            }
-            let state = self.page.tab.shared.state();
-            state.tabs.keys().chain(state.children.keys()).cloned().collect()
-        };
-        let client = &self.page.tab.client;
-        let closing: Vec<_> = sessions.iter().map(|s| client.send(Some(s), &closed())).collect();
-        for answer in closing {
-            match answer.await {
-                Ok(_) => {}
-                // A target that has gone shows nothing.
-                Err(e) if e.session_gone() => {}
-                Err(e) => return Err(self.page.tab.call_error(&e)),
-            }
+/// Confines all tabs, also those to come.
+pub(crate) async fn close_gate(web: &mut Driven, roots: &[PathBuf]) -> Result<()> {
+    let sessions: Vec<String> = {
+        if web.around.known().file_roots.replace(roots.to_vec()).is_some() {
+            return Ok(());
         }
-        Ok(())
+        let state = web.page.tab.shared.state();
+        state.tabs.keys().chain(state.children.keys()).cloned().collect()
+    };
+    let client = &web.page.tab.client;
+    let closing: Vec<_> = sessions.iter().map(|s| client.send(Some(s), &closed())).collect();
+    for answer in closing {
+        match answer.await {
+            Ok(_) => {}
+            // A target that has gone shows nothing.
+            Err(e) if e.session_gone() => {}
+            Err(e) => return Err(web.page.tab.call_error(&e)),
+        }
     }
+    Ok(())
 }

@@ -2,8 +2,9 @@
 //! left through its own process: whoever wants to leave one that hangs ends its script first, and where that does not
 //! help, goes on in another tab.
 
-use crate::device::WebDevice;
-use crate::tabs::{create, slow};
+use crate::driven::{Driven, PATIENCE};
+use crate::navigate;
+use crate::tabs::{self, create, slow};
 use std::time::{Duration, Instant};
 use stickpin_device::{
     Arrived, CancellationToken, Dialog, Error, ErrorCode, Leave, Navigation, Notice, Result,
@@ -28,167 +29,144 @@ const ROUNDS: usize = 3;
 /// How long a tab may take to be there, or to be gone.
 const OTHER: Duration = Duration::from_secs(5);
 
-/// How many times in a row one question is dismissed until it is dismissed by itself.
-const PATIENCE: u32 = 3;
-
-/// What was dismissed again and again, while the page did nothing but ask.
-#[derive(Debug, Default)]
-pub(crate) struct Nagging {
-    question: Option<(String, String)>,
-    times: u32,
+/// Makes a page answer that is to be left. `leave` says whether its questions may be answered.
+///
+/// # Errors
+/// `BACKEND_LOST`.
+pub(crate) async fn wake(web: &Driven, leave: Leave) -> Result<Woken> {
+    for round in 0..=ROUNDS {
+        match answered(web, if round == 0 { BUSY } else { ENDED }).await? {
+            Answer::Now if round == 0 => return Ok(Woken::Well),
+            Answer::Now => {
+                // A timer may have begun the next one.
+                tokio::time::sleep(AGAIN).await;
+                return Ok(if answered(web, ENDED).await? == Answer::Now {
+                    Woken::Well
+                } else {
+                    Woken::Never
+                });
+            }
+            // It is for whoever drives the page, and what comes next says so.
+            Answer::Asks if leave == Leave::Ask => return Ok(Woken::Well),
+            Answer::Asks => silence(&web.page.tab).await?,
+            Answer::Never => end_scripts(&web.page.tab)?,
+        }
+    }
+    Ok(Woken::Never)
 }
 
-impl Nagging {
-    /// A question is dismissed: whether it has been asked too often.
-    fn again(&mut self, kind: &str, message: &str) -> bool {
-        let question = Some((kind.to_owned(), message.to_owned()));
-        self.times = if self.question == question { self.times + 1 } else { 1 };
-        self.question = question;
-        self.times >= PATIENCE
+/// Dismisses what a page asks, now and from here on, until another document is there.
+async fn silence(tab: &Tab) -> Result<()> {
+    tab.write(|state| {
+        state.silenced = state.dialog.as_ref().map(|dialog| (dialog.kind.clone(), dialog.message.clone()));
+    })?;
+    match tab.command(&cdp::HandleDialog { accept: false, prompt_text: None }).await {
+        // The browser closed it meanwhile.
+        Err(e) if e.code == ErrorCode::Internal => Ok(()),
+        done => done.map(drop),
     }
 }
 
-impl WebDevice {
-    /// Makes a page answer that is to be left. `leave` says whether its questions may be answered.
-    ///
-    /// # Errors
-    /// `BACKEND_LOST`.
-    pub(crate) async fn wake(&self, leave: Leave) -> Result<Woken> {
-        for round in 0..=ROUNDS {
-            match self.answered(if round == 0 { BUSY } else { ENDED }).await? {
-                Answer::Now if round == 0 => return Ok(Woken::Well),
-                Answer::Now => {
-                    // A timer may have begun the next one.
-                    tokio::time::sleep(AGAIN).await;
-                    return Ok(if self.answered(ENDED).await? == Answer::Now {
-                        Woken::Well
-                    } else {
-                        Woken::Never
-                    });
-                }
-                // It is for whoever drives the page, and what comes next says so.
-                Answer::Asks if leave == Leave::Ask => return Ok(Woken::Well),
-                Answer::Asks => self.silence(&self.page.tab).await?,
-                Answer::Never => end_scripts(&self.page.tab)?,
-            }
-        }
-        Ok(Woken::Never)
+/// Whether every process of the page takes up what it is told.
+async fn answered(web: &Driven, patience: Duration) -> Result<Answer> {
+    let asked = |tab: &TabState| tab.dialog.as_ref().is_some_and(|d| d.kind != "beforeunload");
+    if web.page.tab.read(asked)? {
+        return Ok(Answer::Asks);
     }
-
-    /// Dismisses what a page asks, now and from here on, until another document is there.
-    async fn silence(&self, tab: &Tab) -> Result<()> {
-        tab.write(|state| {
-            state.silenced =
-                state.dialog.as_ref().map(|dialog| (dialog.kind.clone(), dialog.message.clone()));
-        })?;
-        match tab.command(&cdp::HandleDialog { accept: false, prompt_text: None }).await {
-            // The browser closed it meanwhile.
-            Err(e) if e.code == ErrorCode::Internal => Ok(()),
-            done => done.map(drop),
+    let probe = cdp::Evaluate { expression: "0".to_owned(), ..cdp::Evaluate::default() };
+    let replies: Vec<_> = sessions(&web.page.tab)?
+        .iter()
+        .map(|session| web.page.tab.client.send(Some(session), &probe))
+        .collect();
+    let answered = async {
+        for reply in replies {
+            // Refused: that document is on its way out.
+            drop(reply.await);
         }
+    };
+    tokio::select! {
+        biased;
+        answered = timeout(patience, answered) => {
+            web.page.tab.read(|_| ())?;
+            Ok(if answered.is_ok() { Answer::Now } else { Answer::Never })
+        }
+        asks = web.page.tab.until(|tab| asked(tab).then_some(())) => asks.map(|()| Answer::Asks),
     }
+}
 
-    /// Whether every process of the page takes up what it is told.
-    async fn answered(&self, patience: Duration) -> Result<Answer> {
-        let asked = |tab: &TabState| tab.dialog.as_ref().is_some_and(|d| d.kind != "beforeunload");
-        if self.page.tab.read(asked)? {
-            return Ok(Answer::Asks);
-        }
-        let probe = cdp::Evaluate { expression: "0".to_owned(), ..cdp::Evaluate::default() };
-        let replies: Vec<_> = sessions(&self.page.tab)?
-            .iter()
-            .map(|session| self.page.tab.client.send(Some(session), &probe))
-            .collect();
-        let answered = async {
-            for reply in replies {
-                // Refused: that document is on its way out.
-                drop(reply.await);
-            }
-        };
-        tokio::select! {
-            biased;
-            answered = timeout(patience, answered) => {
-                self.page.tab.read(|_| ())?;
-                Ok(if answered.is_ok() { Answer::Now } else { Answer::Never })
-            }
-            asks = self.page.tab.until(|tab| asked(tab).then_some(())) => asks.map(|()| Answer::Asks),
-        }
+/// A question of a tab is about to be dismissed. One that comes over and over is dismissed by itself from here on,
+/// which is the answer.
+pub(crate) fn dismissing(web: &mut Driven, tab: &Tab, dialog: &Dialog) -> Result<bool> {
+    if dialog.kind == "beforeunload" || !web.nagging.again(&dialog.kind, &dialog.message) {
+        return Ok(false);
     }
+    tab.write(|state| state.silenced = Some((dialog.kind.clone(), dialog.message.clone())))?;
+    Ok(true)
+}
 
-    /// A question of a tab is about to be dismissed. One that comes over and over is dismissed by itself from here on,
-    /// which is the answer.
-    pub(crate) fn dismissing(&mut self, tab: &Tab, dialog: &Dialog) -> Result<bool> {
-        if dialog.kind == "beforeunload" || !self.nagging.again(&dialog.kind, &dialog.message) {
-            return Ok(false);
-        }
-        tab.write(|state| state.silenced = Some((dialog.kind.clone(), dialog.message.clone())))?;
-        Ok(true)
+/// Whether the page takes up what it is told, rather than asking again at once.
+pub(crate) async fn answers_now(web: &Driven) -> Result<bool> {
+    Ok(answered(web, ENDED).await? == Answer::Now)
+}
+
+/// Whether a page goes on that was dismissed for the last time.
+///
+/// # Errors
+/// `TIMEOUT` when it does nothing but ask.
+pub(crate) async fn goes_on(web: &Driven) -> Result<()> {
+    match answered(web, ENDED).await? {
+        Answer::Never => Err(Error::new(
+            ErrorCode::Timeout,
+            format!("dismissed {PATIENCE} times in a row, and the page does nothing but ask again: it is not heard any more"),
+        )
+        .hint("stickpin reload starts it anew; stickpin back, or stickpin open URL, leaves it")),
+        Answer::Now | Answer::Asks => Ok(()),
     }
+}
 
-    /// Whether the page takes up what it is told, rather than asking again at once.
-    pub(crate) async fn answers_now(&self) -> Result<bool> {
-        Ok(self.answered(ENDED).await? == Answer::Now)
+/// Goes on in another tab, and gives up the one that hangs.
+///
+/// # Errors
+/// As for any navigation; the page that hangs is given up all the same.
+pub(crate) async fn replace(
+    web: &mut Driven,
+    to: &Navigation,
+    deadline: Instant,
+    cancel: &CancellationToken,
+) -> Result<Arrived> {
+    let Some(what) = address_of(web, to).await? else {
+        return Ok(Arrived { moved: false, ..Arrived::default() });
+    };
+    let hung = web.page.tab.clone();
+    let (id, target_id) = hung.write(|tab| {
+        tab.asked_to_close = true;
+        (tab.id(), tab.target.clone())
+    })?;
+    let created = timeout(OTHER, create(&hung.client, &hung.shared)).await;
+    let session = created.map_err(|_| slow("opened"))??;
+    tabs::drive(web, session);
+    web.trail.retain(|session| *session != hung.session);
+    web.page.tab.write(|tab| {
+        tab.driven = true;
+        tab.notice(Notice::Closed { id });
+    })?;
+    // A page that hangs does not close itself.
+    drop(hung.client.send(Some(&hung.session), &cdp::CrashPage {}));
+    drop(hung.client.send(None, &cdp::CloseTarget { target_id }));
+    if timeout(OTHER, hung.shared.until_gone(&hung.session)).await.is_err() {
+        tracing::warn!("a page that hangs was left behind");
     }
+    web.page.tab.top().await?;
+    Box::pin(navigate::go(web, &Navigation::To(what), Leave::Discard, deadline, cancel)).await
+}
 
-    /// Whether a page goes on that was dismissed for the last time.
-    ///
-    /// # Errors
-    /// `TIMEOUT` when it does nothing but ask.
-    pub(crate) async fn goes_on(&self) -> Result<()> {
-        match self.answered(ENDED).await? {
-            Answer::Never => Err(Error::new(
-                ErrorCode::Timeout,
-                format!("dismissed {PATIENCE} times in a row, and the page does nothing but ask again: it is not heard any more"),
-            )
-            .hint("stickpin reload starts it anew; stickpin back, or stickpin open URL, leaves it")),
-            Answer::Now | Answer::Asks => Ok(()),
-        }
-    }
-
-    /// Goes on in another tab, and gives up the one that hangs.
-    ///
-    /// # Errors
-    /// As for any navigation; the page that hangs is given up all the same.
-    pub(crate) async fn replace(
-        &mut self,
-        to: &Navigation,
-        deadline: Instant,
-        cancel: &CancellationToken,
-    ) -> Result<Arrived> {
-        let Some(what) = self.address_of(to).await? else {
-            return Ok(Arrived { moved: false, ..Arrived::default() });
-        };
-        let hung = self.page.tab.clone();
-        let (id, target_id) = hung.write(|tab| {
-            tab.asked_to_close = true;
-            (tab.id(), tab.target.clone())
-        })?;
-        let created = timeout(OTHER, create(&hung.client, &hung.shared)).await;
-        let session = created.map_err(|_| slow("opened"))??;
-        self.drive(session);
-        self.trail.retain(|session| *session != hung.session);
-        self.page.tab.write(|tab| {
-            tab.driven = true;
-            tab.notice(Notice::Closed { id });
-        })?;
-        // A page that hangs does not close itself.
-        drop(hung.client.send(Some(&hung.session), &cdp::CrashPage {}));
-        drop(hung.client.send(None, &cdp::CloseTarget { target_id }));
-        if timeout(OTHER, hung.shared.until_gone(&hung.session)).await.is_err() {
-            tracing::warn!("a page that hangs was left behind");
-        }
-        self.page.tab.top().await?;
-        Box::pin(self.go(&Navigation::To(what), Leave::Discard, deadline, cancel)).await
-    }
-
-    /// The address that a step leads to; none where it leads nowhere.
-    async fn address_of(&self, to: &Navigation) -> Result<Option<String>> {
-        match to {
-            Navigation::To(what) => Ok(Some(what.clone())),
-            Navigation::Reload => self.page.tab.url().map(Some),
-            Navigation::Back | Navigation::Forward => Ok(self.entry(to).await?.map(|entry| entry.url)),
-            Navigation::Home => Ok(None),
-        }
+/// The address that a step leads to; none where it leads nowhere.
+async fn address_of(web: &Driven, to: &Navigation) -> Result<Option<String>> {
+    match to {
+        Navigation::To(what) => Ok(Some(what.clone())),
+        Navigation::Reload => web.page.tab.url().map(Some),
+        Navigation::Back | Navigation::Forward => Ok(navigate::entry(web, to).await?.map(|entry| entry.url)),
+        Navigation::Home => Ok(None),
     }
 }
 
@@ -239,19 +217,4 @@ pub(crate) fn not_taken() -> Fault {
     Error::new(ErrorCode::Timeout, "the page did not take the input up in time")
         .hint("a script of the page may be running for ever: stickpin reload")
         .into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_one_question_asked_over_and_over_is_nagging() {
-        let mut nagging = Nagging::default();
-        let mut again = |message| nagging.again("confirm", message);
-        assert_eq!(
-            ["a", "a", "b", "a", "a", "a", "a"].map(&mut again),
-            [false, false, false, false, false, true, true]
-        );
-    }
 }

@@ -5,16 +5,21 @@
 //! |---|---|
 //! | `find`, `launch` | which browser, how it starts and ends, what is swept after a crash |
 //! | `around`, `events`, `downloads`, `gate` | what is known of the browser from its events; which files its pages may show |
+//! | `driven` | a browser and the tab of it that is driven: what the functions below work on |
 //! | `tabs` | which tabs there are, and the one that is driven |
-//! | `provider`, `device` | the device traits |
+//! | `provider`, `device`, `facets` | the device traits |
 //! | `navigate`, `address`, `hang` | going somewhere, what an address is, pages that do not answer and how they are left |
+//! | `act` | inputs, answers to dialogs |
 //! | `fold` | closing a list that was opened in vain |
 
+mod act;
 mod address;
 mod around;
 mod device;
 mod downloads;
+mod driven;
 mod events;
+mod facets;
 mod find;
 mod fold;
 mod gate;

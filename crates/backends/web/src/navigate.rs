@@ -1,9 +1,9 @@
 //! Going somewhere else, and knowing when one is there.
 
 use crate::address;
-use crate::device::WebDevice;
+use crate::driven::Driven;
 use crate::gate;
-use crate::hang::Woken;
+use crate::hang::{self, Woken};
 use std::time::{Duration, Instant};
 use stickpin_device::{
     Arrived, CancellationToken, Dispatched, Error, ErrorCode, Leave, Navigation, Notice, Page, Result,
@@ -29,216 +29,210 @@ const CAME: Duration = Duration::from_secs(1);
 /// What a new tab shows.
 pub(crate) const EMPTY: &str = "about:blank";
 
-impl WebDevice {
-    pub(crate) async fn go(
-        &mut self,
-        to: &Navigation,
-        leave: Leave,
-        deadline: Instant,
-        cancel: &CancellationToken,
-    ) -> Result<Arrived> {
-        let before = self.page.tab.url()?;
-        if let Navigation::To(what) = to {
-            // What is no address, or not to be opened, leaves the page alone.
-            gate::admit(&address::parse(what)?, self.around.file_roots().as_deref())?;
-        }
-        let woken = tokio::select! {
-            woken = self.wake(leave) => woken?,
-            () = cancel.cancelled() => return Err(cancelled()),
-        };
-        if woken == Woken::Never {
-            return self.replace(to, deadline, cancel).await;
-        }
-        let arrivals = self.page.tab.read(|tab| tab.arrivals)?;
-        let moved = tokio::select! {
-            moved = self.leave(to, leave, deadline) => moved,
-            () = cancel.cancelled() => Err(cancelled()),
-        };
-        let moved = match moved {
-            Ok(moved) => moved,
-            // What is no address, or no step of a browser, was not even tried.
-            Err(e) if matches!(e.code, ErrorCode::InvalidArgs | ErrorCode::Unsupported) => return Err(e),
-            Err(mut e) => {
-                if e.code == ErrorCode::DeviceNotFound
-                    && !self.page.tab.closed()
-                    && before != EMPTY
-                    && self.page.tab.read(|tab| tab.arrivals)? != arrivals
-                {
-                    e.message =
-                        format!("{}; an error page stands in place of {} now", e.message, clip(&before));
-                    e.hint = format!("{}; stickpin back returns to what was there", e.hint);
-                }
-                if e.code == ErrorCode::Timeout {
-                    // The page that is there answers nothing while the browser waits for another one.
-                    // Refused where nothing is under way any more.
-                    drop(timeout(STOPPED, self.page.tab.command(&cdp::StopLoading {})).await);
-                    self.page.tab.write(|tab| tab.navigating = None)?;
-                }
-                return Err(e.dispatched(Dispatched::Unknown));
+pub(crate) async fn go(
+    web: &mut Driven,
+    to: &Navigation,
+    leave: Leave,
+    deadline: Instant,
+    cancel: &CancellationToken,
+) -> Result<Arrived> {
+    let before = web.page.tab.url()?;
+    if let Navigation::To(what) = to {
+        // What is no address, or not to be opened, leaves the page alone.
+        gate::admit(&address::parse(what)?, web.around.file_roots().as_deref())?;
+    }
+    let woken = tokio::select! {
+        woken = hang::wake(web, leave) => woken?,
+        () = cancel.cancelled() => return Err(cancelled()),
+    };
+    if woken == Woken::Never {
+        return hang::replace(web, to, deadline, cancel).await;
+    }
+    let arrivals = web.page.tab.read(|tab| tab.arrivals)?;
+    let moved = tokio::select! {
+        moved = leave_page(web, to, leave, deadline) => moved,
+        () = cancel.cancelled() => Err(cancelled()),
+    };
+    let moved = match moved {
+        Ok(moved) => moved,
+        // What is no address, or no step of a browser, was not even tried.
+        Err(e) if matches!(e.code, ErrorCode::InvalidArgs | ErrorCode::Unsupported) => return Err(e),
+        Err(mut e) => {
+            if e.code == ErrorCode::DeviceNotFound
+                && !web.page.tab.closed()
+                && before != EMPTY
+                && web.page.tab.read(|tab| tab.arrivals)? != arrivals
+            {
+                e.message = format!("{}; an error page stands in place of {} now", e.message, clip(&before));
+                e.hint = format!("{}; stickpin back returns to what was there", e.hint);
             }
-        };
-        self.page.acted = None;
-        let settled = moved && settle::settle_until(&mut self.page, QUIET, deadline, cancel).await?.settled;
-        let Page { url, title } = self.whereabouts().await?;
-        Ok(Arrived { moved, url, title, settled: settled || !moved })
-    }
-
-    /// The address, which is known from events, and the title, which is one question.
-    pub(crate) async fn whereabouts(&self) -> Result<Page> {
-        Ok(Page { url: self.page.tab.url()?, title: self.title().await? })
-    }
-
-    /// Goes, until another document is committed. False when there is nowhere to go.
-    async fn leave(&mut self, to: &Navigation, leave: Leave, deadline: Instant) -> Result<bool> {
-        if leave == Leave::Ask {
-            return self.depart(to, leave, deadline).await;
-        }
-        tokio::select! {
-            biased;
-            moved = self.depart(to, leave, deadline) => moved,
-            never = self.discard() => match never? {},
-        }
-    }
-
-    /// Answers the pages that ask before they are left, for as long as it is polled.
-    pub(crate) async fn discard(&self) -> Result<std::convert::Infallible> {
-        loop {
-            let message = self.page.tab.until(|tab| asks_to_leave(tab).map(str::to_owned)).await?;
-            self.page.tab.command(&cdp::HandleDialog { accept: true, prompt_text: None }).await?;
-            self.page.tab.write(|tab| tab.notice(Notice::DialogShown { text: clip(&message) }))?;
-            self.page.tab.until(|tab| asks_to_leave(tab).is_none().then_some(())).await?;
-        }
-    }
-
-    /// Goes, until another document is committed or a dialog is in the way that `leave` does not answer.
-    async fn depart(&self, to: &Navigation, leave: Leave, deadline: Instant) -> Result<bool> {
-        let arrivals = self.page.tab.read(|tab| tab.arrivals)?;
-        match to {
-            Navigation::To(what) => return self.visit(what, deadline).await,
-            Navigation::Home => {
-                return Err(
-                    stickpin_device::unsupported("web", "go to a start screen").hint("stickpin open URL")
-                );
+            if e.code == ErrorCode::Timeout {
+                // The page that is there answers nothing while the browser waits for another one.
+                // Refused where nothing is under way any more.
+                drop(timeout(STOPPED, web.page.tab.command(&cdp::StopLoading {})).await);
+                web.page.tab.write(|tab| tab.navigating = None)?;
             }
-            Navigation::Reload => {
-                self.unless_asked(leave, &cdp::Reload {}).await?;
-            }
-            Navigation::Back | Navigation::Forward => {
-                let Some(entry) = self.entry(to).await? else { return Ok(false) };
-                self.unless_asked(leave, &cdp::GoToEntry { entry_id: entry.id }).await?;
-            }
+            return Err(e.dispatched(Dispatched::Unknown));
         }
-        let arrived = self.page.tab.until(|tab| {
-            // "Leave the page?" is for whoever drives it: a draft is at stake.
-            let answered = leave == Leave::Discard && asks_to_leave(tab).is_some();
-            if let Some(dialog) = tab.dialog.as_ref().filter(|_| !answered) {
-                return Some(Err(dialog_open(dialog)));
-            }
-            (tab.arrivals != arrivals).then_some(Ok(true))
-        });
-        match timeout_at(deadline.into(), arrived).await {
-            Ok(arrived) => arrived?,
-            Err(_) => Err(Error::new(ErrorCode::Timeout, "the page to go to did not answer in time")
-                .hint("is the server running? The page that was there is still there")),
+    };
+    web.page.acted = None;
+    let settled = moved && settle::settle_until(&mut web.page, QUIET, deadline, cancel).await?.settled;
+    let Page { url, title } = whereabouts(web).await?;
+    Ok(Arrived { moved, url, title, settled: settled || !moved })
+}
+
+/// The address, which is known from events, and the title, which is one question.
+pub(crate) async fn whereabouts(web: &Driven) -> Result<Page> {
+    Ok(Page { url: web.page.tab.url()?, title: title(web).await? })
+}
+
+/// Goes, until another document is committed. False when there is nowhere to go.
+async fn leave_page(web: &mut Driven, to: &Navigation, leave: Leave, deadline: Instant) -> Result<bool> {
+    if leave == Leave::Ask {
+        return depart(web, to, leave, deadline).await;
+    }
+    tokio::select! {
+        biased;
+        moved = depart(web, to, leave, deadline) => moved,
+        never = discard(web) => match never? {},
+    }
+}
+
+/// Answers the pages that ask before they are left, for as long as it is polled.
+pub(crate) async fn discard(web: &Driven) -> Result<std::convert::Infallible> {
+    loop {
+        let message = web.page.tab.until(|tab| asks_to_leave(tab).map(str::to_owned)).await?;
+        web.page.tab.command(&cdp::HandleDialog { accept: true, prompt_text: None }).await?;
+        web.page.tab.write(|tab| tab.notice(Notice::DialogShown { text: clip(&message) }))?;
+        web.page.tab.until(|tab| asks_to_leave(tab).is_none().then_some(())).await?;
+    }
+}
+
+/// Goes, until another document is committed or a dialog is in the way that `leave` does not answer.
+async fn depart(web: &Driven, to: &Navigation, leave: Leave, deadline: Instant) -> Result<bool> {
+    let arrivals = web.page.tab.read(|tab| tab.arrivals)?;
+    match to {
+        Navigation::To(what) => return visit(web, what, deadline).await,
+        Navigation::Home => {
+            return Err(stickpin_device::unsupported("web", "go to a start screen").hint("stickpin open URL"));
+        }
+        Navigation::Reload => {
+            unless_asked(web, leave, &cdp::Reload {}).await?;
+        }
+        Navigation::Back | Navigation::Forward => {
+            let Some(entry) = entry(web, to).await? else { return Ok(false) };
+            unless_asked(web, leave, &cdp::GoToEntry { entry_id: entry.id }).await?;
         }
     }
-
-    /// The place that is one step back or forward, if there is one.
-    pub(crate) async fn entry(&self, to: &Navigation) -> Result<Option<cdp::HistoryEntry>> {
-        let history = self.page.tab.command(&cdp::GetHistory {}).await?;
-        let at = history.current_index;
-        let entry = if *to == Navigation::Back { at.checked_sub(1) } else { at.checked_add(1) };
-        let entry = entry.and_then(|at| history.entries.get(at).cloned());
-        // The empty page that every tab begins with is no place where anybody was.
-        let began = *to == Navigation::Back && at == 1 && history.entries.len() > 1;
-        Ok(entry.filter(|entry| !(began && entry.url == EMPTY)))
+    let arrived = web.page.tab.until(|tab| {
+        // "Leave the page?" is for whoever drives it: a draft is at stake.
+        let answered = leave == Leave::Discard && asks_to_leave(tab).is_some();
+        if let Some(dialog) = tab.dialog.as_ref().filter(|_| !answered) {
+            return Some(Err(dialog_open(dialog)));
+        }
+        (tab.arrivals != arrivals).then_some(Ok(true))
+    });
+    match timeout_at(deadline.into(), arrived).await {
+        Ok(arrived) => arrived?,
+        Err(_) => Err(Error::new(ErrorCode::Timeout, "the page to go to did not answer in time")
+            .hint("is the server running? The page that was there is still there")),
     }
+}
 
-    /// Sends a command that makes the page be left.
-    async fn unless_asked<M: Method>(&self, leave: Leave, method: &M) -> Result<()> {
-        let sent = self.page.tab.command(method);
-        match leave {
-            Leave::Ask => self.page.tab.unless_dialog(sent).await.map(drop)?,
-            Leave::Discard => sent.await.map(drop)?,
-        }
-        Ok(())
+/// The place that is one step back or forward, if there is one.
+pub(crate) async fn entry(web: &Driven, to: &Navigation) -> Result<Option<cdp::HistoryEntry>> {
+    let history = web.page.tab.command(&cdp::GetHistory {}).await?;
+    let at = history.current_index;
+    let entry = if *to == Navigation::Back { at.checked_sub(1) } else { at.checked_add(1) };
+    let entry = entry.and_then(|at| history.entries.get(at).cloned());
+    // The empty page that every tab begins with is no place where anybody was.
+    let began = *to == Navigation::Back && at == 1 && history.entries.len() > 1;
+    Ok(entry.filter(|entry| !(began && entry.url == EMPTY)))
+}
+
+/// Sends a command that makes the page be left.
+async fn unless_asked<M: Method>(web: &Driven, leave: Leave, method: &M) -> Result<()> {
+    let sent = web.page.tab.command(method);
+    match leave {
+        Leave::Ask => web.page.tab.unless_dialog(sent).await.map(drop)?,
+        Leave::Discard => sent.await.map(drop)?,
     }
+    Ok(())
+}
 
-    /// Goes to an address.
-    async fn visit(&self, what: &str, deadline: Instant) -> Result<bool> {
-        let url = address::parse(what)?;
-        gate::admit(&url, self.around.file_roots().as_deref())?;
-        let before = Instant::now();
-        let navigate = cdp::Navigate { url: url.as_str().to_owned() };
-        let gone = timeout_at(deadline.into(), self.page.tab.command(&navigate)).await;
-        let Ok(answer) = gone else {
-            let text = format!("{} did not answer in time", clip(url.as_str()));
-            return Err(Error::new(ErrorCode::Timeout, text)
-                .hint("is the server running? What was open is still there"));
-        };
-        let cdp::Navigated { loader_id, error_text, .. } = answer?;
-        if let Some(text) = error_text.filter(|text| !text.is_empty()) {
-            return Err(self.not_opened(url.as_str(), &text, before).await);
-        }
-        let Some(loader) = loader_id.filter(|id| !id.is_empty()) else { return Ok(true) };
-        let committed =
-            self.page.tab.until(|tab| tab.main_frame().filter(|f| f.loader == loader).map(|_| ()));
-        match timeout_at(deadline.into(), committed).await {
-            Ok(committed) => committed.map(|()| true),
-            // Committed, and replaced at once by where its script led.
-            Err(_) => Ok(true),
-        }
+/// Goes to an address.
+async fn visit(web: &Driven, what: &str, deadline: Instant) -> Result<bool> {
+    let url = address::parse(what)?;
+    gate::admit(&url, web.around.file_roots().as_deref())?;
+    let before = Instant::now();
+    let navigate = cdp::Navigate { url: url.as_str().to_owned() };
+    let gone = timeout_at(deadline.into(), web.page.tab.command(&navigate)).await;
+    let Ok(answer) = gone else {
+        let text = format!("{} did not answer in time", clip(url.as_str()));
+        return Err(
+            Error::new(ErrorCode::Timeout, text).hint("is the server running? What was open is still there")
+        );
+    };
+    let cdp::Navigated { loader_id, error_text, .. } = answer?;
+    if let Some(text) = error_text.filter(|text| !text.is_empty()) {
+        return Err(not_opened(web, url.as_str(), &text, before).await);
     }
+    let Some(loader) = loader_id.filter(|id| !id.is_empty()) else { return Ok(true) };
+    let committed = web.page.tab.until(|tab| tab.main_frame().filter(|f| f.loader == loader).map(|_| ()));
+    match timeout_at(deadline.into(), committed).await {
+        Ok(committed) => committed.map(|()| true),
+        // Committed, and replaced at once by where its script led.
+        Err(_) => Ok(true),
+    }
+}
 
-    /// Why an address that was gone to shows no page: what came instead.
-    async fn not_opened(&self, url: &str, text: &str, since: Instant) -> Error {
-        let shown = clip(url);
-        if text != "net::ERR_ABORTED" {
-            let message = format!("{shown} cannot be opened: {text}");
-            return Error::new(ErrorCode::DeviceNotFound, message).hint(advice(text));
-        }
-        // The browser says it of its tabs and of its downloads by different ways.
-        let came = self.page.tab.shared.until(|state| {
-            let known = self.around.known();
-            let file =
-                known.downloads.iter().rev().find(|d| d.began >= since).map(|d| d.download.name.clone());
-            let tab = state.tabs.get(&self.page.tab.session)?;
-            let status = tab.answered_with(since).filter(|status| matches!(status, 204 | 205 | 300..=399));
-            file.map(Came::File).or(status.map(Came::Nothing))
-        });
-        let (message, hint) = match timeout(CAME, came).await {
-            Ok(Came::File(name)) => (
-                format!("{shown} is a file and no page: {} is being downloaded", quote(&name)),
-                "in an open session: stickpin wait download; the page that was open is still there",
+/// Why an address that was gone to shows no page: what came instead.
+async fn not_opened(web: &Driven, url: &str, text: &str, since: Instant) -> Error {
+    let shown = clip(url);
+    if text != "net::ERR_ABORTED" {
+        let message = format!("{shown} cannot be opened: {text}");
+        return Error::new(ErrorCode::DeviceNotFound, message).hint(advice(text));
+    }
+    // The browser says it of its tabs and of its downloads by different ways.
+    let came = web.page.tab.shared.until(|state| {
+        let known = web.around.known();
+        let file = known.downloads.iter().rev().find(|d| d.began >= since).map(|d| d.download.name.clone());
+        let tab = state.tabs.get(&web.page.tab.session)?;
+        let status = tab.answered_with(since).filter(|status| matches!(status, 204 | 205 | 300..=399));
+        file.map(Came::File).or(status.map(Came::Nothing))
+    });
+    let (message, hint) = match timeout(CAME, came).await {
+        Ok(Came::File(name)) => (
+            format!("{shown} is a file and no page: {} is being downloaded", quote(&name)),
+            "in an open session: stickpin wait download; the page that was open is still there",
+        ),
+        Ok(Came::Nothing(status @ 300..)) => (
+            format!(
+                "{shown} shows no page: the server answered {status}, and where that leads no tab can go"
             ),
-            Ok(Came::Nothing(status @ 300..)) => (
-                format!(
-                    "{shown} shows no page: the server answered {status}, and where that leads no tab can go"
-                ),
-                "the page that was open is still there: stickpin snapshot -i",
-            ),
-            Ok(Came::Nothing(status)) => (
-                format!("{shown} shows no page: the server answered {status}, which has no content"),
-                "the page that was open is still there: stickpin snapshot -i",
-            ),
-            Err(_) => (
-                format!("{shown} shows no page: the browser gave it up ({text})"),
-                "the page that was open is still there: stickpin snapshot -i",
-            ),
-        };
-        Error::new(ErrorCode::DeviceNotFound, message).hint(hint)
-    }
+            "the page that was open is still there: stickpin snapshot -i",
+        ),
+        Ok(Came::Nothing(status)) => (
+            format!("{shown} shows no page: the server answered {status}, which has no content"),
+            "the page that was open is still there: stickpin snapshot -i",
+        ),
+        Err(_) => (
+            format!("{shown} shows no page: the browser gave it up ({text})"),
+            "the page that was open is still there: stickpin snapshot -i",
+        ),
+    };
+    Error::new(ErrorCode::DeviceNotFound, message).hint(hint)
+}
 
-    async fn title(&self) -> Result<String> {
-        let Ok(world) = self.page.tab.top().await else { return Ok(String::new()) };
-        // The getter itself: a page can have an image named "title".
-        let script = "Object.getOwnPropertyDescriptor(Document.prototype,'title').get.call(document)";
-        match self.page.tab.evaluate(&world, script.to_owned()).await {
-            Ok(title) => Ok(title),
-            // Being replaced, or behind a dialog: it has none that could be read now.
-            Err(Fault::WorldGone | Fault::Dialog(_)) => Ok(String::new()),
-            Err(fault) => Err(fault.into()),
-        }
+async fn title(web: &Driven) -> Result<String> {
+    let Ok(world) = web.page.tab.top().await else { return Ok(String::new()) };
+    // The getter itself: a page can have an image named "title".
+    let script = "Object.getOwnPropertyDescriptor(Document.prototype,'title').get.call(document)";
+    match web.page.tab.evaluate(&world, script.to_owned()).await {
+        Ok(title) => Ok(title),
+        // Being replaced, or behind a dialog: it has none that could be read now.
+        Err(Fault::WorldGone | Fault::Dialog(_)) => Ok(String::new()),
+        Err(fault) => Err(fault.into()),
     }
 }
 

@@ -1,12 +1,12 @@
 //! The tabs of a browser, and the one that is driven.
 //!
 //! Tabs are opened in the background and stay there: which one is driven is our own note, and nobody's window changes by
-//! it. Where the driven one ends, every call about it is an error until [`WebDevice::take_ended`] has told so: an input
+//! it. Where the driven one ends, every call about it is an error until [`take_ended`] has told so: an input
 //! never goes to a tab that nobody chose.
 
-use crate::device::WebDevice;
+use crate::driven::Driven;
 use crate::events::metrics;
-use crate::navigate::{EMPTY, QUIET};
+use crate::navigate::{self, EMPTY, QUIET};
 use hashbrown::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -48,294 +48,295 @@ pub(crate) async fn create(client: &Client, shared: &Arc<Shared>) -> Result<Stri
     attached.await
 }
 
-impl WebDevice {
-    /// All of them, oldest first. The browser is asked, not the pages: one of them may hang.
-    pub(crate) async fn all_tabs(&self) -> Result<Vec<TabEntry>> {
-        let refused = |e: CallError| self.page.tab.call_error(&e);
-        let targets = self.page.tab.client.call(None, &cdp::GetTargets {}).await.map_err(refused)?;
-        let titles: HashMap<String, (String, String)> =
-            targets.target_infos.into_iter().map(|t| (t.target_id, (t.title, t.url))).collect();
-        let state = self.page.tab.shared.state();
-        let living = state.living();
-        let entry = |(session, tab): &(&String, &TabState)| {
-            let (title, url) = titles.get(&tab.target).cloned().unwrap_or_default();
-            let shown = tab.main_frame().map(|frame| frame.url.clone()).filter(|url| !url.is_empty());
-            let known = shown.or_else(|| tab.navigating.as_ref().map(|(url, _)| url.clone()));
+/// All of them, oldest first. The browser is asked, not the pages: one of them may hang.
+pub(crate) async fn all_tabs(web: &Driven) -> Result<Vec<TabEntry>> {
+    let refused = |e: CallError| web.page.tab.call_error(&e);
+    let targets = web.page.tab.client.call(None, &cdp::GetTargets {}).await.map_err(refused)?;
+    let titles: HashMap<String, (String, String)> =
+        targets.target_infos.into_iter().map(|t| (t.target_id, (t.title, t.url))).collect();
+    let state = web.page.tab.shared.state();
+    let living = state.living();
+    let entry = |(session, tab): &(&String, &TabState)| {
+        let (title, url) = titles.get(&tab.target).cloned().unwrap_or_default();
+        let shown = tab.main_frame().map(|frame| frame.url.clone()).filter(|url| !url.is_empty());
+        let known = shown.or_else(|| tab.navigating.as_ref().map(|(url, _)| url.clone()));
+        let opener = living.iter().find(|(_, t)| Some(&t.target) == tab.opener.as_ref());
+        TabEntry {
+            id: tab.id(),
+            url: known.unwrap_or(url),
+            title,
+            active: **session == web.page.tab.session,
+            opener: opener.map(|(_, opener)| opener.id()),
+            dialog: tab.dialog.clone().filter(|dialog| dialog.tab.is_none()),
+        }
+    };
+    Ok(living.iter().map(entry).collect())
+}
+
+/// The session of a tab.
+pub(crate) fn session_of(web: &Driven, id: &str) -> Result<String> {
+    let state = web.page.tab.shared.state();
+    if let Some(why) = &state.lost {
+        return Err(lost(why));
+    }
+    let living = state.living();
+    let found = living.iter().find(|(_, tab)| tab.id() == id);
+    found.map(|(session, _)| (*session).clone()).ok_or_else(|| {
+        let ids: Vec<String> = living.iter().map(|(_, tab)| tab.id()).collect();
+        Error::new(ErrorCode::DeviceNotFound, format!("there is no tab {}", quote(id)))
+            .hint(format!("open are {}; stickpin tab list", ids.join(", ")))
+    })
+}
+
+/// From here on everything is about this tab.
+pub(crate) fn drive(web: &mut Driven, session: String) {
+    if session == web.page.tab.session {
+        return;
+    }
+    web.trail.retain(|s| *s != session);
+    let before = std::mem::replace(&mut web.page.tab.session, session);
+    web.trail.push(before);
+    let mut state = web.page.tab.shared.state();
+    state.active.clone_from(&web.page.tab.session);
+    let tab = state.tabs.get(&web.page.tab.session);
+    web.page.number = tab.map_or(web.page.number, |tab| tab.number);
+    // What happened while nobody looked is no effect of what comes next.
+    web.page.told = tab.map_or(0, |tab| tab.changes);
+    web.page.seen = tab.map_or(0, |tab| tab.activity).wrapping_sub(1);
+    web.page.acted = None;
+}
+
+/// Waits until a tab that a page opened shows what it was opened for, when nobody has looked at it yet.
+pub(crate) async fn arrive(web: &mut Driven) -> Result<()> {
+    if web.page.tab.write(|tab| std::mem::replace(&mut tab.driven, true))? {
+        return Ok(());
+    }
+    let never = CancellationToken::new();
+    settle::settle_until(&mut web.page, QUIET, Instant::now() + TAB, &never).await.map(drop)
+}
+
+/// Whether the page closes itself: its window says so before the browser does.
+async fn closes_itself(web: &Driven) -> bool {
+    if web.page.tab.shared.state().living().len() < 2 {
+        return false;
+    }
+    let closing = async {
+        loop {
+            let asked = async {
+                let world = web.page.tab.top().await?;
+                web.page.tab.evaluate::<bool>(&world, "window.closed".to_owned()).await
+            };
+            match asked.await {
+                // Its document went, and the tab with it or another document comes.
+                Err(Fault::WorldGone) => tokio::task::yield_now().await,
+                Ok(closed) => return closed,
+                Err(_) => return web.page.tab.closed(),
+            }
+        }
+    };
+    // A page that does not answer is not known to close.
+    matches!(timeout(CLOSING, closing).await, Ok(true))
+}
+
+/// Opens a tab, drives it, and goes there.
+pub(crate) async fn open_tab(
+    web: &mut Driven,
+    what: Option<&str>,
+    deadline: Instant,
+    cancel: &CancellationToken,
+) -> Result<Arrived> {
+    if let Some(what) = what {
+        // Before anything is opened for an address that is none.
+        let url = crate::address::parse(what)?;
+        crate::gate::admit(&url, web.around.file_roots().as_deref())?;
+    }
+    let created = timeout(TAB, create(&web.page.tab.client, &web.page.tab.shared)).await;
+    let session = created.map_err(|_| slow("opened"))??;
+    let before = web.page.tab.session.clone();
+    drive(web, session);
+    web.page.tab.write(|tab| tab.driven = true)?;
+    // Its first, empty document has to be there: a tab that is sent elsewhere before that crashes.
+    let arrived = match (web.page.tab.top().await, what) {
+        (Err(fault), _) => Err(fault.into()),
+        (Ok(_), Some(what)) => {
+            navigate::go(web, &Navigation::To(what.to_owned()), Leave::Discard, deadline, cancel).await
+        }
+        (Ok(_), None) => Ok(Arrived { moved: true, url: EMPTY.into(), title: String::new(), settled: true }),
+    };
+    if arrived.is_err() {
+        let target = web.page.tab.read(|tab| tab.target.clone());
+        let failed = web.page.tab.session.clone();
+        drive(web, before);
+        web.trail.retain(|s| *s != failed);
+        if let Ok(target_id) = target {
+            // It is empty, and its address is what the error is about.
+            let _ = Tab { session: failed.clone(), ..web.page.tab.clone() }
+                .write(|tab| tab.asked_to_close = true);
+            drop(web.page.tab.client.send(None, &cdp::CloseTarget { target_id }));
+            // One that does not end stands in the list of tabs, for everybody to see.
+            drop(timeout(TAB, web.page.tab.shared.until_gone(&failed)).await);
+        }
+    }
+    arrived
+}
+
+/// Closes a tab; when it was the driven one, [`take_ended`] says which is now.
+pub(crate) async fn end_tab(
+    web: &mut Driven,
+    id: &str,
+    leave: Leave,
+    cancel: &CancellationToken,
+) -> Result<()> {
+    let session = session_of(web, id)?;
+    let last = web.page.tab.shared.state().living().len() == 1;
+    if last {
+        return Err(Error::new(ErrorCode::InvalidArgs, format!("{id} is the only tab"))
+            .hint("stickpin close ends the session; stickpin tab new opens another tab first"));
+    }
+    let tab = Tab { session, ..web.page.tab.clone() };
+    let target = tab.write(|tab| {
+        tab.asked_to_close = true;
+        tab.target.clone()
+    })?;
+    let unknown = |e: Error| e.dispatched(Dispatched::Unknown);
+    match leave {
+        Leave::Discard => drop(tab.client.send(None, &cdp::CloseTarget { target_id: target })),
+        Leave::Ask => drop(tab.client.send(Some(&tab.session), &cdp::ClosePage {})),
+    }
+    let asks = |tab: &TabState| tab.dialog.clone().filter(|dialog| dialog.tab.is_none());
+    let had = tab.read(asks).ok().flatten();
+    let asked = timeout(
+        TAB,
+        tab.until(|tab| asks(tab).filter(|now| leave == Leave::Ask && Some(now) != had.as_ref())),
+    );
+    let ended = tokio::select! {
+        ended = asked => ended,
+        () = cancel.cancelled() => Err(unknown(slow("closed")))?,
+    };
+    match ended {
+        Ok(Ok(mut dialog)) => {
+            tab.write(|tab| tab.asked_to_close = false)?;
+            dialog.tab = (tab.session != web.page.tab.session).then(|| id.to_owned());
+            Err(dialog_open(&dialog).hint(format!(
+                "stickpin tab close {id} --discard throws the draft away; alert dismiss keeps the tab"
+            )))
+        }
+        // Gone, which is what was asked for; or the browser with it, which the next question finds.
+        Ok(Err(_)) => Ok(()),
+        Err(_) => Err(unknown(slow("closed"))),
+    }
+}
+
+/// The tabs that ended since this was last asked. Where the driven one did, the next best is driven from here on: its
+/// opener, the one before, the newest.
+pub(crate) fn take_ended(web: &mut Driven) -> Vec<TabEnded> {
+    let mut state = web.page.tab.shared.state();
+    if state.lost.is_some() || state.living().is_empty() {
+        // The session ends with its last tab.
+        return Vec::new();
+    }
+    let over = |(session, tab): (&String, &TabState)| tab.gone.map(|how| (session.clone(), how));
+    let gone: Vec<(String, TabEnd)> = state.tabs.iter().filter_map(over).collect();
+    let mut ended = Vec::new();
+    let mut next = None;
+    for (session, how) in gone {
+        let Some(tab) = state.tabs.remove(&session) else { continue };
+        web.trail.retain(|s| *s != session);
+        let mut now = None;
+        if session == web.page.tab.session {
+            let living = state.living();
             let opener = living.iter().find(|(_, t)| Some(&t.target) == tab.opener.as_ref());
-            TabEntry {
-                id: tab.id(),
-                url: known.unwrap_or(url),
-                title,
-                active: **session == self.page.tab.session,
-                opener: opener.map(|(_, opener)| opener.id()),
-                dialog: tab.dialog.clone().filter(|dialog| dialog.tab.is_none()),
-            }
-        };
-        Ok(living.iter().map(entry).collect())
-    }
-
-    /// The session of a tab.
-    pub(crate) fn session_of(&self, id: &str) -> Result<String> {
-        let state = self.page.tab.shared.state();
-        if let Some(why) = &state.lost {
-            return Err(lost(why));
-        }
-        let living = state.living();
-        let found = living.iter().find(|(_, tab)| tab.id() == id);
-        found.map(|(session, _)| (*session).clone()).ok_or_else(|| {
-            let ids: Vec<String> = living.iter().map(|(_, tab)| tab.id()).collect();
-            Error::new(ErrorCode::DeviceNotFound, format!("there is no tab {}", quote(id)))
-                .hint(format!("open are {}; stickpin tab list", ids.join(", ")))
-        })
-    }
-
-    /// From here on everything is about this tab.
-    pub(crate) fn drive(&mut self, session: String) {
-        if session == self.page.tab.session {
-            return;
-        }
-        self.trail.retain(|s| *s != session);
-        let before = std::mem::replace(&mut self.page.tab.session, session);
-        self.trail.push(before);
-        let mut state = self.page.tab.shared.state();
-        state.active.clone_from(&self.page.tab.session);
-        let tab = state.tabs.get(&self.page.tab.session);
-        self.page.number = tab.map_or(self.page.number, |tab| tab.number);
-        // What happened while nobody looked is no effect of what comes next.
-        self.page.told = tab.map_or(0, |tab| tab.changes);
-        self.page.seen = tab.map_or(0, |tab| tab.activity).wrapping_sub(1);
-        self.page.acted = None;
-    }
-
-    /// Waits until a tab that a page opened shows what it was opened for, when nobody has looked at it yet.
-    pub(crate) async fn arrive(&mut self) -> Result<()> {
-        if self.page.tab.write(|tab| std::mem::replace(&mut tab.driven, true))? {
-            return Ok(());
-        }
-        let never = CancellationToken::new();
-        settle::settle_until(&mut self.page, QUIET, Instant::now() + TAB, &never).await.map(drop)
-    }
-
-    /// Whether the page closes itself: its window says so before the browser does.
-    async fn closes_itself(&self) -> bool {
-        if self.page.tab.shared.state().living().len() < 2 {
-            return false;
-        }
-        let closing = async {
-            loop {
-                let asked = async {
-                    let world = self.page.tab.top().await?;
-                    self.page.tab.evaluate::<bool>(&world, "window.closed".to_owned()).await
-                };
-                match asked.await {
-                    // Its document went, and the tab with it or another document comes.
-                    Err(Fault::WorldGone) => tokio::task::yield_now().await,
-                    Ok(closed) => return closed,
-                    Err(_) => return self.page.tab.closed(),
-                }
-            }
-        };
-        // A page that does not answer is not known to close.
-        matches!(timeout(CLOSING, closing).await, Ok(true))
-    }
-
-    /// Opens a tab, drives it, and goes there.
-    pub(crate) async fn open_tab(
-        &mut self,
-        what: Option<&str>,
-        deadline: Instant,
-        cancel: &CancellationToken,
-    ) -> Result<Arrived> {
-        if let Some(what) = what {
-            // Before anything is opened for an address that is none.
-            let url = crate::address::parse(what)?;
-            crate::gate::admit(&url, self.around.file_roots().as_deref())?;
-        }
-        let created = timeout(TAB, create(&self.page.tab.client, &self.page.tab.shared)).await;
-        let session = created.map_err(|_| slow("opened"))??;
-        let before = self.page.tab.session.clone();
-        self.drive(session);
-        self.page.tab.write(|tab| tab.driven = true)?;
-        // Its first, empty document has to be there: a tab that is sent elsewhere before that crashes.
-        let arrived = match (self.page.tab.top().await, what) {
-            (Err(fault), _) => Err(fault.into()),
-            (Ok(_), Some(what)) => {
-                self.go(&Navigation::To(what.to_owned()), Leave::Discard, deadline, cancel).await
-            }
-            (Ok(_), None) => {
-                Ok(Arrived { moved: true, url: EMPTY.into(), title: String::new(), settled: true })
-            }
-        };
-        if arrived.is_err() {
-            let target = self.page.tab.read(|tab| tab.target.clone());
-            let failed = self.page.tab.session.clone();
-            self.drive(before);
-            self.trail.retain(|s| *s != failed);
-            if let Ok(target_id) = target {
-                // It is empty, and its address is what the error is about.
-                let _ = Tab { session: failed.clone(), ..self.page.tab.clone() }
-                    .write(|tab| tab.asked_to_close = true);
-                drop(self.page.tab.client.send(None, &cdp::CloseTarget { target_id }));
-                // One that does not end stands in the list of tabs, for everybody to see.
-                drop(timeout(TAB, self.page.tab.shared.until_gone(&failed)).await);
+            let before = web.trail.iter().rev().find_map(|s| living.iter().find(|(l, _)| *l == s));
+            if let Some((session, tab)) = opener.or(before).or(living.last()) {
+                let url = tab.main_frame().map(|frame| clip(&frame.url)).unwrap_or_default();
+                now = Some(format!("{} {}", tab.id(), stickpin_tree::quote_url(&url)));
+                next = Some((*session).clone());
             }
         }
-        arrived
+        if how == TabEnd::Crashed {
+            // What is left of it shows nothing and can be given back.
+            drop(web.page.tab.client.send(None, &cdp::CloseTarget { target_id: tab.target.clone() }));
+        }
+        let how = if tab.asked_to_close { TabEnd::Asked } else { how };
+        ended.push(TabEnded { id: tab.id(), surface: SurfaceId(tab.number), how, now });
     }
+    if let Some(tab) = next.as_ref().and_then(|next| state.tabs.get_mut(next)) {
+        let closed = ended.iter().filter(|e| e.now.is_some() && e.how == TabEnd::Closed);
+        closed.for_each(|e| tab.notice(Notice::Closed { id: e.id.clone() }));
+    }
+    drop(state);
+    if let Some(next) = next {
+        let gone = web.page.tab.session.clone();
+        drive(web, next);
+        web.trail.retain(|s| *s != gone);
+    }
+    ended
+}
 
-    /// Closes a tab; when it was the driven one, [`WebDevice::take_ended`] says which is now.
-    pub(crate) async fn end_tab(&mut self, id: &str, leave: Leave, cancel: &CancellationToken) -> Result<()> {
-        let session = self.session_of(id)?;
-        let last = self.page.tab.shared.state().living().len() == 1;
-        if last {
-            return Err(Error::new(ErrorCode::InvalidArgs, format!("{id} is the only tab"))
-                .hint("stickpin close ends the session; stickpin tab new opens another tab first"));
+/// What became of an input, when it opened tabs or closed its own.
+pub(crate) async fn performed(
+    web: &mut Driven,
+    action: &Action,
+    performed: Result<Performed>,
+) -> Result<Performed> {
+    match performed {
+        // Whoever presses "Close" has pressed it, also when nothing is left to ask. What was typed into a tab that
+        // went away meanwhile is not known to have arrived.
+        Err(e)
+            if e.dispatched == Dispatched::Unknown
+                && web.page.tab.closed()
+                && matches!(action, Action::Press { .. } | Action::Key { .. } | Action::Drag { .. }) =>
+        {
+            let state = web.page.tab.shared.state();
+            let verdict = state.tabs.get(&web.page.tab.session).and_then(|tab| tab.verdict.clone());
+            let landed = verdict.map_or(Landed::Unknown, Verdict::landed);
+            Ok(Performed { handled: true, landed, ..Performed::default() })
         }
-        let tab = Tab { session, ..self.page.tab.clone() };
-        let target = tab.write(|tab| {
-            tab.asked_to_close = true;
-            tab.target.clone()
-        })?;
-        let unknown = |e: Error| e.dispatched(Dispatched::Unknown);
-        match leave {
-            Leave::Discard => drop(tab.client.send(None, &cdp::CloseTarget { target_id: target })),
-            Leave::Ask => drop(tab.client.send(Some(&tab.session), &cdp::ClosePage {})),
-        }
-        let asks = |tab: &TabState| tab.dialog.clone().filter(|dialog| dialog.tab.is_none());
-        let had = tab.read(asks).ok().flatten();
-        let asked = timeout(
-            TAB,
-            tab.until(|tab| asks(tab).filter(|now| leave == Leave::Ask && Some(now) != had.as_ref())),
-        );
-        let ended = tokio::select! {
-            ended = asked => ended,
-            () = cancel.cancelled() => Err(unknown(slow("closed")))?,
-        };
-        match ended {
-            Ok(Ok(mut dialog)) => {
-                tab.write(|tab| tab.asked_to_close = false)?;
-                dialog.tab = (tab.session != self.page.tab.session).then(|| id.to_owned());
-                Err(dialog_open(&dialog).hint(format!(
-                    "stickpin tab close {id} --discard throws the draft away; alert dismiss keeps the tab"
-                )))
+        Ok(performed) => {
+            if closes_itself(web).await {
+                // Then it has ended before anybody looks what became of the input.
+                let gone = web.page.tab.until(|_| None::<()>);
+                drop(timeout(TAB, gone).await);
+                return Ok(performed);
             }
-            // Gone, which is what was asked for; or the browser with it, which the next question finds.
-            Ok(Err(_)) => Ok(()),
-            Err(_) => Err(unknown(slow("closed"))),
+            // Tabs that the page asked for are on their way: who caused them is to be told of them.
+            let there =
+                web.page.tab.until(|tab| (tab.opening.is_empty() || tab.dialog.is_some()).then_some(()));
+            if timeout(OPENING, there).await.is_err() {
+                // Blocked by the browser. An address that stays behind would name the wrong tab later.
+                web.page.tab.write(|tab| tab.opening.clear())?;
+            }
+            Ok(performed)
         }
+        Err(e) => Err(e),
     }
+}
 
-    /// The tabs that ended since this was last asked. Where the driven one did, the next best is driven from here on: its
-    /// opener, the one before, the newest.
-    pub(crate) fn take_ended(&mut self) -> Vec<TabEnded> {
-        let mut state = self.page.tab.shared.state();
-        if state.lost.is_some() || state.living().is_empty() {
-            // The session ends with its last tab.
-            return Vec::new();
-        }
-        let over = |(session, tab): (&String, &TabState)| tab.gone.map(|how| (session.clone(), how));
-        let gone: Vec<(String, TabEnd)> = state.tabs.iter().filter_map(over).collect();
-        let mut ended = Vec::new();
-        let mut next = None;
-        for (session, how) in gone {
-            let Some(tab) = state.tabs.remove(&session) else { continue };
-            self.trail.retain(|s| *s != session);
-            let mut now = None;
-            if session == self.page.tab.session {
-                let living = state.living();
-                let opener = living.iter().find(|(_, t)| Some(&t.target) == tab.opener.as_ref());
-                let before = self.trail.iter().rev().find_map(|s| living.iter().find(|(l, _)| *l == s));
-                if let Some((session, tab)) = opener.or(before).or(living.last()) {
-                    let url = tab.main_frame().map(|frame| clip(&frame.url)).unwrap_or_default();
-                    now = Some(format!("{} {}", tab.id(), stickpin_tree::quote_url(&url)));
-                    next = Some((*session).clone());
-                }
-            }
-            if how == TabEnd::Crashed {
-                // What is left of it shows nothing and can be given back.
-                drop(self.page.tab.client.send(None, &cdp::CloseTarget { target_id: tab.target.clone() }));
-            }
-            let how = if tab.asked_to_close { TabEnd::Asked } else { how };
-            ended.push(TabEnded { id: tab.id(), surface: SurfaceId(tab.number), how, now });
-        }
-        if let Some(tab) = next.as_ref().and_then(|next| state.tabs.get_mut(next)) {
-            let closed = ended.iter().filter(|e| e.now.is_some() && e.how == TabEnd::Closed);
-            closed.for_each(|e| tab.notice(Notice::Closed { id: e.id.clone() }));
-        }
-        drop(state);
-        if let Some(next) = next {
-            let gone = self.page.tab.session.clone();
-            self.drive(next);
-            self.trail.retain(|s| *s != gone);
-        }
-        ended
+/// Gives every tab, also those to come, a viewport of this size.
+pub(crate) async fn set_viewport(web: &mut Driven, width: u32, height: u32) -> Result<()> {
+    if web.browser.headed {
+        return Err(stickpin_device::unsupported("web", "resize a window that a person sees"));
     }
+    let sessions: Vec<String> = {
+        web.around.known().viewport = Some((width, height));
+        let state = web.page.tab.shared.state();
+        state.living().into_iter().map(|(session, _)| session.clone()).collect()
+    };
+    for session in sessions.iter().filter(|s| **s != web.page.tab.session) {
+        // A tab that hangs gets its size when it answers again.
+        drop(web.page.tab.client.send(Some(session), &metrics(width, height)));
+    }
+    web.page.tab.command(&metrics(width, height)).await.map(drop)
+}
 
-    /// What became of an input, when it opened tabs or closed its own.
-    pub(crate) async fn performed(
-        &mut self,
-        action: &Action,
-        performed: Result<Performed>,
-    ) -> Result<Performed> {
-        match performed {
-            // Whoever presses "Close" has pressed it, also when nothing is left to ask. What was typed into a tab that
-            // went away meanwhile is not known to have arrived.
-            Err(e)
-                if e.dispatched == Dispatched::Unknown
-                    && self.page.tab.closed()
-                    && matches!(action, Action::Press { .. } | Action::Key { .. } | Action::Drag { .. }) =>
-            {
-                let state = self.page.tab.shared.state();
-                let verdict = state.tabs.get(&self.page.tab.session).and_then(|tab| tab.verdict.clone());
-                let landed = verdict.map_or(Landed::Unknown, Verdict::landed);
-                Ok(Performed { handled: true, landed, ..Performed::default() })
-            }
-            Ok(performed) => {
-                if self.closes_itself().await {
-                    // Then it has ended before anybody looks what became of the input.
-                    let gone = self.page.tab.until(|_| None::<()>);
-                    drop(timeout(TAB, gone).await);
-                    return Ok(performed);
-                }
-                // Tabs that the page asked for are on their way: who caused them is to be told of them.
-                let there =
-                    self.page.tab.until(|tab| (tab.opening.is_empty() || tab.dialog.is_some()).then_some(()));
-                if timeout(OPENING, there).await.is_err() {
-                    // Blocked by the browser. An address that stays behind would name the wrong tab later.
-                    self.page.tab.write(|tab| tab.opening.clear())?;
-                }
-                Ok(performed)
-            }
-            Err(e) => Err(e),
-        }
+/// Makes the driven tab the front one of its window, where nobody sees that: the browser draws no pictures of others.
+pub(crate) async fn for_a_picture(web: &Driven) -> Result<(), Fault> {
+    if web.browser.headed || web.page.tab.shared.state().living().len() == 1 {
+        return Ok(());
     }
-
-    /// Gives every tab, also those to come, a viewport of this size.
-    pub(crate) async fn set_viewport(&mut self, width: u32, height: u32) -> Result<()> {
-        if self.browser.headed {
-            return Err(stickpin_device::unsupported("web", "resize a window that a person sees"));
-        }
-        let sessions: Vec<String> = {
-            self.around.known().viewport = Some((width, height));
-            let state = self.page.tab.shared.state();
-            state.living().into_iter().map(|(session, _)| session.clone()).collect()
-        };
-        for session in sessions.iter().filter(|s| **s != self.page.tab.session) {
-            // A tab that hangs gets its size when it answers again.
-            drop(self.page.tab.client.send(Some(session), &metrics(width, height)));
-        }
-        self.page.tab.command(&metrics(width, height)).await.map(drop)
-    }
-
-    /// Makes the driven tab the front one of its window, where nobody sees that: the browser draws no pictures of others.
-    pub(crate) async fn for_a_picture(&self) -> Result<(), Fault> {
-        if self.browser.headed || self.page.tab.shared.state().living().len() == 1 {
-            return Ok(());
-        }
-        let target_id = self.page.tab.read(|tab| tab.target.clone())?;
-        self.page.tab.answer(self.page.tab.client.send(None, &cdp::ActivateTarget { target_id })).await?;
-        Ok(())
-    }
+    let target_id = web.page.tab.read(|tab| tab.target.clone())?;
+    web.page.tab.answer(web.page.tab.client.send(None, &cdp::ActivateTarget { target_id })).await?;
+    Ok(())
 }
 
 pub(crate) fn slow(done: &str) -> Error {

@@ -1,0 +1,69 @@
+//! A browser, and the tab of it that is driven.
+
+use crate::around::Around;
+use crate::launch::Browser;
+use std::sync::Arc;
+use stickpin_device::Dialog;
+use stickpin_webpage::Page;
+use stickpin_webpage::tab::Tab;
+
+/// What is driven: the functions of this crate work on it.
+#[derive(Debug)]
+pub(crate) struct Driven {
+    pub(crate) browser: Browser,
+    /// What is known of the browser beyond its pages.
+    pub(crate) around: Arc<Around>,
+    /// The page of the tab that is driven.
+    pub(crate) page: Page,
+    /// Sessions of the tabs that were driven before this one, the latest last.
+    pub(crate) trail: Vec<String>,
+    /// What was asked and dismissed over and over.
+    pub(crate) nagging: Nagging,
+}
+
+impl Driven {
+    pub(crate) fn new(browser: Browser, around: Arc<Around>, tab: Tab) -> Self {
+        let (page, trail, nagging) = (Page::new(tab), Vec::new(), Nagging::default());
+        Self { browser, around, page, trail, nagging }
+    }
+
+    /// The dialog that waits for an answer.
+    pub(crate) fn dialog(&self) -> Option<Dialog> {
+        self.page.tab.read(|tab| tab.dialog.clone()).ok().flatten()
+    }
+}
+
+/// How many times in a row one question is dismissed until it is dismissed by itself.
+pub(crate) const PATIENCE: u32 = 3;
+
+/// What was dismissed again and again, while the page did nothing but ask.
+#[derive(Debug, Default)]
+pub(crate) struct Nagging {
+    question: Option<(String, String)>,
+    times: u32,
+}
+
+impl Nagging {
+    /// A question is dismissed: whether it has been asked too often.
+    pub(crate) fn again(&mut self, kind: &str, message: &str) -> bool {
+        let question = Some((kind.to_owned(), message.to_owned()));
+        self.times = if self.question == question { self.times + 1 } else { 1 };
+        self.question = question;
+        self.times >= PATIENCE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_question_asked_over_and_over_is_nagging() {
+        let mut nagging = Nagging::default();
+        let mut again = |message| nagging.again("confirm", message);
+        assert_eq!(
+            ["a", "a", "b", "a", "a", "a", "a"].map(&mut again),
+            [false, false, false, false, false, true, true]
+        );
+    }
+}
