@@ -16,8 +16,7 @@ const LONG: Duration = Duration::from_millis(500);
 impl SimDevice {
     /// The position of a target that an act needs, after what the app does just before it.
     fn target(&self, sim: &mut Sim, handle: Handle) -> Result<usize> {
-        let at = capture::find(sim, &self.addresses, handle).ok_or_else(Self::gone)?;
-        let id = sim.dom().nodes[at].id;
+        let id = self.id(sim, handle)?;
         sim.between(id, Event::Act);
         sim.dom().find(id).ok_or_else(Self::gone)
     }

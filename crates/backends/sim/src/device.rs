@@ -57,6 +57,12 @@ impl SimDevice {
         }
     }
 
+    /// The number of the element of a handle.
+    pub(crate) fn id(&self, sim: &Sim, handle: Handle) -> Result<u64> {
+        let at = capture::find(sim, &self.addresses, handle).ok_or_else(Self::gone)?;
+        Ok(sim.dom().nodes[at].id)
+    }
+
     pub(crate) fn gone() -> Error {
         Error::new(ErrorCode::ElementNotFound, "the element is no longer in the document")
             .hint("stickpin snapshot -i")
@@ -97,18 +103,21 @@ impl SimDevice {
         }
     }
 
+    /// Waits until what came is at rest. While a dialog asks whether to leave, nothing came.
+    async fn arrived(&self, moved: bool, cap: Duration, cancel: &CancellationToken) -> Result<Arrived> {
+        let settled = self.settled(SettleRequest { quiet: ARRIVAL_QUIET, cap }, cancel).await?.settled;
+        let sim = self.shared.live()?;
+        let moved = moved && sim.dialog.is_none();
+        Ok(Arrived { moved, url: sim.url(), title: sim.title(), settled })
+    }
+
     /// Goes there, or asks for it. False when there is nowhere to go.
     fn go(&mut self, to: &Navigation) -> Result<bool> {
-        let step = |step| self.shared.live()?.navigator().history(step).map_err(|e| unreachable(&e));
-        Ok(match to {
-            Navigation::To(what) if what.starts_with("sim:") => self.switch(what).map(|()| true)?,
-            Navigation::To(path) if path.starts_with(['/', '?', '#']) => self
-                .shared
-                .live()?
-                .navigator()
-                .leave(path, How::Push)
-                .map(|()| true)
-                .map_err(|e| unreachable(&e))?,
+        let went = match to {
+            Navigation::To(what) if what.starts_with("sim:") => return self.switch(what).map(|()| true),
+            Navigation::To(path) if path.starts_with(['/', '?', '#']) => {
+                self.shared.live()?.navigator().leave(path, How::Push).map(|()| true)
+            }
             Navigation::To(what) => {
                 return Err(Error::new(
                     ErrorCode::InvalidArgs,
@@ -116,15 +125,16 @@ impl SimDevice {
                 )
                 .hint("sim:APP, sim:APP/PATH, or /PATH in the app that is open"));
             }
-            Navigation::Back => step(Step::Back)?,
-            Navigation::Forward => step(Step::Forward)?,
-            Navigation::Reload => step(Step::Reload)?,
+            Navigation::Back => self.shared.live()?.navigator().history(Step::Back),
+            Navigation::Forward => self.shared.live()?.navigator().history(Step::Forward),
+            Navigation::Reload => self.shared.live()?.navigator().history(Step::Reload),
             Navigation::Home => {
                 let mut sim = self.shared.live()?;
                 let start = sim.app.start.clone();
-                sim.navigator().leave(&start, How::Push).map(|()| true).map_err(|e| unreachable(&e))?
+                sim.navigator().leave(&start, How::Push).map(|()| true)
             }
-        })
+        };
+        went.map_err(|e| unreachable(&e))
     }
 
     /// Starts another app in this device's place. Handles go on counting.
@@ -319,18 +329,14 @@ impl Device for SimDevice {
         self.shared.live()?.discards = false;
         let moved = gone?;
         let cap = timeout.saturating_sub(Duration::from_millis(self.shared.live()?.state.now_ms - start));
-        let settled = self.settled(SettleRequest { quiet: ARRIVAL_QUIET, cap }, cancel).await?.settled;
-        let sim = self.shared.live()?;
-        let moved = moved && sim.dialog.is_none();
-        Ok(Arrived { moved, url: sim.url(), title: sim.title(), settled })
+        self.arrived(moved, cap, cancel).await
     }
 
     async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot> {
         let mut sim = self.shared.free()?;
         let area = match request.of {
             Some(handle) => {
-                let at = capture::find(&sim, &self.addresses, handle).ok_or_else(Self::gone)?;
-                let id = sim.dom().nodes[at].id;
+                let id = self.id(&sim, handle)?;
                 aim::bring_into_view(&mut sim, id);
                 let at = sim.dom().find(id).ok_or_else(Self::gone)?;
                 sim.layout().seen(at).ok_or_else(|| {
@@ -434,10 +440,7 @@ impl Tabs for SimDevice {
             },
         };
         self.shared.live()?.navigator().open_tab(&path).map_err(|e| unreachable(&e))?;
-        let settled =
-            self.settled(SettleRequest { quiet: ARRIVAL_QUIET, cap: timeout }, cancel).await?.settled;
-        let sim = self.shared.live()?;
-        Ok(Arrived { moved: true, url: sim.url(), title: sim.title(), settled })
+        Ok(Arrived { moved: true, ..self.arrived(true, timeout, cancel).await? })
     }
 
     async fn switch_tab(&mut self, id: &str) -> Result<()> {

@@ -129,8 +129,9 @@ impl App {
         }
         let mut lists = BTreeMap::new();
         for (list, records) in &raw.lists {
-            let records = records.iter().map(|r| fields(list, r)).collect::<Result<Vec<_>, _>>()?;
-            lists.insert(list.clone(), records);
+            let section = format!("lists.{list}");
+            let records: Result<_, String> = records.iter().map(|record| values(&section, record)).collect();
+            lists.insert(list.clone(), records?);
         }
         for (list, generate) in &raw.generate {
             lists.insert(list.clone(), generated(list, generate)?);
@@ -140,8 +141,8 @@ impl App {
             title: raw.title,
             about: raw.about,
             start: raw.start,
-            state: variables("state", &raw.state)?,
-            page: variables("page", &raw.page)?,
+            state: values("state", &raw.state)?,
+            page: values("page", &raw.page)?,
             lists,
             actions: actions(&raw.actions)?,
             screens,
@@ -186,20 +187,16 @@ fn matched(pattern: &str, path: &str) -> Option<Vec<(String, Value)>> {
     }
 }
 
-fn variables(section: &str, table: &toml::Table) -> Result<HashMap<String, Value>, String> {
-    table
-        .iter()
-        .map(|(name, v)| {
-            Ok((name.clone(), Value::try_from(v).map_err(|e| format!("{section}.{name}: {e}"))?))
-        })
-        .collect()
-}
-
-fn fields(list: &str, table: &toml::Table) -> Result<FieldValues, String> {
-    let field = |(name, v): (&String, &toml::Value)| {
-        Ok((name.as_str().into(), Value::try_from(v).map_err(|e| format!("lists.{list}: {e}"))?))
+/// The values of a table, by name.
+fn values<T, N>(section: &str, table: &toml::Table) -> Result<T, String>
+where
+    T: FromIterator<(N, Value)>,
+    N: for<'n> From<&'n str>,
+{
+    let value = |(name, v): (&String, &toml::Value)| {
+        Ok((name.as_str().into(), Value::try_from(v).map_err(|e| format!("{section}.{name}: {e}"))?))
     };
-    table.iter().map(field).collect()
+    table.iter().map(value).collect()
 }
 
 /// Records made by templates over `n`, which counts from 1.
