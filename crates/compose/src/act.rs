@@ -63,7 +63,7 @@ async fn covers_the_end<G: Ground>(
 /// Returns what lies where a drag into another member is to end; none where that is the element.
 fn in_the_way(hit: Hit) -> Option<String> {
     match hit {
-        Hit::Target => None,
+        Hit::Target | Hit::Unknown => None,
         Hit::Covered { what, .. } | Hit::Held { what, .. } => Some(what),
         Hit::OffScreen => Some("nothing that is on the screen".to_owned()),
     }

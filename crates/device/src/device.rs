@@ -4,7 +4,7 @@ use crate::capability::Capability;
 use crate::capture::{CaptureRequest, Captured, Located, Page, Query, Shot, ShotRequest};
 use crate::error::{Error, ErrorCode, Result};
 use crate::facets::{Clipboard, Files, Lifecycle, Script, Tabs, Traffic};
-use crate::input::{Action, Aim, AimOptions, Hit, Performed, Prepared};
+use crate::input::{Action, Aim, AimOptions, Performed, Prepared};
 use crate::navigation::{Arrived, Leave, Navigation, SettleRequest, Settled};
 use crate::notice::{Dialog, DialogAnswer, Notice};
 use crate::ticket::Ticket;
@@ -29,13 +29,16 @@ pub struct DeviceInfo {
     /// Whether reading the whole app costs so much more than an act that what became of a target is told by the target
     /// alone: what [`Device::locate`] and [`Device::outcome`] have around it may be older.
     pub partial: bool,
+    /// Whether a call can be dropped at any moment without harm, also one that sends an input: one request to somebody
+    /// else, as over HTTP. Then an act that takes too long ends in `TIMEOUT`, and not its session with it.
+    pub drop_safe: bool,
 }
 
 impl DeviceInfo {
     /// A device that tells of the whole app, in this process.
     #[must_use]
     pub fn new(kind: &'static str, label: impl Into<String>, grade: IdentityGrade) -> Self {
-        Self { kind, label: label.into(), grade, pid: None, partial: false }
+        Self { kind, label: label.into(), grade, pid: None, partial: false, drop_safe: false }
     }
 }
 
@@ -117,10 +120,7 @@ pub trait Device: Send + fmt::Debug {
         _seen: Ticket,
     ) -> Result<Prepared> {
         let mut prepared = Prepared::new(self.aim(handle, options).await?);
-        if prepared.aim.hit == Hit::Target
-            && self.info().grade != IdentityGrade::None
-            && self.dialog().is_none()
-        {
+        if prepared.aim.hit.is_free() && self.info().grade != IdentityGrade::None && self.dialog().is_none() {
             prepared.located = self.locate(handle, context).await?;
         }
         Ok(prepared)

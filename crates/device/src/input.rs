@@ -83,14 +83,22 @@ pub enum Hit {
     },
     /// The element has no box, or could not be brought into view.
     OffScreen,
+    /// The device has no hit test: something may lie over the element.
+    Unknown,
 }
 
 impl Hit {
-    /// Why an input for the target, `words`, is not sent; none when it would reach it.
+    /// Whether nothing speaks against an input for the target.
+    #[must_use]
+    pub fn is_free(&self) -> bool {
+        matches!(self, Self::Target | Self::Unknown)
+    }
+
+    /// Why an input for the target, `words`, is not sent; none when nothing speaks against it.
     #[must_use]
     pub fn refusal(&self, words: &str) -> Option<Error> {
         Some(match self {
-            Self::Target => return None,
+            Self::Target | Self::Unknown => return None,
             Self::Covered { what, .. } => Error::new(
                 ErrorCode::ElementCovered,
                 format!("{words} is covered by {}, which would receive the input", escape(what, MAX_DESCRIPTION)),

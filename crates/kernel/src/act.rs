@@ -24,7 +24,7 @@ use crate::observe::resolve::Found;
 use crate::observe::{resolve, waiting};
 use crate::recording;
 use std::time::Duration;
-use stickpin_device::{Error, ErrorCode, Result, Ticket};
+use stickpin_device::{Error, ErrorCode, Hit, Result, Ticket};
 use stickpin_tree::{IdentityGrade, NodeRef, States};
 use tokio::time::Instant;
 
@@ -99,6 +99,12 @@ async fn attempt(cx: &mut Cx, target: &Target, reach: Reach, how: How) -> Result
             ready.point = prepared.aim.point;
             if let Some(refusal) = prepared.aim.hit.refusal(&found.words()) {
                 ready.forced = aim::insist(cx, refusal, &prepared.aim, &place, reach, how).await?;
+            }
+            if prepared.aim.hit == Hit::Unknown {
+                cx.warn(format!(
+                    "{} was not checked for overlap: this device cannot tell what is on top.",
+                    found.words()
+                ));
             }
             // What the device noted is of the element as it told it.
             let ticket = prepared.ticket;

@@ -117,10 +117,14 @@ impl Provider for Fake {
         world.opened += 1;
         world.url = request.what;
         let info = DeviceInfo::new("fake", "Fake 1", world.grade);
-        let mut partial = info.clone();
-        partial.partial = true;
+        let described =
+            [(false, false), (true, false), (false, true), (true, true)].map(|(partial, drop_safe)| {
+                let mut info = info.clone();
+                (info.partial, info.drop_safe) = (partial, drop_safe);
+                info
+            });
         drop(world);
-        Ok(Box::new(FakeDevice { fake: self.clone(), info, partial, guards: Vec::new() }))
+        Ok(Box::new(FakeDevice { fake: self.clone(), described, guards: Vec::new() }))
     }
 
     async fn devices(&self) -> Result<Vec<DeviceEntry>> {

@@ -185,7 +185,7 @@ impl LinuxDevice {
         if let Some(target) = target {
             let aim = self.aim_at(target, AimOptions::default()).await?;
             match aim.hit {
-                Hit::Target => {}
+                Hit::Target | Hit::Unknown => {}
                 Hit::Covered { what, .. } | Hit::Held { what, .. } => {
                     let landed = Landed::Elsewhere { what, stopped: true };
                     return Ok(Performed { handled: true, landed, ..Performed::default() });

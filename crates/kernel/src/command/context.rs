@@ -152,7 +152,9 @@ impl Cx {
     /// Something is half done at the device until this is dropped. What is no more than a reading can be given up at any
     /// moment; who gives up this does not know what the device holds, and its session ends.
     pub(crate) fn under_way(&self) -> UnderWay {
-        self.underway.store(true, Ordering::Relaxed);
+        let live = self.loan.as_ref().and_then(|loan| loan.live.as_deref());
+        let drop_safe = live.is_some_and(|live| live.device.info().drop_safe);
+        self.underway.store(!drop_safe, Ordering::Relaxed);
         UnderWay(Arc::clone(&self.underway))
     }
 

@@ -11,9 +11,8 @@ use stickpin_tree::{Handle, Rect};
 #[derive(Debug)]
 pub(super) struct FakeDevice {
     pub(super) fake: Fake,
-    pub(super) info: DeviceInfo,
-    /// The same of a device that tells of elements alone.
-    pub(super) partial: DeviceInfo,
+    /// As it is, telling of elements alone, safe to drop, both.
+    pub(super) described: [DeviceInfo; 4],
     /// The guards of elements that were aimed at and have had no input since.
     pub(super) guards: Vec<Guard>,
 }
@@ -33,7 +32,8 @@ impl FakeDevice {
 #[async_trait]
 impl Device for FakeDevice {
     fn info(&self) -> &DeviceInfo {
-        if self.fake.world().partial { &self.partial } else { &self.info }
+        let world = self.fake.world();
+        &self.described[usize::from(world.partial) + 2 * usize::from(world.drop_safe)]
     }
 
     fn capabilities(&self) -> &'static [Capability] {
@@ -72,7 +72,7 @@ impl Device for FakeDevice {
             hook(&mut world);
         }
         // What lies over it must not even feel the pointer.
-        let pointed = options.pointer && world.hit(handle.id) == Hit::Target;
+        let pointed = options.pointer && world.hit(handle.id).is_free();
         if pointed && let Some(mut hook) = world.on_pointer.take() {
             hook(&mut world);
         }

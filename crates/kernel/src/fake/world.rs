@@ -74,6 +74,10 @@ pub(crate) struct World {
     pub(crate) shots: usize,
     /// Whether it tells of elements alone.
     pub(crate) partial: bool,
+    /// Whether its calls can be dropped.
+    pub(crate) drop_safe: bool,
+    /// Whether it has no hit test.
+    pub(crate) blind: bool,
     /// It changed and came to rest: it would like to be read ahead.
     pub(crate) rests: bool,
     /// How often it was captured.
@@ -122,6 +126,8 @@ impl World {
             still: Vec::new(),
             shots: 0,
             partial: false,
+            drop_safe: false,
+            blind: false,
             captures: 0,
             rests: false,
             closed: 0,
@@ -159,6 +165,7 @@ impl World {
     /// What an input for an element would reach.
     pub(super) fn hit(&self, id: u64) -> Hit {
         match (self.covered.get(&id), &self.held) {
+            _ if self.blind => Hit::Unknown,
             (Some(what), _) => Hit::Covered { by: None, what: what.clone() },
             (None, Some(what)) => Hit::Held { by: None, what: what.clone() },
             (None, None) if self.offscreen.contains(&id) => Hit::OffScreen,

@@ -890,3 +890,17 @@ async fn the_target_is_told_whether_or_not_its_effect_is_waited_for() {
         assert!(text(&r).contains("now @e2 checkbox \"Accept\""), "{}", text(&r));
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_device_without_a_hit_test_acts_and_says_that_nothing_was_checked_for_overlap() {
+    let b = Bench::open("button \"Save\" #2\n").await;
+    b.fake.world().covered.insert(2, "dialog \"Cookies\"".to_owned());
+    assert_eq!(b.fails("press", json!({ "target": "@e1" })).await.0, "ELEMENT_COVERED");
+    b.fake.world().blind = true;
+    let r = b.ok("press", json!({ "target": "@e1" })).await;
+    let warning = r.warning.unwrap();
+    assert!(warning.contains("@e1 button \"Save\" was not checked for overlap"), "{warning}");
+    // It is judged after it was aimed at all the same.
+    b.fake.world().on_pointer = Some(Box::new(|w| w.replace("Save", "Delete")));
+    assert_eq!(b.fails("press", json!({ "target": "@e1" })).await.0, "STALE_REF");
+}

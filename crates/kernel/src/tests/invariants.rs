@@ -138,6 +138,21 @@ async fn a_deadline_in_the_middle_of_an_input_says_that_it_may_have_arrived() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_input_that_can_be_dropped_ends_in_a_timeout_and_not_its_session() {
+    let b = Bench::open(PAGE).await;
+    (b.fake.world().drop_safe, b.fake.world().hangs_in) = (true, Some("perform"));
+    let request =
+        crate::Request { timeout_ms: Some(1_000), ..b.request("press", json!({ "target": "@e2" })) };
+    let error = b.host.call(request, CancellationToken::new()).await.error.unwrap();
+    assert_eq!((error.code.name(), error.dispatched), ("TIMEOUT", Dispatched::Unknown), "{error}");
+    // For longer than any press may take.
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    b.fake.world().hangs_in = None;
+    b.ok("snapshot", json!({})).await;
+    b.ok("press", json!({ "target": "@e2" })).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn timeout_of_an_act_bounds_all_of_it() {
     // Wherever the device hangs: 1 s, 2 s more, and the grace.
     for (hangs, input, dispatched, ms) in [

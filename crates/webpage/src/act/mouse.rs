@@ -220,7 +220,7 @@ pub(crate) async fn drag(
     // What lies at the end is judged before anything is picked up: afterwards the thing itself is in the way.
     if let Some(target) = target {
         match aim::hit_from_tab(page, target, to).await? {
-            Hit::Target => {}
+            Hit::Target | Hit::Unknown => {}
             Hit::Covered { what, .. } | Hit::Held { what, .. } => {
                 // What is dragged leaves with the pointer: it is in nobody's way.
                 let is_source = match source {
