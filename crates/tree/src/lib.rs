@@ -16,6 +16,7 @@ mod model;
 mod outline;
 mod selector;
 #[cfg(any(test, feature = "testing"))]
+#[path = "../tests/trees/mod.rs"]
 pub mod testing;
 
 pub use diff::{Change, Diff, DiffCues};
