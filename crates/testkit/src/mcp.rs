@@ -3,7 +3,7 @@
 
 use crate::expect::Outcome;
 use crate::scenario::SurfaceName;
-use crate::surface::{Surface, TOKEN};
+use crate::surface::{Binary, Surface};
 use rmcp::model::CallToolRequestParams;
 use rmcp::service::RunningService;
 use rmcp::{RoleClient, ServiceExt};
@@ -28,12 +28,11 @@ pub enum McpClient {
 
 /// The server behind a client.
 pub struct Mcp {
-    program: PathBuf,
-    dir: PathBuf,
     client: McpClient,
     runtime: tokio::runtime::Runtime,
     callers: BTreeMap<PathBuf, Link>,
     http: Option<Http>,
+    binary: Binary,
 }
 
 /// A server for all callers.
@@ -57,12 +56,11 @@ impl Mcp {
     pub fn new(dir: &Path, program: &Path, client: McpClient) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         Self {
-            program: program.to_owned(),
-            dir: dir.to_owned(),
             client,
             runtime: runtime.expect("a runtime"),
             callers: BTreeMap::new(),
             http: None,
+            binary: Binary::new(dir, program),
         }
     }
 
@@ -70,16 +68,11 @@ impl Mcp {
         // Which files a client may name has tests of its own.
         let args =
             ["mcp", "--profile=full", "--structured", "--allow-path=/", "--allow-script", "--allow-programs"];
-        let elsewhere = format!("--allow-state-dir={}", self.dir.join("elsewhere").display());
+        let elsewhere = format!("--allow-state-dir={}", self.binary.dir.join("elsewhere").display());
         let args = args.map(str::to_owned).into_iter().chain([elsewhere]).collect::<Vec<_>>();
         let surround = |command: &mut Command| {
-            command
-                .current_dir(folder)
-                .env("HOME", &self.dir)
-                .env("STICKPIN_STATE_DIR", self.dir.join("state"))
-                .env("STICKPIN_SESSION", "scenario")
-                .env(format!("STICKPIN_SECRET_{}", TOKEN.0), TOKEN.1)
-                .env_remove("STICKPIN_STALE_REFS")
+            self.binary
+                .surround(command, folder)
                 .env_remove("STICKPIN_MCP_PROFILE")
                 .env_remove("STICKPIN_MCP_TOKEN")
                 .stdin(Stdio::piped())
@@ -87,7 +80,7 @@ impl Mcp {
         };
         match &self.client {
             McpClient::Rust => {
-                let mut command = Command::new(&self.program);
+                let mut command = Command::new(&self.binary.program);
                 command.args(&args);
                 surround(&mut command);
                 self.runtime.block_on(async {
@@ -103,14 +96,14 @@ impl Mcp {
                 command.arg(driver).arg(modules);
                 if let McpClient::TypeScriptHttp(_) = self.client {
                     let http = self.http.get_or_insert_with(|| {
-                        let mut command = Command::new(&self.program);
+                        let mut command = Command::new(&self.binary.program);
                         command.args(&args).args(["--http", "127.0.0.1:0"]);
                         surround(&mut command);
                         Http::start(&mut command)
                     });
                     command.args([&http.url, &http.token]);
                 } else {
-                    command.arg(&self.program).args(&args);
+                    command.arg(&self.binary.program).args(&args);
                 }
                 surround(&mut command);
                 let mut child = command.spawn().expect("node runs");
@@ -257,14 +250,6 @@ impl Drop for Mcp {
                     let _ = child.wait();
                 }
             }
-        }
-        self.http = None;
-        let mut stop = Command::new(&self.program);
-        stop.args(["daemon", "stop", "--force"]).env("STICKPIN_STATE_DIR", self.dir.join("state"));
-        if let Ok(output) = stop.current_dir(&self.dir).stdin(Stdio::null()).output()
-            && !output.status.success()
-        {
-            eprintln!("daemon stop: {}", String::from_utf8_lossy(&output.stderr));
         }
     }
 }

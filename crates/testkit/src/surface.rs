@@ -240,7 +240,7 @@ pub struct Socket {
     runtime: tokio::runtime::Runtime,
     client: SocketClient,
     env: Env,
-    binary: Binary,
+    _binary: Binary,
 }
 
 impl Socket {
@@ -264,7 +264,7 @@ impl Socket {
             runtime: runtime(),
             client: SocketClient::new(place, start),
             env,
-            binary: Binary { program: program.to_owned(), dir: dir.to_owned() },
+            _binary: Binary::new(dir, program),
         }
     }
 }
@@ -283,21 +283,19 @@ impl Surface for Socket {
     }
 }
 
-impl Drop for Socket {
-    fn drop(&mut self) {
-        self.binary.stop_daemon();
-    }
-}
-
-/// The built binary with a state dir of its own.
-struct Binary {
-    program: PathBuf,
-    dir: PathBuf,
+/// The built binary with a state dir of its own, whose daemon it stops when it is dropped.
+pub(crate) struct Binary {
+    pub(crate) program: PathBuf,
+    pub(crate) dir: PathBuf,
 }
 
 impl Binary {
-    fn command(&self, folder: &Path) -> Command {
-        let mut command = Command::new(&self.program);
+    pub(crate) fn new(dir: &Path, program: &Path) -> Self {
+        Self { program: program.to_owned(), dir: dir.to_owned() }
+    }
+
+    /// Gives a command what the binary reads of its surroundings.
+    pub(crate) fn surround<'c>(&self, command: &'c mut Command, folder: &Path) -> &'c mut Command {
         command
             .current_dir(folder)
             .env("HOME", &self.dir)
@@ -305,19 +303,19 @@ impl Binary {
             .env("STICKPIN_SESSION", "scenario")
             .env(format!("STICKPIN_SECRET_{}", TOKEN.0), TOKEN.1)
             .env_remove("STICKPIN_STALE_REFS")
-            .stdin(Stdio::null());
-        command
+            .stdin(Stdio::null())
     }
 
     fn run(&self, words: &[String], folder: &Path) -> std::process::Output {
-        self.command(folder).args(words).output().expect("the binary runs")
+        let mut command = Command::new(&self.program);
+        self.surround(&mut command, folder).args(words).output().expect("the binary runs")
     }
+}
 
-    fn stop_daemon(&self) {
-        let stopped = self.command(&self.dir).args(["daemon", "stop", "--force"]).output();
-        if let Ok(output) = stopped
-            && !output.status.success()
-        {
+impl Drop for Binary {
+    fn drop(&mut self) {
+        let output = self.run(&["daemon", "stop", "--force"].map(str::to_owned), &self.dir);
+        if !output.status.success() {
             eprintln!("daemon stop: {}", String::from_utf8_lossy(&output.stderr));
         }
     }
@@ -334,7 +332,7 @@ impl ProcessText {
     /// The binary with a daemon of its own.
     #[must_use]
     pub fn new(dir: &Path, program: &Path) -> Self {
-        Self(Binary { program: program.to_owned(), dir: dir.to_owned() })
+        Self(Binary::new(dir, program))
     }
 }
 
@@ -351,19 +349,7 @@ impl Surface for ProcessText {
             err.lines().partition(|l| l.starts_with("warning: "));
         let warning = warnings.first().map_or("", |w| w.trim_start_matches("warning: ")).to_owned();
         let text = if errors.is_empty() { out } else { format!("{out}{}", errors.join("\n")) };
-        Outcome {
-            exit: exit_code(&output),
-            text: Some(text),
-            warning: Some(warning),
-            envelope: None,
-            received: vec![],
-        }
-    }
-}
-
-impl Drop for ProcessText {
-    fn drop(&mut self) {
-        self.0.stop_daemon();
+        Outcome { exit: exit_code(&output), text: Some(text), warning: Some(warning), ..Outcome::default() }
     }
 }
 
@@ -374,7 +360,7 @@ impl ProcessJson {
     /// The binary with a daemon of its own.
     #[must_use]
     pub fn new(dir: &Path, program: &Path) -> Self {
-        Self(Binary { program: program.to_owned(), dir: dir.to_owned() })
+        Self(Binary::new(dir, program))
     }
 }
 
@@ -393,25 +379,14 @@ impl Surface for ProcessJson {
         match serde_json::from_str::<Response>(&out) {
             Ok(envelope) => Outcome {
                 exit: exit_code(&output),
-                text: None,
                 warning: Some(envelope.warning.clone().unwrap_or_default()),
                 envelope: Some(envelope),
-                received: Vec::new(),
+                ..Outcome::default()
             },
             Err(e) => {
-                let err = String::from_utf8_lossy(&output.stderr);
-                Outcome {
-                    exit: exit_code(&output),
-                    text: Some(format!("no envelope ({e}): {out}{err}")),
-                    ..Outcome::default()
-                }
+                let text = format!("no envelope ({e}): {out}{}", String::from_utf8_lossy(&output.stderr));
+                Outcome { exit: exit_code(&output), text: Some(text), ..Outcome::default() }
             }
         }
-    }
-}
-
-impl Drop for ProcessJson {
-    fn drop(&mut self) {
-        self.0.stop_daemon();
     }
 }
