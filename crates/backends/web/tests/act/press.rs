@@ -28,8 +28,9 @@ async fn a_press_that_was_announced_and_not_made_stops_nobody() {
     let one = page.find(Role::Button, "One").await;
     let two = page.find(Role::Button, "Two").await;
     let at_two = page.aim(two).await.point;
-    // Whoever drives it does not press after all, and a person does.
     drop(page.prepare(one).await);
+    // Whoever drives it looks again instead, and a person presses.
+    page.capture().await;
     for kind in ["mousePressed", "mouseReleased"] {
         let (x, y) = at_two;
         let event = MouseEvent {
