@@ -8,7 +8,7 @@ use std::time::Duration;
 use stickpin_device::{
     Action, Aim, AimOptions, Arrived, CancellationToken, Capability, CaptureRequest, Captured, Device,
     DeviceInfo, Dialog, DialogAnswer, Error, ErrorCode, Hit, Landed, Leave, Lifecycle, Located, Modifiers,
-    Navigation, Notice, Performed, Query, Result, SettleRequest, Settled, Shot, ShotRequest, Thing,
+    Moving, Navigation, Notice, Performed, Query, Result, SettleRequest, Settled, Shot, ShotRequest, Thing,
     unsupported,
 };
 use stickpin_tree::{Document, Handle, IdentityGrade, NodeSpec, Rect, Role, SurfaceId, Tree, TreeBuilder};
@@ -123,7 +123,7 @@ impl Device for Fake {
 
     async fn settle(&mut self, _request: SettleRequest, _cancel: &CancellationToken) -> Result<Settled> {
         self.note("settle");
-        self.well().map(|()| Settled { settled: false, still: vec!["a clock".to_owned()] })
+        self.well().map(|()| Settled { settled: false, still: vec![Moving::Other("a clock".to_owned())] })
     }
 
     async fn changed(&mut self, _timeout: Duration, _cancel: &CancellationToken) -> Result<bool> {
@@ -382,11 +382,12 @@ async fn only_what_was_acted_on_is_waited_for_and_listened_to() {
     let (request, cancel) =
         (SettleRequest { quiet: Duration::ZERO, cap: Duration::ZERO }, CancellationToken::new());
     let settled = whole.settle(request, &cancel).await.unwrap();
-    assert_eq!(settled.still, ["form: a clock", "form 2: a clock"]);
+    let clock = |of: &str| Moving::Other(format!("{of}: a clock"));
+    assert_eq!(settled.still, [clock("form"), clock("form 2")]);
     assert_eq!(whole.notices().await.unwrap(), [Notice::Changed, Notice::Changed]);
     said(&log);
     act(&mut whole, &Action::press((210.0, 10.0), None)).await.unwrap();
-    assert_eq!(whole.settle(request, &cancel).await.unwrap().still, ["form 2: a clock"]);
+    assert_eq!(whole.settle(request, &cancel).await.unwrap().still, [clock("form 2")]);
     assert_eq!(whole.notices().await.unwrap(), [Notice::Changed]);
     assert_eq!(said(&log), ["b: press", "b: settle"]);
     whole.parts.act_begins();
