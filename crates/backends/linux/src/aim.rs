@@ -4,25 +4,26 @@
 //! its own action is not asked of the app, because nothing else of it can receive that; what lies over it in the same
 //! window counts all the same, as a person could not press it either.
 
-mod held;
-mod hit;
-mod over;
-mod place;
-mod point;
-mod reveal;
-mod there;
-mod unread;
-mod wheel;
+pub(crate) mod held;
+pub(crate) mod hit;
+pub(crate) mod over;
+pub(crate) mod place;
+pub(crate) mod point;
+pub(crate) mod press;
+pub(crate) mod reveal;
+pub(crate) mod scroll;
+pub(crate) mod there;
+pub(crate) mod unread;
+pub(crate) mod wheel;
 
 use crate::aim::there::unknown;
-use crate::app;
-use crate::app::LinuxDevice;
 use crate::app::look::Placed;
+use crate::app::{self, LinuxDevice, life, pointer, reading};
 use crate::extents::{common, has};
 use std::time::{Duration, Instant};
 use stickpin_device::{Aim, AimOptions, Hit, Result};
 use stickpin_tree::{Handle, Rect};
-use stickpin_x11desk::{Presence, Window, X11, pings, pointer, window_manager, windows};
+use stickpin_x11desk::{Presence, Window, X11, window_manager, windows};
 
 /// How often an element is followed that moves away when the pointer arrives.
 const FOLLOWED: usize = 4;
@@ -53,170 +54,165 @@ enum Again {
     Nowhere,
 }
 
-impl LinuxDevice {
-    /// Brings an element into view, moves the pointer there if asked, and says what an input there would reach.
-    pub(crate) async fn aim_at(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
-        let (mut round, mut pointed, mut anew, start) = (1, false, false, Instant::now());
-        self.until_activated(handle).await?;
-        loop {
-            let (mut aim, again) = self.aim_once(handle, options).await?;
-            pointed |= aim.pointed;
-            aim.pointed = pointed;
-            let Some(again) = again else { return Ok(aim) };
-            if let Again::Unknown(why) = &again {
-                let words = self.object(handle)?.words();
-                if std::mem::replace(&mut anew, true) {
-                    return Err(unknown(&words, why));
-                }
-                // It may have changed in that moment.
-                tracing::debug!("{words} is aimed at again: {why}");
-                self.look(&[]).await?;
-                continue;
+/// Brings an element into view, moves the pointer there if asked, and says what an input there would reach.
+pub(crate) async fn aim_at(device: &mut LinuxDevice, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
+    let (mut round, mut pointed, mut anew, start) = (1, false, false, Instant::now());
+    app::until_activated(device, handle).await?;
+    loop {
+        let (mut aim, again) = aim_once(device, handle, options).await?;
+        pointed |= aim.pointed;
+        aim.pointed = pointed;
+        let Some(again) = again else { return Ok(aim) };
+        if let Again::Unknown(why) = &again {
+            let words = reading::object(device, handle)?.words();
+            if std::mem::replace(&mut anew, true) {
+                return Err(unknown(&words, why));
             }
-            // A window that is just opening, on a machine that is busy.
-            let changed = self.heard.state().changed_at;
-            let at_it = start.elapsed() < AT_IT && changed.is_some_and(|at| at.elapsed() < SILENT);
-            let opening = again == Again::Nowhere && start.elapsed() < OPENING;
-            if round >= FOLLOWED && !opening && (again == Again::Moved || !at_it) {
-                return Ok(aim);
-            }
-            if again != Again::Moved {
-                // A window that has just opened: the app, the server and the window manager do not agree yet.
-                tokio::time::sleep(LATE).await;
-            }
-            round += 1;
+            // It may have changed in that moment.
+            tracing::debug!("{words} is aimed at again: {why}");
+            reading::look(device, &[]).await?;
+            continue;
+        }
+        // A window that is just opening, on a machine that is busy.
+        let changed = device.heard.state().changed_at;
+        let at_it = start.elapsed() < AT_IT && changed.is_some_and(|at| at.elapsed() < SILENT);
+        let opening = again == Again::Nowhere && start.elapsed() < OPENING;
+        if round >= FOLLOWED && !opening && (again == Again::Moved || !at_it) {
+            return Ok(aim);
+        }
+        if again != Again::Moved {
+            // A window that has just opened: the app, the server and the window manager do not agree yet.
+            tokio::time::sleep(LATE).await;
+        }
+        round += 1;
+    }
+}
+
+/// As [`aim_at`], once; and why it is to be tried again, if it is.
+async fn aim_once(
+    device: &mut LinuxDevice,
+    handle: Handle,
+    options: AimOptions<'_>,
+) -> Result<(Aim, Option<Again>)> {
+    let Some(at) = reading::index(device, handle) else { return Err(app::gone()) };
+    let aim = |rect: Rect, point, hit| Aim { rect, point, hit, pointed: false };
+    let off_screen = |rect: Rect, again| (aim(rect, rect.center(), Hit::OffScreen), Some(again));
+    let by_action = options.press && options.plain && press::presses_by_action(device, at);
+    let (sight, mut placed) = place::placed_in_sight(device, at).await?;
+    if placed.as_ref().is_none_or(|p| p.seen != Some(p.rect)) {
+        placed = reveal::scroll_into_view(device, at, sight.as_ref(), placed).await?;
+    }
+    let Some(Placed { rect, seen, offset, frame }) = placed else {
+        return Ok(off_screen(Rect::default(), Again::Nowhere));
+    };
+    let Some(seen) = seen else { return Ok(off_screen(rect, Again::OutOfView)) };
+    let Some(mut look) = sight else {
+        // Nobody knows the windows: an action of its own reaches it all the same.
+        return Ok((aim(rect, seen.center(), Hit::Target), None));
+    };
+    let Some(window) = hit::window_with(device, at, frame, &look.windows).await? else {
+        if look.windows.iter().any(|w| w.pid == device.info.pid) || by_action {
+            return Ok((aim(rect, seen.center(), Hit::Target), None));
+        }
+        return Err(device.screen.unseen("find the window of the element"));
+    };
+    if window.presence != Presence::Shown {
+        device.screen.present(&window).await?;
+        look.windows = look.x11.run(windows::all).await?;
+    }
+    let window = look.windows.iter().find(|w| w.id == window.id).cloned().unwrap_or(window);
+    let Some(visible) = common(seen, window.area) else { return Ok(off_screen(rect, Again::Nowhere)) };
+    let Some(visible) = common(visible, look.screen) else {
+        // On a display of a person the window is where that person wants it.
+        if device.screen.is_own() && !window.popup {
+            let by = onto(look.screen, seen);
+            look.x11.run(move |d| window_manager::move_by(d, &window, by).map(drop)).await?;
+        }
+        return Ok(off_screen(rect, Again::OutOfView));
+    };
+    let point = press::press_point(device, at, visible);
+    let mut hit = match hit::coming_dialog(device, at, &look.windows) {
+        Some(what) => Hit::Covered { by: None, what },
+        None if by_action && on_top(&look.windows, &window, point, app::is_alone(device)) => Hit::Target,
+        None => hit::window_hit(device, &window, point, &look).await?,
+    };
+    if matches!(hit, Hit::Covered { .. }) && has_come_elsewhere(device, at, &window, &look.x11).await? {
+        return Ok(off_screen(rect, Again::OutOfView));
+    }
+    // A pop-up is a window of its own: the app's window is asked about what lies under it.
+    let inside = !by_action && !window.popup;
+    let mut named = false;
+    if hit == Hit::Target {
+        match hit::within_hit(device, at, point, offset, inside).await? {
+            Ok(within) => (named, hit) = (within.named, within.hit),
+            Err(why) => return Ok((aim(rect, point, Hit::OffScreen), Some(Again::Unknown(why)))),
         }
     }
-
-    /// As [`Self::aim_at`], once; and why it is to be tried again, if it is.
-    async fn aim_once(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<(Aim, Option<Again>)> {
-        let Some(at) = self.index(handle) else { return Err(app::gone()) };
-        let aim = |rect: Rect, point, hit| Aim { rect, point, hit, pointed: false };
-        let off_screen = |rect: Rect, again| (aim(rect, rect.center(), Hit::OffScreen), Some(again));
-        let by_action = options.press && options.plain && self.presses_by_action(at);
-        let (sight, mut placed) = self.placed_in_sight(at).await?;
-        if placed.as_ref().is_none_or(|p| p.seen != Some(p.rect)) {
-            placed = self.scroll_into_view(at, sight.as_ref(), placed).await?;
+    let by_pointer = options.pointer && !by_action;
+    if hit == Hit::Target && by_pointer {
+        hit = held::held(device, Some(at), &window, &look).await?;
+        // The pointer alone goes from menu to menu; a press would close what its arrival has opened.
+        if matches!(hit, Hit::Held { .. }) && !options.press && held::is_of_the_open_bar(device, at) {
+            hit = Hit::Target;
         }
-        let Some(Placed { rect, seen, offset, frame }) = placed else {
-            return Ok(off_screen(Rect::default(), Again::Nowhere));
-        };
-        let Some(seen) = seen else { return Ok(off_screen(rect, Again::OutOfView)) };
-        let Some(mut look) = sight else {
-            // Nobody knows the windows: an action of its own reaches it all the same.
-            return Ok((aim(rect, seen.center(), Hit::Target), None));
-        };
-        let Some(window) = self.window_with(at, frame, &look.windows).await? else {
-            if look.windows.iter().any(|w| w.pid == self.info.pid) || by_action {
-                return Ok((aim(rect, seen.center(), Hit::Target), None));
-            }
-            return Err(self.screen.unseen("find the window of the element"));
-        };
-        if window.presence != Presence::Shown {
-            self.screen.present(&window).await?;
-            look.windows = look.x11.run(windows::all).await?;
-        }
-        let window = look.windows.iter().find(|w| w.id == window.id).cloned().unwrap_or(window);
-        let Some(visible) = common(seen, window.area) else { return Ok(off_screen(rect, Again::Nowhere)) };
-        let Some(visible) = common(visible, look.screen) else {
-            // On a display of a person the window is where that person wants it.
-            if self.screen.is_own() && !window.popup {
-                let by = onto(look.screen, seen);
-                look.x11.run(move |d| window_manager::move_by(d, &window, by).map(drop)).await?;
-            }
-            return Ok(off_screen(rect, Again::OutOfView));
-        };
-        let point = self.press_point(at, visible);
-        let mut hit = match self.coming_dialog(at, &look.windows) {
-            Some(what) => Hit::Covered { by: None, what },
-            None if by_action && on_top(&look.windows, &window, point, self.is_alone()) => Hit::Target,
-            None => self.window_hit(&window, point, &look).await?,
-        };
-        if matches!(hit, Hit::Covered { .. }) && self.has_come_elsewhere(at, &window, &look.x11).await? {
-            return Ok(off_screen(rect, Again::OutOfView));
-        }
-        // A pop-up is a window of its own: the app's window is asked about what lies under it.
-        let inside = !by_action && !window.popup;
-        let mut named = false;
-        if hit == Hit::Target {
-            match self.within_hit(at, point, offset, inside).await? {
-                Ok(within) => (named, hit) = (within.named, within.hit),
-                Err(why) => return Ok((aim(rect, point, Hit::OffScreen), Some(Again::Unknown(why)))),
-            }
-        }
-        let by_pointer = options.pointer && !by_action;
-        if hit == Hit::Target && by_pointer {
-            hit = self.held(Some(at), &window, &look).await?;
-            // The pointer alone goes from menu to menu; a press would close what its arrival has opened.
-            if matches!(hit, Hit::Held { .. }) && !options.press && self.is_of_the_open_bar(at) {
-                hit = Hit::Target;
-            }
-        }
-        let pointed = hit == Hit::Target && by_pointer;
-        if pointed {
-            self.apart(point).await;
-            let changes = self.heard.state().changes;
-            self.move_pointer(&look.x11, window.id, point).await?;
-            self.until_drawn(changes).await?;
-            // Its arrival may have shown or moved something.
-            hit = match self.placed(at, Some(&look)).await? {
-                Some(now) if has(now.rect, point) => match self.window_hit(&window, point, &look).await? {
-                    Hit::Target => match self.within_hit(at, point, now.offset, inside).await? {
-                        Ok(within) => within.after(named, self.link.toolkit),
+    }
+    let pointed = hit == Hit::Target && by_pointer;
+    if pointed {
+        pointer::apart(device, point).await;
+        let changes = device.heard.state().changes;
+        pointer::move_pointer(&look.x11, window.id, point).await?;
+        until_drawn(device, changes).await?;
+        // Its arrival may have shown or moved something.
+        hit = match place::placed(device, at, Some(&look)).await? {
+            Some(now) if has(now.rect, point) => {
+                match hit::window_hit(device, &window, point, &look).await? {
+                    Hit::Target => match hit::within_hit(device, at, point, now.offset, inside).await? {
+                        Ok(within) => within.after(named, device.link.toolkit),
                         Err(why) => {
                             let aim = Aim { pointed, ..aim(rect, point, Hit::OffScreen) };
                             return Ok((aim, Some(Again::Unknown(why))));
                         }
                     },
                     again => again,
-                },
-                now => {
-                    let rect = now.map(|now| now.rect).unwrap_or_default();
-                    return Ok((Aim { pointed, ..aim(rect, point, Hit::OffScreen) }, Some(Again::Moved)));
                 }
-            };
-        }
-        Ok((Aim { pointed, ..aim(rect, point, hit) }, None))
-    }
-
-    /// Whether the window of an element came only after the windows were looked at: then it was taken for another one,
-    /// which its own covers.
-    async fn has_come_elsewhere(&mut self, at: usize, taken: &Window, x11: &X11) -> Result<bool> {
-        let windows = x11.run(windows::all).await?;
-        Ok(self.window_of(at, &windows).await?.is_some_and(|window| window.id != taken.id))
-    }
-
-    /// Waits until an app of GTK has drawn what the pointer's arrival made it show: only then it has its place. `changes`: how
-    /// often the app had changed before.
-    async fn until_drawn(&mut self, mut changes: u64) -> Result<()> {
-        if !self.link.toolkit.profile().draws_after_arrival {
-            return Ok(());
-        }
-        for round in 0..FRAMES {
-            // It may answer before it takes the arrival that has come at the same time, but not twice.
-            for _ in 0..2 {
-                self.link.barrier().await.map_err(|fault| self.lost(&fault))?;
             }
-            let now = self.heard.state().changes;
-            // GTK 4 says nothing of what was never shown before.
-            let silent = round == 0 && self.link.toolkit.profile().new_is_silent;
-            if now == changes && !silent {
-                break;
+            now => {
+                let rect = now.map(|now| now.rect).unwrap_or_default();
+                return Ok((Aim { pointed, ..aim(rect, point, Hit::OffScreen) }, Some(Again::Moved)));
             }
-            changes = now;
-            tokio::time::sleep(DRAWING).await;
-        }
-        Ok(())
+        };
     }
+    Ok((Aim { pointed, ..aim(rect, point, hit) }, None))
+}
 
-    /// Moves the pointer; the app has seen it when this returns.
-    pub(crate) async fn move_pointer(&self, x11: &X11, window: u32, (x, y): (f64, f64)) -> Result<()> {
-        x11.run(move |d| {
-            pointer::move_to(d, x, y)?;
-            pings::await_delivery(d, window)
-        })
-        .await
+/// Whether the window of an element came only after the windows were looked at: then it was taken for another one,
+/// which its own covers.
+async fn has_come_elsewhere(device: &mut LinuxDevice, at: usize, taken: &Window, x11: &X11) -> Result<bool> {
+    let windows = x11.run(windows::all).await?;
+    Ok(hit::window_of(device, at, &windows).await?.is_some_and(|window| window.id != taken.id))
+}
+
+/// Waits until an app of GTK has drawn what the pointer's arrival made it show: only then it has its place. `changes`: how
+/// often the app had changed before.
+async fn until_drawn(device: &mut LinuxDevice, mut changes: u64) -> Result<()> {
+    if !device.link.toolkit.profile().draws_after_arrival {
+        return Ok(());
     }
+    for round in 0..FRAMES {
+        // It may answer before it takes the arrival that has come at the same time, but not twice.
+        for _ in 0..2 {
+            device.link.barrier().await.map_err(|fault| life::lost_by(device, &fault))?;
+        }
+        let now = device.heard.state().changes;
+        // GTK 4 says nothing of what was never shown before.
+        let silent = round == 0 && device.link.toolkit.profile().new_is_silent;
+        if now == changes && !silent {
+            break;
+        }
+        changes = now;
+        tokio::time::sleep(DRAWING).await;
+    }
+    Ok(())
 }
 
 /// How far a place has to go to be on the screen, its left and upper end first.

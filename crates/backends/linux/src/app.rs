@@ -1,8 +1,11 @@
 //! An open app: what is known of it, and what its errors mean.
 
+pub(crate) mod ask;
 pub(crate) mod chooser;
+pub(crate) mod life;
 pub(crate) mod look;
 pub(crate) mod pointer;
+pub(crate) mod reading;
 
 use crate::app::chooser::{Chooser, Foreign, is_foreign};
 use crate::app::pointer::Pressed;
@@ -10,15 +13,14 @@ use crate::bus::{Desktop, Link};
 use crate::capture::Known;
 use crate::events::Heard;
 use crate::ids::{Ids, Where};
+use crate::limits::ACTIVATION;
 use crate::model::{Object, Picture, parents, rows};
 use crate::screen::Screen;
 use hashbrown::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stickpin_device::Dispatched;
-use stickpin_device::{AppFolders, DeviceInfo, Error, ErrorCode, Result};
-use stickpin_tree::Tree;
-use stickpin_tree::{Handle, IdentityGrade, quote};
+use stickpin_device::{AppFolders, DeviceInfo, Dispatched, Error, ErrorCode, Result};
+use stickpin_tree::{Handle, IdentityGrade, Tree, quote};
 use tokio::process::Child;
 use tokio::time::timeout;
 
@@ -185,4 +187,25 @@ pub(crate) const LEAVE: Duration = Duration::from_secs(2);
 
 pub(crate) fn unknown(e: Error) -> Error {
     e.dispatched(Dispatched::Unknown)
+}
+
+/// Waits until an element has done what it was last told to. GTK 4 shows a button pressed for a moment first, and drops
+/// a second press in it. What it does then may make another thing of it: it is to be looked at after that.
+pub(crate) async fn until_activated(device: &mut LinuxDevice, target: Handle) -> Result<()> {
+    let (path, pending) = (device.path(target)?, pending(device));
+    if !pending.is_zero() && device.activated.as_ref().is_some_and(|(at, _)| **at == *path) {
+        tokio::time::sleep(pending).await;
+    }
+    Ok(())
+}
+
+/// Whether all windows of the display belong to the app or came because of it.
+pub(crate) fn is_alone(device: &LinuxDevice) -> bool {
+    device.screen.is_own() && !device.among
+}
+
+/// How long it takes until GTK 4 does what it was told to activate.
+pub(crate) fn pending(device: &LinuxDevice) -> Duration {
+    let activated = device.activated.as_ref();
+    activated.map_or(Duration::ZERO, |(_, at)| ACTIVATION.saturating_sub(at.elapsed()))
 }

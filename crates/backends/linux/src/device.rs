@@ -1,9 +1,13 @@
 //! An open app: what the device trait promises, each part in a file of its own.
 
-mod life;
-mod reading;
-
-use crate::app::LinuxDevice;
+use crate::act::upload::foreign;
+use crate::act::{self, keyboard, mouse, upload};
+use crate::aim::{self, place, point};
+use crate::app::{LinuxDevice, life, reading};
+use crate::query;
+use crate::screenshot;
+use crate::settle;
+use crate::verify;
 use async_trait::async_trait;
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,66 +43,66 @@ impl Device for LinuxDevice {
     }
 
     async fn page(&mut self) -> Result<Option<Page>> {
-        self.alive().await?;
-        let title = self.title().await?;
+        life::alive(self).await?;
+        let title = query::title(self).await?;
         Ok(title.map(|title| Page { url: self.at.url.clone(), title }))
     }
 
     async fn url(&mut self) -> Result<Option<String>> {
-        self.alive().await?;
+        life::alive(self).await?;
         // It is what was opened, whatever the app has become.
         Ok(Some(self.at.url.clone()))
     }
 
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured> {
-        self.alive().await?;
-        let tree = self.look(request.watch).await?;
+        life::alive(self).await?;
+        let tree = reading::look(self, request.watch).await?;
         let stored = request.stored.is_some_and(|stored| Arc::ptr_eq(stored, &tree));
         Ok(if stored { Captured::Unchanged } else { Captured::Tree(tree) })
     }
 
     async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<Located>> {
-        self.alive().await?;
+        life::alive(self).await?;
         if self.ids.path(handle.id).is_none() {
             return Ok(None);
         }
-        let tree = match self.still(handle, context).await? {
+        let tree = match verify::still(self, handle, context).await? {
             Some(tree) => tree,
-            None => self.look(&[]).await?,
+            None => reading::look(self, &[]).await?,
         };
         Ok(within(tree, handle))
     }
 
     async fn outcome(&mut self, target: Handle, _performed: Ticket) -> Result<Option<Located>> {
-        self.alive().await?;
-        let tree = self.itself_now(target).await?;
+        life::alive(self).await?;
+        let tree = verify::itself_now(self, target).await?;
         Ok(tree.and_then(|tree| within(tree, target)))
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        self.boxes(handles).await
+        place::boxes(self, handles).await
     }
 
     async fn rects_in_picture(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        self.boxes_on_top(handles).await
+        place::boxes_on_top(self, handles).await
     }
 
     async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
-        self.aim_at(handle, options).await
+        aim::aim_at(self, handle, options).await
     }
 
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
-        self.alive().await?;
-        self.element_there(x, y).await
+        life::alive(self).await?;
+        point::element_there(self, x, y).await
     }
 
     async fn point_at(&mut self, x: f64, y: f64) -> Result<()> {
-        self.point_to(x, y).await
+        mouse::point_to(self, x, y).await
     }
 
     async fn resize(&mut self, width: u32, height: u32) -> Result<()> {
         let x11 = self.screen.x11("change the size of a window").await?;
-        let Some((_, window)) = self.active_window().await? else {
+        let Some((_, window)) = place::active_window(self).await? else {
             return Err(self.screen.unseen("change the size of a window"));
         };
         if x11.run(move |d| window_manager::resize(d, &window, width, height)).await? {
@@ -109,25 +113,25 @@ impl Device for LinuxDevice {
     }
 
     async fn fold(&mut self, _opener: Handle, _older: &[Handle]) -> Result<bool> {
-        self.alive().await?;
-        self.fold_popup().await
+        life::alive(self).await?;
+        keyboard::fold_popup(self).await
     }
 
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
-        self.alive().await?;
-        self.act(action, cancel).await
+        life::alive(self).await?;
+        act::act(self, action, cancel).await
     }
 
     async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<Settled> {
-        self.until_quiet(request, cancel).await
+        settle::until_quiet(self, request, cancel).await
     }
 
     async fn changed(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {
-        self.until_changed(timeout, cancel).await
+        settle::until_changed(self, timeout, cancel).await
     }
 
     async fn effects(&mut self, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
-        self.until_effect(at_most, cancel).await
+        settle::until_effect(self, at_most, cancel).await
     }
 
     async fn navigate(
@@ -148,17 +152,17 @@ impl Device for LinuxDevice {
     }
 
     async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot> {
-        self.alive().await?;
-        self.shot(&request).await
+        life::alive(self).await?;
+        screenshot::shot(self, &request).await
     }
 
     async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
-        self.alive().await?;
-        self.answer(handle, query).await
+        life::alive(self).await?;
+        query::answer(self, handle, query).await
     }
 
     async fn notices(&mut self) -> Result<Vec<Notice>> {
-        self.alive().await?;
+        life::alive(self).await?;
         let (mut notices, changes) = {
             let mut heard = self.heard.state();
             (heard.notices.drain(..).collect::<Vec<_>>(), heard.changes)
@@ -166,7 +170,7 @@ impl Device for LinuxDevice {
         if std::mem::replace(&mut self.told, changes) != changes {
             notices.insert(0, Notice::Changed);
         }
-        notices.extend(self.strangers_told().await);
+        notices.extend(foreign::strangers_told(self).await);
         Ok(notices)
     }
 
@@ -192,7 +196,7 @@ impl Device for LinuxDevice {
     }
 
     async fn close(&mut self) -> Result<()> {
-        let ended = self.end_app().await;
+        let ended = life::end_app(self).await;
         let screen = self.screen.end().await;
         ended.and(screen)
     }
@@ -201,12 +205,12 @@ impl Device for LinuxDevice {
 #[async_trait]
 impl Files for LinuxDevice {
     async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {
-        Ok(self.chooser_of(handle))
+        Ok(upload::chooser_of(self, handle))
     }
 
     async fn dismiss(&mut self, chooser: Handle) -> Result<Option<bool>> {
-        self.alive().await?;
-        self.close_chooser(chooser).await.map(Some)
+        life::alive(self).await?;
+        upload::close_chooser(self, chooser).await.map(Some)
     }
 }
 
@@ -217,6 +221,6 @@ impl Lifecycle for LinuxDevice {
     }
 
     async fn ended(&mut self) -> Option<String> {
-        self.how_it_ended().await
+        life::how_it_ended(self).await
     }
 }

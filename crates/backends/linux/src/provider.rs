@@ -7,7 +7,7 @@ mod doctor;
 mod installed;
 mod launch;
 
-use crate::app::{LinuxDevice, lost};
+use crate::app::{LinuxDevice, lost, reading};
 use crate::bus::fault::Fault;
 use crate::bus::{Desktop, Link, Running};
 use crate::events::Heard;
@@ -76,7 +76,7 @@ impl LinuxProvider {
             loop {
                 let arrived = async {
                     device.settle(arrival, &request.cancel).await?;
-                    device.look(&[]).await
+                    reading::look(&mut device, &[]).await
                 };
                 match arrived.await {
                     Err(e) if e.code == ErrorCode::Timeout && opening.goes_on() => {}

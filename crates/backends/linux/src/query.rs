@@ -1,6 +1,6 @@
 //! Facts about one element that are not in the tree, and the whole text of one that is long.
 
-use crate::app::{LinuxDevice, gone};
+use crate::app::{LinuxDevice, gone, life, reading};
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, ROOT, TEXT};
 use crate::bus::{self, Args, Call, Link, calls};
@@ -79,191 +79,196 @@ fn facts(object: &Object) -> Value {
     out
 }
 
-impl LinuxDevice {
-    /// The title of the app, asked of its windows alone; none where they do not tell which of them is active.
-    ///
-    /// # Errors
-    /// `BACKEND_LOST`, `TIMEOUT`.
-    pub(crate) async fn title(&mut self) -> Result<Option<String>> {
-        match windows(&self.link).await {
-            Ok(picture) => {
-                let told = picture.root().children.len() == 1 || picture.active().is_some();
-                Ok(told.then(|| picture.title().to_owned()))
+/// The title of the app, asked of its windows alone; none where they do not tell which of them is active.
+///
+/// # Errors
+/// `BACKEND_LOST`, `TIMEOUT`.
+pub(crate) async fn title(device: &mut LinuxDevice) -> Result<Option<String>> {
+    match windows(&device.link).await {
+        Ok(picture) => {
+            let told = picture.root().children.len() == 1 || picture.active().is_some();
+            Ok(told.then(|| picture.title().to_owned()))
+        }
+        Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(life::failed(device, fault).await),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Answers a question about one element.
+///
+/// # Errors
+/// `UNSUPPORTED`, `ELEMENT_NOT_FOUND`, `BACKEND_LOST`.
+pub(crate) async fn answer(device: &mut LinuxDevice, handle: Handle, query: Query) -> Result<Value> {
+    match query {
+        Query::Html => Err(unsupported("linux", "show the markup of an element")),
+        Query::Attrs => attributes(device, handle).await,
+        Query::Text => text(device, handle).await.map(Value::String),
+    }
+}
+
+async fn attributes(device: &mut LinuxDevice, handle: Handle) -> Result<Value> {
+    let path = device.path(handle)?;
+    reading::look(device, &[]).await?;
+    let Some(last) = &device.last else { return Err(gone()) };
+    let object = last.object(&path).ok_or_else(gone)?;
+    let mut out = facts(object);
+    let field = object.has(Interfaces::TEXT) && is_field(object.role) && object.role != role::PASSWORD;
+    // A capture asks text that nobody acts on for none.
+    let undescribed = device.link.toolkit.profile().reads_text_late && object.description.is_empty();
+    let told = tokio::join!(
+        of(undescribed, description(device, &path)),
+        of(field, caret(device, &path)),
+        of(field, selected(device, &path)),
+        of(field, misspelled(device, &path)),
+    );
+    let facts = [
+        ("description", told.0.map(|told| told.map(|text| json!(text)))),
+        ("caret", told.1.map(|told| told.map(|caret| caret.map_or(Value::Null, |caret| json!(caret))))),
+        ("selected", told.2.map(|told| told.map(|all| json!(all)))),
+        ("misspelled", told.3.map(|told| told.map(|words| json!(words)))),
+    ];
+    for (key, told) in facts {
+        match told {
+            // What there is none of is not told.
+            None | Some(Ok(Value::Null)) => {}
+            Some(Ok(Value::Array(all))) if all.is_empty() => {}
+            Some(Ok(value)) => out[key] = value,
+            Some(Err(fault @ (Fault::Closed(_) | Fault::Silent(_)))) => {
+                return Err(life::failed(device, fault).await);
             }
-            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(self.failed(fault).await),
-            Err(_) => Ok(None),
+            Some(Err(e)) => tracing::debug!("{path} does not say its {key}: {e}"),
         }
     }
+    Ok(out)
+}
 
-    /// Answers a question about one element.
-    ///
-    /// # Errors
-    /// `UNSUPPORTED`, `ELEMENT_NOT_FOUND`, `BACKEND_LOST`.
-    pub(crate) async fn answer(&mut self, handle: Handle, query: Query) -> Result<Value> {
-        match query {
-            Query::Html => Err(unsupported("linux", "show the markup of an element")),
-            Query::Attrs => self.attributes(handle).await,
-            Query::Text => self.text(handle).await.map(Value::String),
+async fn description(device: &LinuxDevice, path: &str) -> std::result::Result<String, Fault> {
+    let asked = [calls::property(path, ACCESSIBLE, "Description")];
+    let answer = device.link.calls(&asked).await.pop().unwrap_or(Err(Fault::Vanished))?;
+    Ok(answer.body().variant_text()?.to_owned())
+}
+
+/// Where the caret stands, counted in characters from 0; none where it is elsewhere.
+async fn caret(device: &LinuxDevice, path: &str) -> std::result::Result<Option<i64>, Fault> {
+    let asked = [calls::property(path, TEXT, "CaretOffset")];
+    let answer = device.link.calls(&asked).await.pop().unwrap_or(Err(Fault::Vanished))?;
+    let caret = answer.body().variant_number()?.filter(|&caret| caret >= 0.0);
+    #[expect(clippy::cast_possible_truncation, reason = "a place in a text, 32 bits on the wire")]
+    let caret = caret.map(|caret| caret as i64);
+    Ok(caret)
+}
+
+/// From where to where something is selected in a text.
+pub(crate) async fn selections(
+    device: &LinuxDevice,
+    path: &str,
+) -> std::result::Result<Vec<(i32, i32)>, Fault> {
+    let count = device.link.call(path, TEXT, "GetNSelections", Args::new()).await?.body().int()?;
+    let text = |member, args| Call { path, interface: TEXT, member, args };
+    let asked: Vec<_> =
+        (0..count.clamp(0, SELECTIONS)).map(|n| text("GetSelection", Args::new().int(n))).collect();
+    let mut ranges = Vec::with_capacity(asked.len());
+    for range in device.link.calls(&asked).await {
+        let range = range?;
+        let mut c = range.body();
+        let (start, end) = (c.int()?, c.int()?);
+        if start < end {
+            ranges.push((start, end));
         }
     }
+    Ok(ranges)
+}
 
-    async fn attributes(&mut self, handle: Handle) -> Result<Value> {
-        let path = self.path(handle)?;
-        self.look(&[]).await?;
-        let Some(last) = &self.last else { return Err(gone()) };
-        let object = last.object(&path).ok_or_else(gone)?;
-        let mut out = facts(object);
-        let field = object.has(Interfaces::TEXT) && is_field(object.role) && object.role != role::PASSWORD;
-        // A capture asks text that nobody acts on for none.
-        let undescribed = self.link.toolkit.profile().reads_text_late && object.description.is_empty();
-        let told = tokio::join!(
-            of(undescribed, self.description(&path)),
-            of(field, self.caret(&path)),
-            of(field, self.selected(&path)),
-            of(field, self.misspelled(&path)),
-        );
-        let facts = [
-            ("description", told.0.map(|told| told.map(|text| json!(text)))),
-            ("caret", told.1.map(|told| told.map(|caret| caret.map_or(Value::Null, |caret| json!(caret))))),
-            ("selected", told.2.map(|told| told.map(|all| json!(all)))),
-            ("misspelled", told.3.map(|told| told.map(|words| json!(words)))),
-        ];
-        for (key, told) in facts {
-            match told {
-                // What there is none of is not told.
-                None | Some(Ok(Value::Null)) => {}
-                Some(Ok(Value::Array(all))) if all.is_empty() => {}
-                Some(Ok(value)) => out[key] = value,
-                Some(Err(fault @ (Fault::Closed(_) | Fault::Silent(_)))) => {
-                    return Err(self.failed(fault).await);
-                }
-                Some(Err(e)) => tracing::debug!("{path} does not say its {key}: {e}"),
-            }
-        }
-        Ok(out)
-    }
+/// What is selected, from where to where.
+async fn selected(device: &LinuxDevice, path: &str) -> std::result::Result<Vec<Value>, Fault> {
+    let mut ranges = selections(device, path).await?;
+    ranges.iter_mut().for_each(|(start, end)| *end = (*end).min(start.saturating_add(limits::TEXT)));
+    let texts = pieces(device, path, &ranges).await?;
+    let told = ranges.iter().zip(texts);
+    Ok(told.map(|((start, end), text)| json!({"start": start, "end": end, "text": text})).collect())
+}
 
-    async fn description(&self, path: &str) -> std::result::Result<String, Fault> {
-        let asked = [calls::property(path, ACCESSIBLE, "Description")];
-        let answer = self.link.calls(&asked).await.pop().unwrap_or(Err(Fault::Vanished))?;
-        Ok(answer.body().variant_text()?.to_owned())
-    }
+/// Pieces of a text, from where to where each.
+async fn pieces(
+    device: &LinuxDevice,
+    path: &str,
+    ranges: &[(i32, i32)],
+) -> std::result::Result<Vec<String>, Fault> {
+    let args = |&(from, to): &(i32, i32)| Args::new().int(from).int(to);
+    let call = |range| Call { path, interface: TEXT, member: "GetText", args: args(range) };
+    let asked: Vec<_> = ranges.iter().map(call).collect();
+    let said = |answer: std::result::Result<bus::Message, Fault>| Ok(answer?.body().text()?.to_owned());
+    device.link.calls(&asked).await.into_iter().map(said).collect()
+}
 
-    /// Where the caret stands, counted in characters from 0; none where it is elsewhere.
-    async fn caret(&self, path: &str) -> std::result::Result<Option<i64>, Fault> {
-        let asked = [calls::property(path, TEXT, "CaretOffset")];
-        let answer = self.link.calls(&asked).await.pop().unwrap_or(Err(Fault::Vanished))?;
-        let caret = answer.body().variant_number()?.filter(|&caret| caret >= 0.0);
-        #[expect(clippy::cast_possible_truncation, reason = "a place in a text, 32 bits on the wire")]
-        let caret = caret.map(|caret| caret as i64);
-        Ok(caret)
-    }
-
-    /// From where to where something is selected in a text.
-    pub(crate) async fn selections(&self, path: &str) -> std::result::Result<Vec<(i32, i32)>, Fault> {
-        let count = self.link.call(path, TEXT, "GetNSelections", Args::new()).await?.body().int()?;
-        let text = |member, args| Call { path, interface: TEXT, member, args };
-        let asked: Vec<_> =
-            (0..count.clamp(0, SELECTIONS)).map(|n| text("GetSelection", Args::new().int(n))).collect();
-        let mut ranges = Vec::with_capacity(asked.len());
-        for range in self.link.calls(&asked).await {
-            let range = range?;
-            let mut c = range.body();
-            let (start, end) = (c.int()?, c.int()?);
-            if start < end {
-                ranges.push((start, end));
-            }
-        }
-        Ok(ranges)
-    }
-
-    /// What is selected, from where to where.
-    async fn selected(&self, path: &str) -> std::result::Result<Vec<Value>, Fault> {
-        let mut ranges = self.selections(path).await?;
-        ranges.iter_mut().for_each(|(start, end)| *end = (*end).min(start.saturating_add(limits::TEXT)));
-        let texts = self.pieces(path, &ranges).await?;
-        let told = ranges.iter().zip(texts);
-        Ok(told.map(|((start, end), text)| json!({"start": start, "end": end, "text": text})).collect())
-    }
-
-    /// Pieces of a text, from where to where each.
-    async fn pieces(&self, path: &str, ranges: &[(i32, i32)]) -> std::result::Result<Vec<String>, Fault> {
-        let args = |&(from, to): &(i32, i32)| Args::new().int(from).int(to);
-        let call = |range| Call { path, interface: TEXT, member: "GetText", args: args(range) };
-        let asked: Vec<_> = ranges.iter().map(call).collect();
-        let said = |answer: std::result::Result<bus::Message, Fault>| Ok(answer?.body().text()?.to_owned());
-        self.link.calls(&asked).await.into_iter().map(said).collect()
-    }
-
-    /// The words that a spell checker has marked, from the beginning of the text.
-    async fn misspelled(&self, path: &str) -> std::result::Result<Vec<String>, Fault> {
-        let mut marked = Vec::new();
-        let mut at = 0;
-        for _ in 0..RUNS {
-            let args = Args::new().int(at).bool(false);
-            let run = match self.link.call(path, TEXT, "GetAttributeRun", args).await {
-                Ok(run) => run,
-                // Not every toolkit says how its text looks.
-                Err(Fault::Unknown | Fault::Refused(_) | Fault::Vanished) => break,
-                Err(fault) => return Err(fault),
-            };
-            let mut c = run.body();
-            let pair = |c: &mut bus::Cursor<'_>| {
-                c.fields()?;
-                Ok((c.text()?.to_owned(), c.text()?.to_owned()))
-            };
-            let looks = c.items(8, pair)?;
-            let (start, end) = (c.int()?, c.int()?);
-            if end <= at || start < 0 {
-                break;
-            }
-            if looks.iter().any(|(key, value)| is_misspelled(key, value)) {
-                marked.push((start, end.min(start.saturating_add(WORD))));
-            }
-            at = end;
-        }
-        self.pieces(path, &marked).await
-    }
-
-    /// The text that a person sees: that of the element itself, in pieces, else what stands in it. What is secret is not
-    /// read.
-    async fn text(&mut self, handle: Handle) -> Result<String> {
-        let path = self.path(handle)?;
-        let tree = self.look(&[]).await?;
-        let node = tree.find_handle(handle).ok_or_else(gone)?;
-        if node.is(stickpin_tree::States::PROTECTED) {
-            return Ok(String::new());
-        }
-        match self.whole_text(&path).await {
-            Ok(text) if !text.trim().is_empty() && !text.contains('\u{fffc}') => return Ok(text),
-            Ok(_) | Err(Fault::Unknown | Fault::Refused(_) | Fault::Vanished | Fault::Corrupt(_)) => {}
-            Err(fault) => return Err(self.failed(fault).await),
-        }
-        let leaves: Vec<&str> = node.subtree().filter(|n| n.is_text()).map(|n| n.name()).collect();
-        Ok(if leaves.is_empty() { node.name().to_owned() } else { leaves.join("\n") })
-    }
-
-    /// The text of an object that has one, piece by piece.
-    ///
-    /// # Errors
-    /// `Unknown` when it has none.
-    pub(crate) async fn whole_text(&self, path: &str) -> std::result::Result<String, Fault> {
-        let asked = [calls::property(path, TEXT, "CharacterCount")];
-        let count = match self.link.calls(&asked).await.pop() {
-            Some(answer) => answer?.body().variant_number()?.unwrap_or(0.0),
-            None => 0.0,
+/// The words that a spell checker has marked, from the beginning of the text.
+async fn misspelled(device: &LinuxDevice, path: &str) -> std::result::Result<Vec<String>, Fault> {
+    let mut marked = Vec::new();
+    let mut at = 0;
+    for _ in 0..RUNS {
+        let args = Args::new().int(at).bool(false);
+        let run = match device.link.call(path, TEXT, "GetAttributeRun", args).await {
+            Ok(run) => run,
+            // Not every toolkit says how its text looks.
+            Err(Fault::Unknown | Fault::Refused(_) | Fault::Vanished) => break,
+            Err(fault) => return Err(fault),
         };
-        #[expect(clippy::cast_possible_truncation, reason = "a count of characters, bounded here")]
-        let count = count.clamp(0.0, f64::from(WHOLE)) as i32;
-        let mut text = String::new();
-        let mut from = 0;
-        while from < count {
-            let to = (from + PIECE).min(count);
-            text.extend(self.pieces(path, &[(from, to)]).await?);
-            from = to;
+        let mut c = run.body();
+        let pair = |c: &mut bus::Cursor<'_>| {
+            c.fields()?;
+            Ok((c.text()?.to_owned(), c.text()?.to_owned()))
+        };
+        let looks = c.items(8, pair)?;
+        let (start, end) = (c.int()?, c.int()?);
+        if end <= at || start < 0 {
+            break;
         }
-        Ok(text)
+        if looks.iter().any(|(key, value)| is_misspelled(key, value)) {
+            marked.push((start, end.min(start.saturating_add(WORD))));
+        }
+        at = end;
     }
+    pieces(device, path, &marked).await
+}
+
+/// The text that a person sees: that of the element itself, in pieces, else what stands in it. What is secret is not
+/// read.
+async fn text(device: &mut LinuxDevice, handle: Handle) -> Result<String> {
+    let path = device.path(handle)?;
+    let tree = reading::look(device, &[]).await?;
+    let node = tree.find_handle(handle).ok_or_else(gone)?;
+    if node.is(stickpin_tree::States::PROTECTED) {
+        return Ok(String::new());
+    }
+    match whole_text(device, &path).await {
+        Ok(text) if !text.trim().is_empty() && !text.contains('\u{fffc}') => return Ok(text),
+        Ok(_) | Err(Fault::Unknown | Fault::Refused(_) | Fault::Vanished | Fault::Corrupt(_)) => {}
+        Err(fault) => return Err(life::failed(device, fault).await),
+    }
+    let leaves: Vec<&str> = node.subtree().filter(|n| n.is_text()).map(|n| n.name()).collect();
+    Ok(if leaves.is_empty() { node.name().to_owned() } else { leaves.join("\n") })
+}
+
+/// The text of an object that has one, piece by piece.
+///
+/// # Errors
+/// `Unknown` when it has none.
+pub(crate) async fn whole_text(device: &LinuxDevice, path: &str) -> std::result::Result<String, Fault> {
+    let asked = [calls::property(path, TEXT, "CharacterCount")];
+    let count = match device.link.calls(&asked).await.pop() {
+        Some(answer) => answer?.body().variant_number()?.unwrap_or(0.0),
+        None => 0.0,
+    };
+    #[expect(clippy::cast_possible_truncation, reason = "a count of characters, bounded here")]
+    let count = count.clamp(0.0, f64::from(WHOLE)) as i32;
+    let mut text = String::new();
+    let mut from = 0;
+    while from < count {
+        let to = (from + PIECE).min(count);
+        text.extend(pieces(device, path, &[(from, to)]).await?);
+        from = to;
+    }
+    Ok(text)
 }
 
 #[cfg(test)]

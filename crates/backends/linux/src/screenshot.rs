@@ -1,5 +1,6 @@
 //! Pictures: of the app's window with its pop-ups, of the whole screen, of one element.
 
+use crate::aim::place;
 use crate::app::LinuxDevice;
 use crate::extents::around;
 use stickpin_device::{Error, ErrorCode, Result, Shot, ShotRequest};
@@ -12,26 +13,24 @@ fn shown(window: &Window, windows: &[Window]) -> Option<Rect> {
     around(std::iter::once(window.whole()).chain(popups))
 }
 
-impl LinuxDevice {
-    /// Takes one.
-    pub(crate) async fn shot(&mut self, request: &ShotRequest) -> Result<Shot> {
-        let x11 = self.screen.x11("take pictures").await?;
-        let area = if let Some(handle) = request.of {
-            let rect = self.boxes(&[handle]).await?.pop().flatten();
-            rect.ok_or_else(nowhere)?
-        } else if request.full {
-            let (width, height) = x11.run(|d| Ok(d.size())).await?;
-            Rect { x: 0.0, y: 0.0, width: f64::from(width), height: f64::from(height) }
-        } else {
-            let Some((_, window)) = self.active_window().await? else {
-                return Err(self.screen.unseen("take a picture of the app"));
-            };
-            self.screen.present(&window).await?;
-            let windows = x11.run(windows::all).await?;
-            shown(&window, &windows).unwrap_or_else(|| window.whole())
+/// Takes one.
+pub(crate) async fn shot(device: &mut LinuxDevice, request: &ShotRequest) -> Result<Shot> {
+    let x11 = device.screen.x11("take pictures").await?;
+    let area = if let Some(handle) = request.of {
+        let rect = place::boxes(device, &[handle]).await?.pop().flatten();
+        rect.ok_or_else(nowhere)?
+    } else if request.full {
+        let (width, height) = x11.run(|d| Ok(d.size())).await?;
+        Rect { x: 0.0, y: 0.0, width: f64::from(width), height: f64::from(height) }
+    } else {
+        let Some((_, window)) = place::active_window(device).await? else {
+            return Err(device.screen.unseen("take a picture of the app"));
         };
-        x11.shot(area).await
-    }
+        device.screen.present(&window).await?;
+        let windows = x11.run(windows::all).await?;
+        shown(&window, &windows).unwrap_or_else(|| window.whole())
+    };
+    x11.shot(area).await
 }
 
 /// The error of a picture of what cannot be seen.

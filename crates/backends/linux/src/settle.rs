@@ -1,7 +1,6 @@
 //! Waiting: for a change, for quiet, for the end.
 
-use crate::app::LinuxDevice;
-use crate::limits::ACTIVATION;
+use crate::app::{self, LinuxDevice, life};
 use crate::opening::worked;
 use std::time::{Duration, Instant};
 use stickpin_device::{CancellationToken, Moving, Result, SettleRequest, Settled};
@@ -21,110 +20,109 @@ const BUSY_PART: u32 = 3;
 /// What the processor time of processes is counted in (`USER_HZ`).
 const TICK: Duration = Duration::from_millis(10);
 
-impl LinuxDevice {
-    /// How long it takes until GTK 4 does what it was told to activate.
-    pub(crate) fn pending(&self) -> Duration {
-        let activated = self.activated.as_ref();
-        activated.map_or(Duration::ZERO, |(_, at)| ACTIVATION.saturating_sub(at.elapsed()))
-    }
-
-    /// Waits until nothing was signalled for `request.quiet`, at most `request.cap`.
-    pub(crate) async fn until_quiet(
-        &mut self,
-        request: SettleRequest,
-        cancel: &CancellationToken,
-    ) -> Result<Settled> {
-        // What is about to happen has not been signalled yet.
-        let pending = self.pending();
-        let start = Instant::now() + pending;
-        let end = start + request.cap;
-        let mut work = Work::of(self.info.pid);
-        loop {
-            self.alive().await?;
-            let (changes, last) = {
-                let heard = self.heard.state();
-                (heard.changes, heard.changed_at.map_or(start, |at| at.max(start)))
-            };
-            let quiet_at = last + request.quiet;
-            let now = Instant::now();
-            if now >= quiet_at {
-                // What it signalled until now has arrived when it answers: an app that is busy has not signalled yet.
-                self.link.barrier().await.map_err(|e| self.lost(&e))?;
-                if self.heard.state().changes == changes && self.works_on(&mut work, start, end) {
-                    // It says what it has done when it has done it.
-                    let more =
-                        self.heard.until(|heard| (heard.changes != changes || heard.gone).then_some(()));
-                    tokio::select! {
-                        woken = timeout(request.quiet, more) => drop(woken),
-                        () = cancel.cancelled() => {}
-                    }
-                    if !cancel.is_cancelled() {
-                        continue;
-                    }
+/// Waits until nothing was signalled for `request.quiet`, at most `request.cap`.
+pub(crate) async fn until_quiet(
+    device: &mut LinuxDevice,
+    request: SettleRequest,
+    cancel: &CancellationToken,
+) -> Result<Settled> {
+    // What is about to happen has not been signalled yet.
+    let pending = app::pending(device);
+    let start = Instant::now() + pending;
+    let end = start + request.cap;
+    let mut work = Work::of(device.info.pid);
+    loop {
+        life::alive(device).await?;
+        let (changes, last) = {
+            let heard = device.heard.state();
+            (heard.changes, heard.changed_at.map_or(start, |at| at.max(start)))
+        };
+        let quiet_at = last + request.quiet;
+        let now = Instant::now();
+        if now >= quiet_at {
+            // What it signalled until now has arrived when it answers: an app that is busy has not signalled yet.
+            device.link.barrier().await.map_err(|e| life::lost_by(device, &e))?;
+            if device.heard.state().changes == changes && works_on(device, &mut work, start, end) {
+                // It says what it has done when it has done it.
+                let more = device.heard.until(|heard| (heard.changes != changes || heard.gone).then_some(()));
+                tokio::select! {
+                    woken = timeout(request.quiet, more) => drop(woken),
+                    () = cancel.cancelled() => {}
                 }
-                if self.heard.state().changes == changes {
-                    return Ok(Settled { settled: true, still: Vec::new() });
-                }
-                // One that signals whenever it is asked is never at rest.
-                if now < end && !cancel.is_cancelled() {
+                if !cancel.is_cancelled() {
                     continue;
                 }
             }
-            if now >= end || cancel.is_cancelled() {
-                let still = vec![Moving::Other(self.heard.state().last.clone())];
-                return Ok(Settled { settled: false, still });
+            if device.heard.state().changes == changes {
+                return Ok(Settled { settled: true, still: Vec::new() });
             }
-            let wait = quiet_at.min(end).saturating_duration_since(now);
-            let more = self.heard.until(|heard| (heard.changes != changes || heard.gone).then_some(()));
-            tokio::select! {
-                // Either may come first: both are looked at again.
-                woken = timeout(wait, more) => drop(woken),
-                () = cancel.cancelled() => {}
+            // One that signals whenever it is asked is never at rest.
+            if now < end && !cancel.is_cancelled() {
+                continue;
             }
         }
+        if now >= end || cancel.is_cancelled() {
+            let still = vec![Moving::Other(device.heard.state().last.clone())];
+            return Ok(Settled { settled: false, still });
+        }
+        let wait = quiet_at.min(end).saturating_duration_since(now);
+        let more = device.heard.until(|heard| (heard.changes != changes || heard.gone).then_some(()));
+        tokio::select! {
+            // Either may come first: both are looked at again.
+            woken = timeout(wait, more) => drop(woken),
+            () = cancel.cancelled() => {}
+        }
     }
+}
 
-    /// Whether the process of the app is at something that it has not signalled yet. One that works all the time without
-    /// a word, as an animation does, is not waited for again.
-    fn works_on(&mut self, work: &mut Work, start: Instant, end: Instant) -> bool {
-        let busy = !self.always_busy && work.is_busy();
-        self.always_busy |= busy && Instant::now() >= start + BUSY;
-        busy && !self.always_busy && Instant::now() < end
-    }
+/// Whether the process of the app is at something that it has not signalled yet. One that works all the time without
+/// a word, as an animation does, is not waited for again.
+fn works_on(device: &mut LinuxDevice, work: &mut Work, start: Instant, end: Instant) -> bool {
+    let busy = !device.always_busy && work.is_busy();
+    device.always_busy |= busy && Instant::now() >= start + BUSY;
+    busy && !device.always_busy && Instant::now() < end
+}
 
-    /// Waits until something may have changed since the last capture.
-    pub(crate) async fn until_changed(&mut self, wait: Duration, cancel: &CancellationToken) -> Result<bool> {
-        // Whoever asks again and again must not keep events from being read.
-        tokio::task::yield_now().await;
-        let seen = self.seen;
-        let changed = self.heard.until(|heard| (heard.changes != seen || heard.gone).then_some(()));
-        let changed = tokio::select! {
-            changed = timeout(wait.min(NET), changed) => changed.is_ok(),
-            () = cancel.cancelled() => return Ok(false),
+/// Waits until something may have changed since the last capture.
+pub(crate) async fn until_changed(
+    device: &mut LinuxDevice,
+    wait: Duration,
+    cancel: &CancellationToken,
+) -> Result<bool> {
+    // Whoever asks again and again must not keep events from being read.
+    tokio::task::yield_now().await;
+    let seen = device.seen;
+    let changed = device.heard.until(|heard| (heard.changes != seen || heard.gone).then_some(()));
+    let changed = tokio::select! {
+        changed = timeout(wait.min(NET), changed) => changed.is_ok(),
+        () = cancel.cancelled() => return Ok(false),
+    };
+    life::alive(device).await?;
+    // The net is shorter than the wait: something may have changed without a word.
+    Ok(changed || wait > NET)
+}
+
+/// Waits until an act shows an effect. What GTK 4 was told to activate it only does a moment later.
+pub(crate) async fn until_effect(
+    device: &mut LinuxDevice,
+    at_most: Duration,
+    cancel: &CancellationToken,
+) -> Result<()> {
+    let wait = at_most + app::pending(device);
+    let (told, start) = (device.told, Instant::now());
+    let mut work = Work::of(device.info.pid);
+    loop {
+        let effect = device.heard.until(|heard| (heard.changes != told || heard.gone).then_some(()));
+        // Whether it came or not: the notices say.
+        let ended = tokio::select! {
+            came = timeout(wait, effect) => came.is_ok(),
+            () = cancel.cancelled() => true,
         };
-        self.alive().await?;
-        // The net is shorter than the wait: something may have changed without a word.
-        Ok(changed || wait > NET)
-    }
-
-    /// Waits until an act shows an effect. What GTK 4 was told to activate it only does a moment later.
-    pub(crate) async fn until_effect(&mut self, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
-        let wait = at_most + self.pending();
-        let (told, start) = (self.told, Instant::now());
-        let mut work = Work::of(self.info.pid);
-        loop {
-            let effect = self.heard.until(|heard| (heard.changes != told || heard.gone).then_some(()));
-            // Whether it came or not: the notices say.
-            let ended = tokio::select! {
-                came = timeout(wait, effect) => came.is_ok(),
-                () = cancel.cancelled() => true,
-            };
-            if ended || !self.works_on(&mut work, start, start + wait + BUSY) {
-                break;
-            }
+        if ended || !works_on(device, &mut work, start, start + wait + BUSY) {
+            break;
         }
-        self.alive().await
     }
+    life::alive(device).await
 }
 
 /// The processor time of a process, looked at again and again.
@@ -201,7 +199,7 @@ mod tests {
             worker.kill().await.unwrap();
         };
         let settle = async {
-            let settled = device.until_quiet(request, &cancel).await.unwrap();
+            let settled = until_quiet(&mut device, request, &cancel).await.unwrap();
             (settled.settled, ended.load(std::sync::atomic::Ordering::SeqCst))
         };
         let ((settled, after), ()) = tokio::join!(settle, work);
@@ -217,7 +215,7 @@ mod tests {
         app.signals_always();
         let request = SettleRequest { quiet: Duration::ZERO, cap: Duration::from_millis(50) };
         let cancel = CancellationToken::new();
-        let settled = timeout(Duration::from_secs(30), device.until_quiet(request, &cancel)).await;
+        let settled = timeout(Duration::from_secs(30), until_quiet(&mut device, request, &cancel)).await;
         let settled = settled.expect("it comes back").unwrap();
         assert!(!settled.settled && settled.still[0].to_string().contains("focused"), "{settled:?}");
     }

@@ -4,113 +4,77 @@
 //! The X server says whether anybody holds the pointer; that alone may also be a drag, so a pop-up has to be there, too.
 //! GTK 3 draws its popovers inside their window and takes nothing from the server: those say that they are modal.
 
-use crate::app::LinuxDevice;
+use crate::aim::{hit, place};
 use crate::app::look::Sight;
-use crate::app::pointer::NONE;
-use crate::limits::FRAME;
+use crate::app::reading::node_words;
+use crate::app::{self, LinuxDevice, reading};
 use crate::model::parents::{chain, holds_popup, popup_in};
 use crate::model::{Picture, parents};
 use crate::roles::number as role;
 use crate::states;
-use std::time::Duration;
-use stickpin_device::{CancellationToken, Error, ErrorCode, Hit, Result};
-use stickpin_tree::{Handle, NodeRef, Role, quote};
-use stickpin_x11desk::{Presence, Window, X11, pointer};
-use tokio::time::{Instant, sleep};
+use stickpin_device::{Error, ErrorCode, Hit, Result};
+use stickpin_tree::{Handle, NodeRef, Role};
+use stickpin_x11desk::{Presence, Window, X11, pointer, windows};
 
-/// How long a pop-up may take to close.
-const FOLDED: Duration = Duration::from_millis(300);
-
-impl LinuxDevice {
-    /// What takes an input for an object in this window before it can get there: [`Hit::Held`], or [`Hit::Target`] when
-    /// nothing does. Of a bare point there is no object.
-    pub(crate) async fn held(&mut self, at: Option<usize>, window: &Window, sight: &Sight) -> Result<Hit> {
-        let Some(picture) = self.last.as_ref().map(|last| &last.picture) else { return Ok(Hit::Target) };
-        if let Some(panel) = at.and_then(|at| modal_panel(picture, at)) {
-            return Ok(self.held_by(Some(panel)));
-        }
-        let popups = || sight.windows.iter().filter(|w| w.popup && w.presence == Presence::Shown);
-        let inside = popups().any(|popup| popup.id == window.id);
-        let open = open_beside(picture, at);
-        // What is in a pop-up itself is held by another one only that was opened from there.
-        let there = if inside { open.is_some() } else { popups().next().is_some() };
-        if !there || !sight.x11.run(|d| pointer::is_held(d)).await? {
-            return Ok(Hit::Target);
-        }
-        Ok(self.held_by(open))
+/// What takes an input for an object in this window before it can get there: [`Hit::Held`], or [`Hit::Target`] when
+/// nothing does. Of a bare point there is no object.
+pub(crate) async fn held(
+    device: &mut LinuxDevice,
+    at: Option<usize>,
+    window: &Window,
+    sight: &Sight,
+) -> Result<Hit> {
+    let Some(picture) = device.last.as_ref().map(|last| &last.picture) else { return Ok(Hit::Target) };
+    if let Some(panel) = at.and_then(|at| modal_panel(picture, at)) {
+        return Ok(held_by(device, Some(panel)));
     }
-
-    /// The window of another process that takes what is sent to one of the app's.
-    pub(crate) fn taker(&self, windows: &[Window], window: &Window) -> Option<Window> {
-        let alone = self.is_alone();
-        windows.iter().find(|w| w.pid != window.pid && w.blocks(window, alone)).cloned()
+    let popups = || sight.windows.iter().filter(|w| w.popup && w.presence == Presence::Shown);
+    let inside = popups().any(|popup| popup.id == window.id);
+    let open = open_beside(picture, at);
+    // What is in a pop-up itself is held by another one only that was opened from there.
+    let there = if inside { open.is_some() } else { popups().next().is_some() };
+    if !there || !sight.x11.run(|d| pointer::is_held(d)).await? {
+        return Ok(Hit::Target);
     }
-
-    /// The error of something that is sent while such a window is open.
-    pub(crate) async fn taken(&self, taker: Window, x11: &X11, sent: &str) -> Result<Error> {
-        let what = self.cover(taker, x11).await?;
-        Ok(Error::new(ErrorCode::ElementCovered, format!("{what} is open, and takes {sent}"))
-            .hint("stickpin key Escape closes it"))
-    }
-
-    /// Whether an object is a menu of a bar of which another menu is open: that one takes the pointer from there.
-    pub(super) fn is_of_the_open_bar(&self, at: usize) -> bool {
-        self.last.as_ref().is_some_and(|last| of_the_open_bar(&last.picture, at))
-    }
-
-    /// Closes a menu or list of the app that holds the pointer; false when none does, or it stays. While one does, a key
-    /// reaches nothing else.
-    pub(crate) async fn fold_popup(&mut self) -> Result<bool> {
-        let until = Instant::now() + FOLDED;
-        let mut pressed = false;
-        loop {
-            let Some(sight) = self.sight().await? else { return Ok(false) };
-            let own = |w: &Window| w.popup && w.pid == self.info.pid;
-            if !sight.windows.iter().any(own) || !sight.x11.run(|d| pointer::is_held(d)).await? {
-                return Ok(pressed);
-            }
-            if !pressed {
-                self.chord(NONE, "Escape", &CancellationToken::new()).await?;
-                pressed = true;
-            } else if Instant::now() >= until {
-                return Ok(false);
-            } else {
-                sleep(FRAME).await;
-            }
-        }
-    }
-
-    /// The element of a handle as the last tree has it, in words.
-    pub(crate) fn words(&self, handle: Handle) -> Option<String> {
-        self.last.as_ref()?.tree.find_handle(handle).map(words)
-    }
-
-    fn held_by(&mut self, popup: Option<usize>) -> Hit {
-        let (by, what) = match popup.zip(self.last.as_ref()) {
-            Some((at, last)) => {
-                let above = last.chain(at);
-                let handles: Vec<_> =
-                    above.iter().map(|&i| self.ids.handle(&last.picture.objects[i].path)).collect();
-                let mut nodes = handles.iter().filter_map(|handle| last.tree.find_handle(*handle));
-                let named = |n: &NodeRef<'_>| !n.name().is_empty() && n.role() != Role::Window;
-                let inside = nodes.clone().next().and_then(|n| n.subtree().find(named));
-                let what = match nodes.find(named) {
-                    Some(opener) => format!("the pop-up of {}", words(opener)),
-                    None => inside.map_or_else(unnamed, |node| format!("the pop-up with {}", words(node))),
-                };
-                (handles.first().copied(), what)
-            }
-            None => (None, unnamed()),
-        };
-        Hit::Held { by, what }
-    }
+    Ok(held_by(device, open))
 }
 
-fn words(node: NodeRef<'_>) -> String {
-    match node.name() {
-        "" => node.role().to_string(),
-        name => format!("{} {}", node.role(), quote(name)),
-    }
+/// The window of another process that takes what is sent to one of the app's.
+pub(crate) fn taker(device: &LinuxDevice, windows: &[Window], window: &Window) -> Option<Window> {
+    let alone = app::is_alone(device);
+    windows.iter().find(|w| w.pid != window.pid && w.blocks(window, alone)).cloned()
+}
+
+/// The error of something that is sent while such a window is open.
+pub(crate) async fn taken(device: &LinuxDevice, taker: Window, x11: &X11, sent: &str) -> Result<Error> {
+    let what = hit::cover(device, taker, x11).await?;
+    Ok(Error::new(ErrorCode::ElementCovered, format!("{what} is open, and takes {sent}"))
+        .hint("stickpin key Escape closes it"))
+}
+
+/// Whether an object is a menu of a bar of which another menu is open: that one takes the pointer from there.
+pub(crate) fn is_of_the_open_bar(device: &LinuxDevice, at: usize) -> bool {
+    device.last.as_ref().is_some_and(|last| of_the_open_bar(&last.picture, at))
+}
+
+fn held_by(device: &mut LinuxDevice, popup: Option<usize>) -> Hit {
+    let (by, what) = match popup.zip(device.last.as_ref()) {
+        Some((at, last)) => {
+            let above = last.chain(at);
+            let handles: Vec<_> =
+                above.iter().map(|&i| device.ids.handle(&last.picture.objects[i].path)).collect();
+            let mut nodes = handles.iter().filter_map(|handle| last.tree.find_handle(*handle));
+            let named = |n: &NodeRef<'_>| !n.name().is_empty() && n.role() != Role::Window;
+            let inside = nodes.clone().next().and_then(|n| n.subtree().find(named));
+            let what = match nodes.find(named) {
+                Some(opener) => format!("the pop-up of {}", node_words(opener)),
+                None => inside.map_or_else(unnamed, |node| format!("the pop-up with {}", node_words(node))),
+            };
+            (handles.first().copied(), what)
+        }
+        None => (None, unnamed()),
+    };
+    Hit::Held { by, what }
 }
 
 fn unnamed() -> String {
@@ -160,6 +124,41 @@ fn open_beside(picture: &Picture, at: Option<usize>) -> Option<usize> {
         None => !above.contains(&popup),
     };
     (0..picture.objects.len()).filter(is_open).find(beside)
+}
+
+/// The window that an input at a point of the screen goes to; an error when that is no window of the app, or an open
+/// pop-up takes what is sent to an element there.
+pub(crate) async fn own_window_at(
+    device: &mut LinuxDevice,
+    to: &str,
+    (x, y): (f64, f64),
+    target: Option<Handle>,
+) -> Result<(Sight, Window)> {
+    device.screen.x11(to).await?;
+    let Some(sight) = place::sight(device).await? else { return Err(device.screen.unseen(to)) };
+    let top = sight.x11.run(move |d| windows::top_at(d, x, y)).await?;
+    let there = sight.windows.iter().find(|w| top == Some(w.frame) || top == Some(w.id)).cloned();
+    match there {
+        Some(window) if window.pid == device.info.pid || device.info.pid.is_none() => {
+            if let Some(taker) = taker(device, &sight.windows, &window) {
+                return Err(
+                    taken(device, taker, &sight.x11, &format!("what is sent to {x:.0},{y:.0}")).await?
+                );
+            }
+            let at = target.and_then(|target| reading::index(device, target));
+            let held = held(device, at, &window, &sight).await?;
+            let words =
+                target.and_then(|t| reading::words_of(device, t)).unwrap_or_else(|| format!("{x:.0},{y:.0}"));
+            held.refusal(&words).map_or(Ok((sight, window)), Err)
+        }
+        Some(other) => {
+            let what = sight.x11.run(move |d| windows::words_with_program(d, &other)).await?;
+            Err(Error::new(ErrorCode::ElementCovered, format!("at {x:.0},{y:.0} is {what}"))
+                .hint("stickpin screenshot shows what is there"))
+        }
+        None => Err(Error::new(ErrorCode::ElementOffscreen, format!("no window is at {x:.0},{y:.0}"))
+            .hint("stickpin screenshot shows what is there")),
+    }
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use super::place::shifted;
 use crate::aim::there::There;
-use crate::app::LinuxDevice;
+use crate::aim::{over, place, point, unread};
 use crate::app::look::Sight;
+use crate::app::{self, LinuxDevice, ask};
 use crate::extents::{self, common, has};
 use crate::model::Picture;
 use crate::model::floating::floats;
@@ -18,7 +19,7 @@ use stickpin_x11desk::{Display, Presence, Window, X11, window_manager, windows};
 
 /// What an input at a point of a window reaches, as the app says it.
 #[derive(Debug)]
-pub(super) struct Within {
+pub(crate) struct Within {
     pub(super) hit: Hit,
     /// Whether it named what it has there.
     pub(super) named: bool,
@@ -33,248 +34,259 @@ impl Within {
     }
 }
 
-impl LinuxDevice {
-    /// The X window that shows an object: its pop-up, or its top-level window.
-    pub(crate) async fn window_of(&mut self, at: usize, windows: &[Window]) -> Result<Option<Window>> {
-        let Some(last) = &self.last else { return Ok(None) };
-        let top = last.chain(at).last().map(|&top| last.picture.objects[top].path.clone());
-        let frame = self.said(top.as_slice()).await?.pop().flatten();
-        self.window_with(at, frame, windows).await
-    }
+/// The X window that shows an object: its pop-up, or its top-level window.
+pub(crate) async fn window_of(
+    device: &mut LinuxDevice,
+    at: usize,
+    windows: &[Window],
+) -> Result<Option<Window>> {
+    let Some(last) = &device.last else { return Ok(None) };
+    let top = last.chain(at).last().map(|&top| last.picture.objects[top].path.clone());
+    let frame = ask::said(device, top.as_slice()).await?.pop().flatten();
+    window_with(device, at, frame, windows).await
+}
 
-    /// The same, where the toolkit has said where the top-level window is.
-    pub(super) async fn window_with(
-        &mut self,
-        at: usize,
-        frame: Option<Rect>,
-        windows: &[Window],
-    ) -> Result<Option<Window>> {
-        if let Some((popup, _)) = self.popup(at, windows).await? {
-            return Ok(Some(popup));
-        }
-        if let Some(floating) = self.floating(at, windows).await? {
-            return Ok(Some(floating));
-        }
-        let Some(last) = &self.last else { return Ok(None) };
-        let chain = last.chain(at);
-        let Some(&top) = chain.last() else { return Ok(None) };
-        let title = &last.picture.objects[top].name;
-        let size = frame.map(|r| (r.width, r.height));
-        Ok(extents::window_of(windows, self.info.pid, title, size).cloned())
+/// The same, where the toolkit has said where the top-level window is.
+pub(crate) async fn window_with(
+    device: &mut LinuxDevice,
+    at: usize,
+    frame: Option<Rect>,
+    windows: &[Window],
+) -> Result<Option<Window>> {
+    if let Some((popup, _)) = place::popup(device, at, windows).await? {
+        return Ok(Some(popup));
     }
-
-    /// The window of a dock of Qt that floats, where an object is in one. By its title and where it is: the app lists it below
-    /// the window that it can be put back into.
-    async fn floating(&mut self, at: usize, windows: &[Window]) -> Result<Option<Window>> {
-        let Some(last) = self.last.as_ref().filter(|last| last.picture.toolkit.profile().docks_float) else {
-            return Ok(None);
-        };
-        let (objects, chain) = (&last.picture.objects, last.chain(at));
-        let inner = &chain[..chain.len().saturating_sub(1)];
-        let Some(&dock) = inner.iter().find(|&&i| floats(&objects[i])) else { return Ok(None) };
-        let (title, path) = (objects[dock].name.clone(), objects[dock].path.clone());
-        let Some(place) = self.said(&[path]).await?.pop().flatten() else { return Ok(None) };
-        let own = |w: &&Window| !w.popup && w.pid == self.info.pid && w.title == title;
-        let shows = |w: &&Window| common(w.area, place) == Some(place);
-        Ok(windows.iter().filter(own).find(shows).cloned())
+    if let Some(floating) = floating(device, at, windows).await? {
+        return Ok(Some(floating));
     }
+    let Some(last) = &device.last else { return Ok(None) };
+    let chain = last.chain(at);
+    let Some(&top) = chain.last() else { return Ok(None) };
+    let title = &last.picture.objects[top].name;
+    let size = frame.map(|r| (r.width, r.height));
+    Ok(extents::window_of(windows, device.info.pid, title, size).cloned())
+}
 
-    /// A modal dialog that the app says it has and the display does not show yet: what it will cover counts as covered.
-    /// Where both know it, the display is the judge.
-    pub(super) fn coming_dialog(&self, at: usize, windows: &[Window]) -> Option<String> {
-        let picture = &self.last.as_ref()?.picture;
-        let own: Vec<&Window> =
-            windows.iter().filter(|w| w.pid == self.info.pid && w.presence == Presence::Shown).collect();
-        coming(picture, at, &own).map(|name| format!("the dialog {}, which is just opening", quote(name)))
+/// The window of a dock of Qt that floats, where an object is in one. By its title and where it is: the app lists it below
+/// the window that it can be put back into.
+async fn floating(device: &mut LinuxDevice, at: usize, windows: &[Window]) -> Result<Option<Window>> {
+    let Some(last) = device.last.as_ref().filter(|last| last.picture.toolkit.profile().docks_float) else {
+        return Ok(None);
+    };
+    let (objects, chain) = (&last.picture.objects, last.chain(at));
+    let inner = &chain[..chain.len().saturating_sub(1)];
+    let Some(&dock) = inner.iter().find(|&&i| floats(&objects[i])) else { return Ok(None) };
+    let (title, path) = (objects[dock].name.clone(), objects[dock].path.clone());
+    let Some(place) = ask::said(device, &[path]).await?.pop().flatten() else { return Ok(None) };
+    let own = |w: &&Window| !w.popup && w.pid == device.info.pid && w.title == title;
+    let shows = |w: &&Window| common(w.area, place) == Some(place);
+    Ok(windows.iter().filter(own).find(shows).cloned())
+}
+
+/// A modal dialog that the app says it has and the display does not show yet: what it will cover counts as covered.
+/// Where both know it, the display is the judge.
+pub(crate) fn coming_dialog(device: &LinuxDevice, at: usize, windows: &[Window]) -> Option<String> {
+    let picture = &device.last.as_ref()?.picture;
+    let own: Vec<&Window> =
+        windows.iter().filter(|w| w.pid == device.info.pid && w.presence == Presence::Shown).collect();
+    coming(picture, at, &own).map(|name| format!("the dialog {}, which is just opening", quote(name)))
+}
+
+/// Whether an input at a point goes to this window. On a display of the session's own, a window that merely lies in
+/// the way is no hindrance: the right one is brought to the front, as a person would.
+pub(crate) async fn window_hit(
+    device: &mut LinuxDevice,
+    window: &Window,
+    (x, y): (f64, f64),
+    look: &Sight,
+) -> Result<Hit> {
+    let top_at = move |d: &mut Display| windows::top_at(d, x, y);
+    // A modal dialog takes the input of the whole window, wherever it stands.
+    let alone = app::is_alone(device);
+    if let Some(dialog) = look.windows.iter().find(|w| w.blocks(window, alone)) {
+        let what = cover(device, dialog.clone(), &look.x11).await?;
+        // That of another process is not in the tree.
+        let own = dialog.pid == device.info.pid;
+        return Ok(if own { Hit::Covered { by: None, what } } else { Hit::Held { by: None, what } });
     }
-
-    /// Whether an input at a point goes to this window. On a display of the session's own, a window that merely lies in
-    /// the way is no hindrance: the right one is brought to the front, as a person would.
-    pub(super) async fn window_hit(
-        &mut self,
-        window: &Window,
-        (x, y): (f64, f64),
-        look: &Sight,
-    ) -> Result<Hit> {
-        let top_at = move |d: &mut Display| windows::top_at(d, x, y);
-        // A modal dialog takes the input of the whole window, wherever it stands.
-        let alone = self.is_alone();
-        if let Some(dialog) = look.windows.iter().find(|w| w.blocks(window, alone)) {
-            let what = self.cover(dialog.clone(), &look.x11).await?;
-            // That of another process is not in the tree.
-            let own = dialog.pid == self.info.pid;
-            return Ok(if own { Hit::Covered { by: None, what } } else { Hit::Held { by: None, what } });
-        }
-        let mut raised = !self.screen.is_own() || window.popup;
-        loop {
-            let top = look.x11.run(top_at).await?;
-            if top == Some(window.frame) || top == Some(window.id) {
-                return Ok(Hit::Target);
-            }
-            let windows = look.x11.run(windows::all).await?;
-            let over = windows.iter().find(|w| top == Some(w.frame) || top == Some(w.id));
-            let blocks =
-                over.is_none_or(|over| over.popup || over.modal || over.transient_for == Some(window.id));
-            if raised || blocks {
-                let what = match over.cloned() {
-                    None => "a window of another program".to_owned(),
-                    Some(over) => self.cover(over, &look.x11).await?,
-                };
-                return Ok(if top.is_none() { Hit::OffScreen } else { Hit::Covered { by: None, what } });
-            }
-            raised = true;
-            let window = window.clone();
-            look.x11.run(move |d| window_manager::raise(d, &window).map(drop)).await?;
-        }
-    }
-
-    /// A window that covers one of the app, in words: that of another process with its program, and with what that is opened
-    /// as where it belongs to the app.
-    pub(crate) async fn cover(&self, window: Window, x11: &X11) -> Result<String> {
-        if window.pid == self.info.pid {
-            return Ok(window.words());
-        }
-        let (own, alone) = (self.info.pid, self.is_alone());
-        x11.run(move |d| {
-            let host = window.transient_for;
-            let belongs = windows::all(d)?.iter().any(|w| Some(w.id) == host && w.pid == own);
-            let pid = window.pid.filter(|_| belongs || alone);
-            let words = windows::words_with_program(d, &window)?;
-            Ok(pid.map_or_else(|| words.clone(), |pid| format!("{words} (linux:{pid})")))
-        })
-        .await
-    }
-
-    /// Whether an input at a point of its window reaches an object; or why nobody knows. `asked`: the app is asked, too.
-    pub(super) async fn within_hit(
-        &mut self,
-        at: usize,
-        point: (f64, f64),
-        offset: (f64, f64),
-        asked: bool,
-    ) -> Result<std::result::Result<Within, String>> {
-        let ordered = asked && self.link.toolkit.profile().draws_in_order;
-        if ordered && let Some(hit) = self.over_hit(at, point, offset).await? {
-            return Ok(Ok(Within { hit, named: true }));
-        }
-        let inner = match asked {
-            true => match self.inner_hit(at, point, offset).await? {
-                Ok(inner) => inner,
-                Err(why) => return Ok(Err(why)),
-            },
-            false => None,
-        };
-        let named = inner.is_some();
-        let hit = match inner {
-            None | Some(Hit::Target) => self.beside_hit(at, point, offset).await?,
-            Some(other) => other,
-        };
-        Ok(Ok(Within { hit, named }))
-    }
-
-    /// Whether an input at a point of the app reaches the object: the app is asked what it has there, from the window
-    /// down. None where it names nothing; or why nobody knows.
-    async fn inner_hit(
-        &mut self,
-        at: usize,
-        point: (f64, f64),
-        offset: (f64, f64),
-    ) -> Result<std::result::Result<Option<Hit>, String>> {
-        let Some(last) = &self.last else { return Ok(Ok(None)) };
-        let objects = &last.picture.objects;
-        let above = last.chain(at);
-        let Some(&top) = above.last() else { return Ok(Ok(None)) };
-        let (own, toolkit) = (objects[at].words(), last.picture.toolkit);
-        let page = above.iter().copied().find(|&holder| is_document(objects[holder].role)).unwrap_or(top);
-        let (top, page) = (objects[top].path.clone(), objects[page].path.clone());
-        // These know all that they show: where the window names nothing, what the element stands in has to.
-        let all = toolkit.profile().knows_all_that_it_shows;
-        let mut there = self.deepest(&top, point, offset).await?;
-        if all && there == There::Nothing {
-            there = self.deepest(&page, point, offset).await?;
-        }
-        let path = match there {
-            There::Is(path) => path,
-            There::Unknown(why) => return Ok(Err(why)),
-            There::Nothing if all => {
-                return Ok(Err(format!("the app names nothing where {own} is")));
-            }
-            There::Nothing => return Ok(Ok(None)),
-        };
-        self.named_hit(at, path).await.map(|hit| Ok(Some(hit)))
-    }
-
-    /// Whether an input that goes to what the app named reaches an object.
-    async fn named_hit(&mut self, at: usize, path: String) -> Result<Hit> {
-        let Some(last) = &self.last else { return Ok(Hit::Target) };
-        let above = last.chain(at);
-        let objects = &last.picture.objects;
-        let there = last.at(&path);
-        let is_part = |there: usize| {
-            let inside = last.chain(there).contains(&at);
-            inside || above.contains(&there) || is_of(&objects[there], &objects[at])
-        };
-        if there.is_some_and(is_part) {
+    let mut raised = !device.screen.is_own() || window.popup;
+    loop {
+        let top = look.x11.run(top_at).await?;
+        if top == Some(window.frame) || top == Some(window.id) {
             return Ok(Hit::Target);
         }
-        let Some(there) = there.filter(|&there| objects[there].shown) else {
-            return self.unread_hit(at, &path).await;
-        };
-        let what = objects[there].words();
-        let by = Some(self.ids.handle(&path));
-        Ok(Hit::Covered { by, what })
+        let windows = look.x11.run(windows::all).await?;
+        let over = windows.iter().find(|w| top == Some(w.frame) || top == Some(w.id));
+        let blocks =
+            over.is_none_or(|over| over.popup || over.modal || over.transient_for == Some(window.id));
+        if raised || blocks {
+            let what = match over.cloned() {
+                None => "a window of another program".to_owned(),
+                Some(over) => cover(device, over, &look.x11).await?,
+            };
+            return Ok(if top.is_none() { Hit::OffScreen } else { Hit::Covered { by: None, what } });
+        }
+        raised = true;
+        let window = window.clone();
+        look.x11.run(move |d| window_manager::raise(d, &window).map(drop)).await?;
     }
+}
 
-    /// Whether something lies over an element in its own window: a later child of what holds both. GTK draws children in
-    /// their order, and answers `GetAccessibleAtPoint` with the first that has the point, which is the one below.
-    async fn beside_hit(&mut self, at: usize, point: (f64, f64), offset: (f64, f64)) -> Result<Hit> {
-        let Some(last) = &self.last else { return Ok(Hit::Target) };
-        let over = above_it(&last.picture, at);
-        if over.is_empty() {
-            return Ok(Hit::Target);
-        }
-        let paths: Vec<String> = over.iter().map(|&i| last.picture.objects[i].path.clone()).collect();
-        let said = self.said(&paths).await?;
-        let here = |rect: &Option<Rect>| rect.is_some_and(|rect| has(shifted(rect, offset), point));
-        let Some(covers) = said.iter().position(here).map(|i| over[i]) else { return Ok(Hit::Target) };
-        if self.is_picked(at, point, offset).await? {
-            return Ok(Hit::Target);
-        }
-        let Some(last) = &self.last else { return Ok(Hit::Target) };
-        let what = words(&last.picture, covers);
-        let path = last.picture.objects[covers].path.clone();
-        let by = Some(self.ids.handle(&path));
-        Ok(Hit::Covered { by, what })
+/// A window that covers one of the app, in words: that of another process with its program, and with what that is opened
+/// as where it belongs to the app.
+pub(crate) async fn cover(device: &LinuxDevice, window: Window, x11: &X11) -> Result<String> {
+    if window.pid == device.info.pid {
+        return Ok(window.words());
     }
+    let (own, alone) = (device.info.pid, app::is_alone(device));
+    x11.run(move |d| {
+        let host = window.transient_for;
+        let belongs = windows::all(d)?.iter().any(|w| Some(w.id) == host && w.pid == own);
+        let pid = window.pid.filter(|_| belongs || alone);
+        let words = windows::words_with_program(d, &window)?;
+        Ok(pid.map_or_else(|| words.clone(), |pid| format!("{words} (linux:{pid})")))
+    })
+    .await
+}
 
-    /// Whether GTK 4 says that a press at a point reaches an object or what is in it. What lets presses through, and what a
-    /// container does not draw, has its place above others and says nothing of it.
-    async fn is_picked(&mut self, at: usize, point: (f64, f64), offset: (f64, f64)) -> Result<bool> {
-        let Some(last) =
-            self.last.as_ref().filter(|last| last.picture.toolkit.profile().says_what_a_press_reaches)
-        else {
-            return Ok(false);
-        };
-        let (objects, chain) = (&last.picture.objects, last.chain(at));
-        let Some(&top) = popup_in(&last.picture, &chain).map_or(chain.last(), |popup| chain.get(popup))
-        else {
-            return Ok(false);
-        };
-        let (target, top) = (objects[at].path.clone(), objects[top].path.clone());
-        let There::Is(mut there) = self.deepest(&top, point, offset).await? else { return Ok(false) };
-        // From the object that is there up: what a control is made of inside was not read.
-        for _ in 0..DEEP {
-            if there == target {
-                return Ok(true);
-            }
-            if there == top {
-                break;
-            }
-            let Some(above) = self.above_now(&there).await? else { break };
-            there = above;
-        }
-        Ok(false)
+/// Whether an input at a point of its window reaches an object; or why nobody knows. `asked`: the app is asked, too.
+pub(crate) async fn within_hit(
+    device: &mut LinuxDevice,
+    at: usize,
+    point: (f64, f64),
+    offset: (f64, f64),
+    asked: bool,
+) -> Result<std::result::Result<Within, String>> {
+    let ordered = asked && device.link.toolkit.profile().draws_in_order;
+    if ordered && let Some(hit) = over::over_hit(device, at, point, offset).await? {
+        return Ok(Ok(Within { hit, named: true }));
     }
+    let inner = match asked {
+        true => match inner_hit(device, at, point, offset).await? {
+            Ok(inner) => inner,
+            Err(why) => return Ok(Err(why)),
+        },
+        false => None,
+    };
+    let named = inner.is_some();
+    let hit = match inner {
+        None | Some(Hit::Target) => beside_hit(device, at, point, offset).await?,
+        Some(other) => other,
+    };
+    Ok(Ok(Within { hit, named }))
+}
+
+/// Whether an input at a point of the app reaches the object: the app is asked what it has there, from the window
+/// down. None where it names nothing; or why nobody knows.
+async fn inner_hit(
+    device: &mut LinuxDevice,
+    at: usize,
+    point: (f64, f64),
+    offset: (f64, f64),
+) -> Result<std::result::Result<Option<Hit>, String>> {
+    let Some(last) = &device.last else { return Ok(Ok(None)) };
+    let objects = &last.picture.objects;
+    let above = last.chain(at);
+    let Some(&top) = above.last() else { return Ok(Ok(None)) };
+    let (own, toolkit) = (objects[at].words(), last.picture.toolkit);
+    let page = above.iter().copied().find(|&holder| is_document(objects[holder].role)).unwrap_or(top);
+    let (top, page) = (objects[top].path.clone(), objects[page].path.clone());
+    // These know all that they show: where the window names nothing, what the element stands in has to.
+    let all = toolkit.profile().knows_all_that_it_shows;
+    let mut there = point::deepest(device, &top, point, offset).await?;
+    if all && there == There::Nothing {
+        there = point::deepest(device, &page, point, offset).await?;
+    }
+    let path = match there {
+        There::Is(path) => path,
+        There::Unknown(why) => return Ok(Err(why)),
+        There::Nothing if all => {
+            return Ok(Err(format!("the app names nothing where {own} is")));
+        }
+        There::Nothing => return Ok(Ok(None)),
+    };
+    named_hit(device, at, path).await.map(|hit| Ok(Some(hit)))
+}
+
+/// Whether an input that goes to what the app named reaches an object.
+async fn named_hit(device: &mut LinuxDevice, at: usize, path: String) -> Result<Hit> {
+    let Some(last) = &device.last else { return Ok(Hit::Target) };
+    let above = last.chain(at);
+    let objects = &last.picture.objects;
+    let there = last.at(&path);
+    let is_part = |there: usize| {
+        let inside = last.chain(there).contains(&at);
+        inside || above.contains(&there) || is_of(&objects[there], &objects[at])
+    };
+    if there.is_some_and(is_part) {
+        return Ok(Hit::Target);
+    }
+    let Some(there) = there.filter(|&there| objects[there].shown) else {
+        return unread::unread_hit(device, at, &path).await;
+    };
+    let what = objects[there].words();
+    let by = Some(device.ids.handle(&path));
+    Ok(Hit::Covered { by, what })
+}
+
+/// Whether something lies over an element in its own window: a later child of what holds both. GTK draws children in
+/// their order, and answers `GetAccessibleAtPoint` with the first that has the point, which is the one below.
+async fn beside_hit(
+    device: &mut LinuxDevice,
+    at: usize,
+    point: (f64, f64),
+    offset: (f64, f64),
+) -> Result<Hit> {
+    let Some(last) = &device.last else { return Ok(Hit::Target) };
+    let over = above_it(&last.picture, at);
+    if over.is_empty() {
+        return Ok(Hit::Target);
+    }
+    let paths: Vec<String> = over.iter().map(|&i| last.picture.objects[i].path.clone()).collect();
+    let said = ask::said(device, &paths).await?;
+    let here = |rect: &Option<Rect>| rect.is_some_and(|rect| has(shifted(rect, offset), point));
+    let Some(covers) = said.iter().position(here).map(|i| over[i]) else { return Ok(Hit::Target) };
+    if is_picked(device, at, point, offset).await? {
+        return Ok(Hit::Target);
+    }
+    let Some(last) = &device.last else { return Ok(Hit::Target) };
+    let what = words(&last.picture, covers);
+    let path = last.picture.objects[covers].path.clone();
+    let by = Some(device.ids.handle(&path));
+    Ok(Hit::Covered { by, what })
+}
+
+/// Whether GTK 4 says that a press at a point reaches an object or what is in it. What lets presses through, and what a
+/// container does not draw, has its place above others and says nothing of it.
+async fn is_picked(
+    device: &mut LinuxDevice,
+    at: usize,
+    point: (f64, f64),
+    offset: (f64, f64),
+) -> Result<bool> {
+    let Some(last) =
+        device.last.as_ref().filter(|last| last.picture.toolkit.profile().says_what_a_press_reaches)
+    else {
+        return Ok(false);
+    };
+    let (objects, chain) = (&last.picture.objects, last.chain(at));
+    let Some(&top) = popup_in(&last.picture, &chain).map_or(chain.last(), |popup| chain.get(popup)) else {
+        return Ok(false);
+    };
+    let (target, top) = (objects[at].path.clone(), objects[top].path.clone());
+    let There::Is(mut there) = point::deepest(device, &top, point, offset).await? else { return Ok(false) };
+    // From the object that is there up: what a control is made of inside was not read.
+    for _ in 0..DEEP {
+        if there == target {
+            return Ok(true);
+        }
+        if there == top {
+            break;
+        }
+        let Some(above) = unread::above_now(device, &there).await? else { break };
+        there = above;
+    }
+    Ok(false)
 }
 
 /// Whether something with this role is a page or another document in a window.
@@ -298,6 +310,7 @@ fn coming<'p>(picture: &'p Picture, at: usize, shown: &[&Window]) -> Option<&'p 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::reading;
     use crate::model::Object;
     use crate::model::overlaps::{is_frame, labels};
     use crate::tests::speaker::{FIRST, SECOND, Speaker, WINDOW};
@@ -427,11 +440,11 @@ mod tests {
         let app = Speaker::start();
         let (mut device, _) = app.device().await;
         device.link.toolkit = toolkit;
-        device.look(&[]).await.unwrap();
+        reading::look(&mut device, &[]).await.unwrap();
         app.asked();
         app.becomes(|now| (now.points, now.refuses) = (points.to_vec(), refuses.to_vec()));
         let first = device.last.as_ref().unwrap().picture.objects.iter().position(|o| o.path == FIRST);
-        let hit = device.within_hit(first.unwrap(), (50.0, 20.0), (0.0, 0.0), true).await.unwrap();
+        let hit = within_hit(&mut device, first.unwrap(), (50.0, 20.0), (0.0, 0.0), true).await.unwrap();
         let asked = app.asked();
         let of_window = |(path, what, _): &&(String, String, i32)| path == WINDOW && what == POINT;
         (hit.map(|within| (within.hit, within.named)), asked.iter().filter(of_window).count())

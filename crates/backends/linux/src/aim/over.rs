@@ -4,7 +4,7 @@
 //! that has the point, which is the lowest: who would get an input there, their order tells.
 
 use super::place::shifted;
-use crate::app::LinuxDevice;
+use crate::app::{LinuxDevice, ask, life};
 use crate::bus::body::reference;
 use crate::bus::fault::Fault;
 use crate::bus::names::ACCESSIBLE;
@@ -20,125 +20,125 @@ use crate::states as s;
 use crate::toolkit::Toolkit;
 use stickpin_device::{Hit, Result};
 
-impl LinuxDevice {
-    /// Whether something lies over an object at a point of its window, by the order of children as it is now. None where that
-    /// does not tell: what holds it ends before the point, or has another order.
-    pub(super) async fn over_hit(
-        &mut self,
-        at: usize,
-        point: (f64, f64),
-        offset: (f64, f64),
-    ) -> Result<Option<Hit>> {
-        if !self.order_tells(at, point, offset).await? {
-            return Ok(None);
-        }
-        let Some(path) = self.over(at, point, offset).await? else { return Ok(Some(Hit::Target)) };
-        let Some(last) = &self.last else { return Ok(Some(Hit::Target)) };
-        let known = last.at(&path);
-        let what = match known.filter(|&at| last.picture.objects[at].shown) {
-            Some(at) => words(&last.picture, at),
-            None => self.words_now(&path).await?,
+/// Whether something lies over an object at a point of its window, by the order of children as it is now. None where that
+/// does not tell: what holds it ends before the point, or has another order.
+pub(crate) async fn over_hit(
+    device: &mut LinuxDevice,
+    at: usize,
+    point: (f64, f64),
+    offset: (f64, f64),
+) -> Result<Option<Hit>> {
+    if !order_tells(device, at, point, offset).await? {
+        return Ok(None);
+    }
+    let Some(path) = over(device, at, point, offset).await? else { return Ok(Some(Hit::Target)) };
+    let Some(last) = &device.last else { return Ok(Some(Hit::Target)) };
+    let known = last.at(&path);
+    let what = match known.filter(|&at| last.picture.objects[at].shown) {
+        Some(at) => words(&last.picture, at),
+        None => words_now(device, &path).await?,
+    };
+    Ok(Some(Hit::Covered { by: known.map(|_| device.ids.handle(&path)), what }))
+}
+
+/// Whether all that an object lies in reaches to a point, and draws its children in their order.
+pub(crate) async fn order_tells(
+    device: &mut LinuxDevice,
+    at: usize,
+    point: (f64, f64),
+    offset: (f64, f64),
+) -> Result<bool> {
+    let Some(last) = &device.last else { return Ok(true) };
+    let objects = &last.picture.objects;
+    let above = last.chain(at);
+    let holders = &above[1..end_of_window(&last.picture, &above)];
+    if holders.iter().any(|&holder| objects[holder].role == role::LAYERED_PANE) {
+        return Ok(false);
+    }
+    let paths: Vec<String> = holders.iter().map(|&holder| objects[holder].path.clone()).collect();
+    let said = ask::said(device, &paths).await?;
+    Ok(said.into_iter().flatten().all(|place| has(shifted(place, offset), point)))
+}
+
+/// The path of what lies over an object there.
+pub(crate) async fn over(
+    device: &mut LinuxDevice,
+    at: usize,
+    point: (f64, f64),
+    offset: (f64, f64),
+) -> Result<Option<String>> {
+    let later = later(device, at).await?;
+    let said = ask::said(device, &later).await?;
+    let here = later
+        .into_iter()
+        .zip(said)
+        .filter_map(|(path, rect)| rect.filter(|rect| has(shifted(*rect, offset), point)).map(|_| path));
+    let here: Vec<String> = here.collect();
+    let Some(last) = device.last.as_ref().filter(|_| !here.is_empty()) else { return Ok(None) };
+    let own = last.picture.objects[at].clone();
+    let now = asked(device, here).await?;
+    // The last one is the one that is seen.
+    let over = now.objects.into_iter().rev().find(|object| lies_over(object, &own, now.toolkit));
+    if let Some(object) = &over {
+        tracing::debug!(over = object.path, "lies over {}", own.path);
+    }
+    Ok(over.map(|object| object.path))
+}
+
+/// What comes later than an object, or than what it lies in, in what holds both, and may lie over it: those of the
+/// innermost first.
+async fn later(device: &mut LinuxDevice, at: usize) -> Result<Vec<String>> {
+    let Some(last) = &device.last else { return Ok(Vec::new()) };
+    let objects = &last.picture.objects;
+    let above = last.chain(at);
+    let end = end_of_window(&last.picture, &above);
+    let real = |at: usize| !objects[at].path.is_empty() && !objects[at].path.ends_with(rows::ROW);
+    let pairs: Vec<(String, String)> = above[..end]
+        .windows(2)
+        .filter(|pair| {
+            real(pair[0]) && real(pair[1]) && lets_overlap(last.picture.toolkit, &objects[pair[1]])
+        })
+        .map(|pair| (objects[pair[0]].path.clone(), objects[pair[1]].path.clone()))
+        .collect();
+    let call = |path| Call { path, interface: ACCESSIBLE, member: "GetChildren", args: Args::new() };
+    let calls: Vec<Call<'_>> = pairs.iter().map(|(_, holder)| call(holder.as_str())).collect();
+    let mut out = Vec::new();
+    for ((child, holder), answer) in pairs.iter().zip(device.link.calls(&calls).await) {
+        let children = match answer.and_then(|answer| answer.body().items(8, |c| reference(c))) {
+            Ok(children) => children,
+            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => {
+                return Err(life::failed(device, fault).await);
+            }
+            // It has no such question, or is gone, which is told when it is asked where it is.
+            Err(_) => continue,
         };
-        Ok(Some(Hit::Covered { by: known.map(|_| self.ids.handle(&path)), what }))
+        let children = children.into_iter().map(|path| device.link.named(holder, path));
+        // What was put elsewhere by the reading is none of them.
+        out.extend(children.skip_while(|path| path != child).skip(1));
     }
+    Ok(out)
+}
 
-    /// Whether all that an object lies in reaches to a point, and draws its children in their order.
-    pub(super) async fn order_tells(
-        &mut self,
-        at: usize,
-        point: (f64, f64),
-        offset: (f64, f64),
-    ) -> Result<bool> {
-        let Some(last) = &self.last else { return Ok(true) };
-        let objects = &last.picture.objects;
-        let above = last.chain(at);
-        let holders = &above[1..end_of_window(&last.picture, &above)];
-        if holders.iter().any(|&holder| objects[holder].role == role::LAYERED_PANE) {
-            return Ok(false);
-        }
-        let paths: Vec<String> = holders.iter().map(|&holder| objects[holder].path.clone()).collect();
-        let said = self.said(&paths).await?;
-        Ok(said.into_iter().flatten().all(|place| has(shifted(place, offset), point)))
+/// What objects are, now.
+pub(crate) async fn asked(device: &mut LinuxDevice, paths: Vec<String>) -> Result<Picture> {
+    let object = |path| Object { path, shown: true, ..Object::default() };
+    let objects: Vec<Object> = paths.into_iter().map(object).collect();
+    let mut questions = Questions::default();
+    for at in 0..objects.len() {
+        let asks = [Ask::States, Ask::Role, Ask::Name, Ask::Count];
+        asks.into_iter().for_each(|ask| questions.add(at, ask));
     }
+    let mut now = Picture { toolkit: device.link.toolkit, objects, truncated: false };
+    match questions.ask(&device.link, &mut now).await {
+        Ok(_) => Ok(now),
+        Err(fault) => Err(life::failed(device, fault).await),
+    }
+}
 
-    /// The path of what lies over an object there.
-    pub(super) async fn over(
-        &mut self,
-        at: usize,
-        point: (f64, f64),
-        offset: (f64, f64),
-    ) -> Result<Option<String>> {
-        let later = self.later(at).await?;
-        let said = self.said(&later).await?;
-        let here = later
-            .into_iter()
-            .zip(said)
-            .filter_map(|(path, rect)| rect.filter(|rect| has(shifted(*rect, offset), point)).map(|_| path));
-        let here: Vec<String> = here.collect();
-        let Some(last) = self.last.as_ref().filter(|_| !here.is_empty()) else { return Ok(None) };
-        let own = last.picture.objects[at].clone();
-        let now = self.asked(here).await?;
-        // The last one is the one that is seen.
-        let over = now.objects.into_iter().rev().find(|object| lies_over(object, &own, now.toolkit));
-        if let Some(object) = &over {
-            tracing::debug!(over = object.path, "lies over {}", own.path);
-        }
-        Ok(over.map(|object| object.path))
-    }
-
-    /// What comes later than an object, or than what it lies in, in what holds both, and may lie over it: those of the
-    /// innermost first.
-    async fn later(&mut self, at: usize) -> Result<Vec<String>> {
-        let Some(last) = &self.last else { return Ok(Vec::new()) };
-        let objects = &last.picture.objects;
-        let above = last.chain(at);
-        let end = end_of_window(&last.picture, &above);
-        let real = |at: usize| !objects[at].path.is_empty() && !objects[at].path.ends_with(rows::ROW);
-        let pairs: Vec<(String, String)> = above[..end]
-            .windows(2)
-            .filter(|pair| {
-                real(pair[0]) && real(pair[1]) && lets_overlap(last.picture.toolkit, &objects[pair[1]])
-            })
-            .map(|pair| (objects[pair[0]].path.clone(), objects[pair[1]].path.clone()))
-            .collect();
-        let call = |path| Call { path, interface: ACCESSIBLE, member: "GetChildren", args: Args::new() };
-        let calls: Vec<Call<'_>> = pairs.iter().map(|(_, holder)| call(holder.as_str())).collect();
-        let mut out = Vec::new();
-        for ((child, holder), answer) in pairs.iter().zip(self.link.calls(&calls).await) {
-            let children = match answer.and_then(|answer| answer.body().items(8, |c| reference(c))) {
-                Ok(children) => children,
-                Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(self.failed(fault).await),
-                // It has no such question, or is gone, which is told when it is asked where it is.
-                Err(_) => continue,
-            };
-            let children = children.into_iter().map(|path| self.link.named(holder, path));
-            // What was put elsewhere by the reading is none of them.
-            out.extend(children.skip_while(|path| path != child).skip(1));
-        }
-        Ok(out)
-    }
-
-    /// What objects are, now.
-    pub(super) async fn asked(&mut self, paths: Vec<String>) -> Result<Picture> {
-        let object = |path| Object { path, shown: true, ..Object::default() };
-        let objects: Vec<Object> = paths.into_iter().map(object).collect();
-        let mut questions = Questions::default();
-        for at in 0..objects.len() {
-            let asks = [Ask::States, Ask::Role, Ask::Name, Ask::Count];
-            asks.into_iter().for_each(|ask| questions.add(at, ask));
-        }
-        let mut now = Picture { toolkit: self.link.toolkit, objects, truncated: false };
-        match questions.ask(&self.link, &mut now).await {
-            Ok(_) => Ok(now),
-            Err(fault) => Err(self.failed(fault).await),
-        }
-    }
-
-    /// What an object that was not read is, in words.
-    pub(super) async fn words_now(&mut self, path: &str) -> Result<String> {
-        let now = self.asked(vec![path.to_owned()]).await?;
-        Ok(words(&now, 0))
-    }
+/// What an object that was not read is, in words.
+pub(crate) async fn words_now(device: &mut LinuxDevice, path: &str) -> Result<String> {
+    let now = asked(device, vec![path.to_owned()]).await?;
+    Ok(words(&now, 0))
 }
 
 /// Where the way up from an object ends that is drawn in its window: a pop-up lies above the window, whatever that has there.
@@ -276,7 +276,7 @@ mod tests {
         let (app, mut device) = read(toolkit, heap).await;
         app.becomes(since);
         let target = at(&device, "/target");
-        device.over_hit(target, MIDDLE, (0.0, 0.0)).await.unwrap()
+        over_hit(&mut device, target, MIDDLE, (0.0, 0.0)).await.unwrap()
     }
 
     /// The same where only these came.
@@ -320,16 +320,16 @@ mod tests {
             let (app, mut device) = read(toolkit, heap()).await;
             let [target, before] = ["/target", "/before"].map(|path| at(&device, path));
             let zero = (0.0, 0.0);
-            assert_eq!(device.over_hit(target, MIDDLE, zero).await.unwrap(), Some(Hit::Target));
+            assert_eq!(over_hit(&mut device, target, MIDDLE, zero).await.unwrap(), Some(Hit::Target));
             let by = |device: &LinuxDevice, path: &str, what: &str| {
                 Some(Hit::Covered { by: Some(device.ids.handle(path)), what: what.to_owned() })
             };
             let send = by(&device, "/target", "push button \"Send\"");
-            assert_eq!(device.over_hit(before, MIDDLE, zero).await.unwrap(), send, "{toolkit:?}");
+            assert_eq!(over_hit(&mut device, before, MIDDLE, zero).await.unwrap(), send, "{toolkit:?}");
             app.becomes(|heap| heap.0.reverse());
             let undo = by(&device, "/before", "push button \"Undo\"");
-            assert_eq!(device.over_hit(target, MIDDLE, zero).await.unwrap(), undo, "{toolkit:?}");
-            assert_eq!(device.over_hit(before, MIDDLE, zero).await.unwrap(), Some(Hit::Target));
+            assert_eq!(over_hit(&mut device, target, MIDDLE, zero).await.unwrap(), undo, "{toolkit:?}");
+            assert_eq!(over_hit(&mut device, before, MIDDLE, zero).await.unwrap(), Some(Hit::Target));
         }
     }
 
@@ -340,11 +340,15 @@ mod tests {
             folded.0.push(Thing { states: s::ENABLED, ..button("/x", "Wait", "/form") });
             let (app, mut device) = read(toolkit, folded).await;
             let target = at(&device, "/target");
-            assert_eq!(device.over_hit(target, MIDDLE, (0.0, 0.0)).await.unwrap(), Some(Hit::Target));
+            assert_eq!(over_hit(&mut device, target, MIDDLE, (0.0, 0.0)).await.unwrap(), Some(Hit::Target));
             app.becomes(|heap| *thing(heap, "/x") = button("/x", "Stop", "/form"));
             let by = Some(device.ids.handle("/x"));
             let stop = Hit::Covered { by, what: "push button \"Stop\"".to_owned() };
-            assert_eq!(device.over_hit(target, MIDDLE, (0.0, 0.0)).await.unwrap(), Some(stop), "{toolkit:?}");
+            assert_eq!(
+                over_hit(&mut device, target, MIDDLE, (0.0, 0.0)).await.unwrap(),
+                Some(stop),
+                "{toolkit:?}"
+            );
         }
     }
 
@@ -391,8 +395,8 @@ mod tests {
             app.becomes(|heap| heap.0.push(button("/x", "Delete", "/form")));
             let target = at(&device, "/target");
             let moved = (400.0, 0.0);
-            assert_eq!(device.over_hit(target, MIDDLE, moved).await.unwrap(), None, "{toolkit:?}");
-            let there = device.over_hit(target, (450.0, 25.0), moved).await.unwrap();
+            assert_eq!(over_hit(&mut device, target, MIDDLE, moved).await.unwrap(), None, "{toolkit:?}");
+            let there = over_hit(&mut device, target, (450.0, 25.0), moved).await.unwrap();
             assert_eq!(there, Some(covered("push button \"Delete\"")), "{toolkit:?}");
         }
     }

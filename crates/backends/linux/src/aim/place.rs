@@ -1,20 +1,19 @@
 //! Where things are: what the toolkit says of its elements, put where the X server shows their windows.
 
-use crate::app::LinuxDevice;
+use crate::aim::hit;
+use crate::app::ask::extents_said;
 use crate::app::look::{Placed, Sight};
-use crate::bus::fault::Fault;
-use crate::bus::names::{COMPONENT, SCREEN};
-use crate::bus::{Args, Call, Cursor, Link};
+use crate::app::{LinuxDevice, ask, life, reading};
 use crate::extents::{self, common, has};
 use crate::model::floating::floats;
 use crate::model::parents::{POPOVER, chain, is_entry, popup_in};
-use crate::model::{Object, Picture, rows};
+use crate::model::{Object, Picture};
 use crate::roles::number as n;
 use crate::toolkit::Popups;
 use hashbrown::HashMap;
 use stickpin_device::Result;
 use stickpin_tree::{Handle, Rect};
-use stickpin_x11desk::{Presence, Window};
+use stickpin_x11desk::{Presence, Window, X11};
 
 /// Whether another window than a pop-up, which may be larger than what it shows, lies over a point of a window. `windows` are
 /// the lowest first.
@@ -36,12 +35,6 @@ pub(super) fn scrolls(object: &Object) -> bool {
     object.role == n::SCROLL_PANE
 }
 
-pub(crate) fn rect(c: &mut Cursor<'_>) -> std::result::Result<Option<Rect>, Fault> {
-    c.fields()?;
-    let [x, y, width, height] = [c.int()?, c.int()?, c.int()?, c.int()?].map(f64::from);
-    Ok((width > 0.0 && height > 0.0).then_some(Rect { x, y, width, height }))
-}
-
 /// Whether a toolkit says with this that something is nowhere (ATK: the smallest number), though it knows how large it is.
 fn nowhere(rect: Rect) -> bool {
     let least = f64::from(i32::MIN);
@@ -50,25 +43,6 @@ fn nowhere(rect: Rect) -> bool {
 
 pub(super) fn shifted(rect: Rect, (x, y): (f64, f64)) -> Rect {
     Rect { x: rect.x + x, y: rect.y + y, ..rect }
-}
-
-/// What a toolkit says of where these are; none for what has no place or is gone.
-async fn said(link: &Link, paths: &[String]) -> std::result::Result<Vec<Option<Rect>>, Fault> {
-    let call =
-        |path| Call { path, interface: COMPONENT, member: "GetExtents", args: Args::new().unsigned(SCREEN) };
-    // What we made up, the app cannot be asked about.
-    let real = |path: &&String| !path.is_empty() && !path.ends_with(rows::ROW);
-    let calls: Vec<Call<'_>> = paths.iter().filter(real).map(|path| call(path.as_str())).collect();
-    let mut answers = link.calls(&calls).await.into_iter();
-    let mut out = Vec::with_capacity(paths.len());
-    for path in paths {
-        out.push(match real(&path).then(|| answers.next()).flatten() {
-            Some(Ok(answer)) => rect(&mut answer.body()).ok().flatten(),
-            Some(Err(fault @ (Fault::Closed(_) | Fault::Silent(_)))) => return Err(fault),
-            Some(Err(_)) | None => None,
-        });
-    }
-    Ok(out)
 }
 
 /// What tells where an object is: itself, the containers that it scrolls in, the innermost first, and its window.
@@ -80,213 +54,220 @@ fn whereabouts(picture: &Picture, at: usize) -> Vec<String> {
     paths
 }
 
-impl LinuxDevice {
-    /// What was read last of the object behind a handle, by its index.
-    pub(crate) fn index(&self, handle: Handle) -> Option<usize> {
-        let path = self.path(handle).ok()?;
-        self.last.as_ref()?.at(&path)
-    }
+/// The windows of the display, where there is one.
+pub(crate) async fn sight(device: &mut LinuxDevice) -> Result<Option<Sight>> {
+    Sight::of(&mut device.screen).await
+}
 
-    /// The windows of the display, where there is one.
-    pub(crate) async fn sight(&mut self) -> Result<Option<Sight>> {
-        Sight::of(&mut self.screen).await
-    }
-
-    /// What the toolkit says of where these are; none for what has no place or is gone.
-    pub(crate) async fn said(&mut self, paths: &[String]) -> Result<Vec<Option<Rect>>> {
-        match said(&self.link, paths).await {
-            Ok(said) => Ok(said),
-            Err(fault) => Err(self.failed(fault).await),
-        }
-    }
-
-    /// Where elements are on the screen.
-    pub(crate) async fn boxes(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        let known: Vec<Option<String>> =
-            handles.iter().map(|h| self.path(*h).ok().map(|path| path.to_string())).collect();
-        let paths: Vec<String> = known.iter().flatten().cloned().collect();
-        let mut said = self.said(&paths).await?.into_iter();
-        let mut rects: Vec<Option<Rect>> =
-            known.iter().map(|path| path.as_ref().and_then(|_| said.next().flatten())).collect();
-        rects.iter_mut().for_each(|rect| *rect = rect.filter(|rect| !nowhere(*rect)));
-        if self.link.toolkit.profile().places_are_in_the_window
-            && let Some(sight) = self.sight().await?
-        {
-            let mut offsets = HashMap::new();
-            for (handle, rect) in handles.iter().zip(&mut rects) {
-                let (Some(at), Some(rect)) = (self.index(*handle), rect.as_mut()) else { continue };
-                *rect = shifted(*rect, self.offset(at, &sight, &mut offsets).await?);
-            }
-        }
-        Ok(rects)
-    }
-
-    /// The same, without those whose middle lies behind another window of the display.
-    pub(crate) async fn boxes_on_top(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        let mut rects = self.boxes(handles).await?;
-        let Some(sight) = self.sight().await? else { return Ok(rects) };
-        let mut tops: HashMap<usize, Option<u32>> = HashMap::new();
+/// Where elements are on the screen.
+pub(crate) async fn boxes(device: &mut LinuxDevice, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
+    let known: Vec<Option<String>> =
+        handles.iter().map(|h| device.path(*h).ok().map(|path| path.to_string())).collect();
+    let paths: Vec<String> = known.iter().flatten().cloned().collect();
+    let mut said = ask::said(device, &paths).await?.into_iter();
+    let mut rects: Vec<Option<Rect>> =
+        known.iter().map(|path| path.as_ref().and_then(|_| said.next().flatten())).collect();
+    rects.iter_mut().for_each(|rect| *rect = rect.filter(|rect| !nowhere(*rect)));
+    if device.link.toolkit.profile().places_are_in_the_window
+        && let Some(sight) = sight(device).await?
+    {
+        let mut offsets = HashMap::new();
         for (handle, rect) in handles.iter().zip(&mut rects) {
-            let (Some(at), Some(last), Some(place)) = (self.index(*handle), &self.last, *rect) else {
-                continue;
-            };
-            let picture = &last.picture;
-            let chain = chain(picture, at);
-            // What has a window of its own is above.
-            let apart = chain[..chain.len() - 1].iter().any(|&i| floats(&picture.objects[i]));
-            if apart || popup_in(picture, &chain).is_some() {
-                continue;
-            }
-            let top = *chain.last().unwrap_or(&at);
-            let window = match tops.get(&top) {
-                Some(&known) => known,
-                None => {
-                    let path = picture.objects[top].path.clone();
-                    let frame = self.said(&[path]).await?.pop().flatten();
-                    let window = self.window_with(top, frame, &sight.windows).await?.map(|window| window.id);
-                    tops.insert(top, window);
-                    window
-                }
-            };
-            if window.is_some_and(|window| is_behind(&sight.windows, window, place.center())) {
-                *rect = None;
-            }
+            let (Some(at), Some(rect)) = (reading::index(device, *handle), rect.as_mut()) else { continue };
+            *rect = shifted(*rect, offset(device, at, &sight, &mut offsets).await?);
         }
-        Ok(rects)
     }
+    Ok(rects)
+}
 
-    /// What has to be added to what the toolkit says of an object.
-    async fn offset(
-        &mut self,
-        at: usize,
-        sight: &Sight,
-        known: &mut HashMap<usize, (f64, f64)>,
-    ) -> Result<(f64, f64)> {
-        let Some(last) = &self.last else { return Ok((0.0, 0.0)) };
-        let chain = last.chain(at);
-        let top = *chain.last().unwrap_or(&at);
-        let path = last.picture.objects[top].path.clone();
-        if let Some((window, shown)) = self.popup(at, &sight.windows).await? {
-            let (x, y) = extents::origin(&window, (shown.width, shown.height));
-            return Ok((x - shown.x, y - shown.y));
-        }
-        if let Some(&offset) = known.get(&top) {
-            return Ok(offset);
-        }
-        let frame = self.said(&[path]).await?.pop().flatten();
-        let offset = self.offset_of(top, frame, sight);
-        known.insert(top, offset);
-        Ok(offset)
-    }
-
-    /// What has to be added to what the toolkit says of what stands in one of its windows, which it says is there.
-    fn offset_of(&self, top: usize, frame: Option<Rect>, sight: &Sight) -> (f64, f64) {
-        let (Some(last), Some(frame)) = (&self.last, frame) else { return (0.0, 0.0) };
-        let title = &last.picture.objects[top].name;
-        let size = (frame.width, frame.height);
-        let window = extents::window_of(&sight.windows, self.info.pid, title, Some(size));
-        window.map_or((0.0, 0.0), |window| {
-            let (x, y) = extents::origin(window, size);
-            (x - frame.x, y - frame.y)
-        })
-    }
-
-    /// The pop-up window that shows an object, and where the app says that what it shows is; none where the object is in
-    /// the window of the app.
-    pub(super) async fn popup(&mut self, at: usize, windows: &[Window]) -> Result<Option<(Window, Rect)>> {
-        let Some(last) = &self.last else { return Ok(None) };
-        let (picture, pid) = (&last.picture, self.info.pid);
-        if !windows.iter().any(|w| w.popup && w.pid == pid) {
-            return Ok(None);
-        }
+/// The same, without those whose middle lies behind another window of the display.
+pub(crate) async fn boxes_on_top(device: &mut LinuxDevice, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
+    let mut rects = boxes(device, handles).await?;
+    let Some(sight) = sight(device).await? else { return Ok(rects) };
+    let mut tops: HashMap<usize, Option<u32>> = HashMap::new();
+    for (handle, rect) in handles.iter().zip(&mut rects) {
+        let (Some(at), Some(last), Some(place)) = (reading::index(device, *handle), &device.last, *rect)
+        else {
+            continue;
+        };
+        let picture = &last.picture;
         let chain = chain(picture, at);
-        let relative = picture.toolkit.profile().places_are_in_the_window;
-        let path = |&i: &usize| picture.objects[i].path.clone();
-        if let Some(popup) = popup_in(picture, &chain) {
-            let popup = chain[popup];
-            // A menu of GTK 3 says where it was opened, not where it is: its entries are there.
-            let children = picture.objects[popup].children.iter();
-            let entries = children.clone().any(|&child| is_entry(Some(picture.objects[child].role)));
-            let shows = |o: &Object| o.shown && (!entries || is_entry(Some(o.role)) || o.role == n::MENU);
-            let shown = children.filter(|&&child| shows(&picture.objects[child]));
-            let paths: Vec<String> = if relative { vec![path(&popup)] } else { shown.map(path).collect() };
-            let said = self.said(&paths).await?;
-            let Some(area) = extents::around(said.into_iter().flatten()) else { return Ok(None) };
-            let window = match relative {
-                true => extents::popup_of(windows, pid, (area.width, area.height)),
-                false => extents::popup_at(windows, pid, area),
-            };
-            return Ok(window.map(|window| (window.clone(), area)));
+        // What has a window of its own is above.
+        let apart = chain[..chain.len() - 1].iter().any(|&i| floats(&picture.objects[i]));
+        if apart || popup_in(picture, &chain).is_some() {
+            continue;
         }
-        // Outside in: a pop-up may be a top-level thing of the app, or unknown to us by its role.
-        let names_popups = picture.objects.iter().any(|o| o.name == POPOVER);
-        let asked: Vec<String> = match picture.toolkit.profile().popups {
-            Popups::InWindows if names_popups => Vec::new(),
-            Popups::InWindows => chain.iter().rev().skip(1).map(path).collect(),
-            Popups::AsWindows => chain.last().map(path).into_iter().collect(),
-            Popups::Anywhere => chain.iter().rev().map(path).collect(),
-        };
-        let said = self.said(&asked).await?;
-        Ok(said.into_iter().flatten().find_map(|area| {
-            let popup = extents::popup_of(windows, pid, (area.width, area.height));
-            let popup = popup.filter(|popup| relative || common(area, popup.area) == Some(area));
-            popup.map(|popup| (popup.clone(), area))
-        }))
-    }
-
-    /// What of an element its scrolling containers show, on the screen.
-    pub(crate) async fn in_sight(&mut self, handle: Handle) -> Result<Option<Rect>> {
-        let Some(at) = self.index(handle) else { return Ok(None) };
-        let sight = self.sight().await?;
-        Ok(self.placed(at, sight.as_ref()).await?.and_then(|placed| placed.seen))
-    }
-
-    /// Where an element is, and what of it can be seen between the containers that it scrolls in.
-    pub(super) async fn placed(&mut self, at: usize, sight: Option<&Sight>) -> Result<Option<Placed>> {
-        let Some(last) = &self.last else { return Ok(None) };
-        let said = self.said(&whereabouts(&last.picture, at)).await?;
-        self.place(at, &said, sight).await
-    }
-
-    /// The same with the windows of the display, which are asked for at the same time.
-    pub(super) async fn placed_in_sight(&mut self, at: usize) -> Result<(Option<Sight>, Option<Placed>)> {
-        let Some(last) = &self.last else { return Ok((self.sight().await?, None)) };
-        let paths = whereabouts(&last.picture, at);
-        let (sight, said) = tokio::join!(Sight::of(&mut self.screen), said(&self.link, &paths));
-        let (sight, said) = match said {
-            Ok(said) => (sight?, said),
-            Err(fault) => return Err(self.failed(fault).await),
-        };
-        let placed = self.place(at, &said, sight.as_ref()).await?;
-        Ok((sight, placed))
-    }
-
-    /// Where an element is by what was said of its [`whereabouts`].
-    async fn place(
-        &mut self,
-        at: usize,
-        said: &[Option<Rect>],
-        sight: Option<&Sight>,
-    ) -> Result<Option<Placed>> {
-        let [own, panes @ .., frame] = said else { return Ok(None) };
-        let Some(rect) = own.filter(|rect| !nowhere(*rect)) else { return Ok(None) };
-        let offset = match (sight, &self.last) {
-            (Some(sight), Some(last)) if self.link.toolkit.profile().places_are_in_the_window => {
-                let top = last.chain(at).last().copied().unwrap_or(at);
-                let mut known = HashMap::from_iter([(top, self.offset_of(top, *frame, sight))]);
-                self.offset(at, sight, &mut known).await?
+        let top = *chain.last().unwrap_or(&at);
+        let window = match tops.get(&top) {
+            Some(&known) => known,
+            None => {
+                let path = picture.objects[top].path.clone();
+                let frame = ask::said(device, &[path]).await?.pop().flatten();
+                let window =
+                    hit::window_with(device, top, frame, &sight.windows).await?.map(|window| window.id);
+                tops.insert(top, window);
+                window
             }
-            _ => (0.0, 0.0),
         };
-        tracing::debug!(at, ?said, ?offset, "where it is, the containers that it scrolls in, and its window");
-        let seen = panes.iter().flatten().try_fold(rect, |seen, pane| common(seen, *pane));
-        Ok(Some(Placed {
-            rect: shifted(rect, offset),
-            seen: seen.map(|seen| shifted(seen, offset)),
-            offset,
-            frame: *frame,
-        }))
+        if window.is_some_and(|window| is_behind(&sight.windows, window, place.center())) {
+            *rect = None;
+        }
     }
+    Ok(rects)
+}
+
+/// What has to be added to what the toolkit says of an object.
+async fn offset(
+    device: &mut LinuxDevice,
+    at: usize,
+    sight: &Sight,
+    known: &mut HashMap<usize, (f64, f64)>,
+) -> Result<(f64, f64)> {
+    let Some(last) = &device.last else { return Ok((0.0, 0.0)) };
+    let chain = last.chain(at);
+    let top = *chain.last().unwrap_or(&at);
+    let path = last.picture.objects[top].path.clone();
+    if let Some((window, shown)) = popup(device, at, &sight.windows).await? {
+        let (x, y) = extents::origin(&window, (shown.width, shown.height));
+        return Ok((x - shown.x, y - shown.y));
+    }
+    if let Some(&offset) = known.get(&top) {
+        return Ok(offset);
+    }
+    let frame = ask::said(device, &[path]).await?.pop().flatten();
+    let offset = offset_of(device, top, frame, sight);
+    known.insert(top, offset);
+    Ok(offset)
+}
+
+/// What has to be added to what the toolkit says of what stands in one of its windows, which it says is there.
+fn offset_of(device: &LinuxDevice, top: usize, frame: Option<Rect>, sight: &Sight) -> (f64, f64) {
+    let (Some(last), Some(frame)) = (&device.last, frame) else { return (0.0, 0.0) };
+    let title = &last.picture.objects[top].name;
+    let size = (frame.width, frame.height);
+    let window = extents::window_of(&sight.windows, device.info.pid, title, Some(size));
+    window.map_or((0.0, 0.0), |window| {
+        let (x, y) = extents::origin(window, size);
+        (x - frame.x, y - frame.y)
+    })
+}
+
+/// The pop-up window that shows an object, and where the app says that what it shows is; none where the object is in
+/// the window of the app.
+pub(crate) async fn popup(
+    device: &mut LinuxDevice,
+    at: usize,
+    windows: &[Window],
+) -> Result<Option<(Window, Rect)>> {
+    let Some(last) = &device.last else { return Ok(None) };
+    let (picture, pid) = (&last.picture, device.info.pid);
+    if !windows.iter().any(|w| w.popup && w.pid == pid) {
+        return Ok(None);
+    }
+    let chain = chain(picture, at);
+    let relative = picture.toolkit.profile().places_are_in_the_window;
+    let path = |&i: &usize| picture.objects[i].path.clone();
+    if let Some(popup) = popup_in(picture, &chain) {
+        let popup = chain[popup];
+        // A menu of GTK 3 says where it was opened, not where it is: its entries are there.
+        let children = picture.objects[popup].children.iter();
+        let entries = children.clone().any(|&child| is_entry(Some(picture.objects[child].role)));
+        let shows = |o: &Object| o.shown && (!entries || is_entry(Some(o.role)) || o.role == n::MENU);
+        let shown = children.filter(|&&child| shows(&picture.objects[child]));
+        let paths: Vec<String> = if relative { vec![path(&popup)] } else { shown.map(path).collect() };
+        let said = ask::said(device, &paths).await?;
+        let Some(area) = extents::around(said.into_iter().flatten()) else { return Ok(None) };
+        let window = match relative {
+            true => extents::popup_of(windows, pid, (area.width, area.height)),
+            false => extents::popup_at(windows, pid, area),
+        };
+        return Ok(window.map(|window| (window.clone(), area)));
+    }
+    // Outside in: a pop-up may be a top-level thing of the app, or unknown to us by its role.
+    let names_popups = picture.objects.iter().any(|o| o.name == POPOVER);
+    let asked: Vec<String> = match picture.toolkit.profile().popups {
+        Popups::InWindows if names_popups => Vec::new(),
+        Popups::InWindows => chain.iter().rev().skip(1).map(path).collect(),
+        Popups::AsWindows => chain.last().map(path).into_iter().collect(),
+        Popups::Anywhere => chain.iter().rev().map(path).collect(),
+    };
+    let said = ask::said(device, &asked).await?;
+    Ok(said.into_iter().flatten().find_map(|area| {
+        let popup = extents::popup_of(windows, pid, (area.width, area.height));
+        let popup = popup.filter(|popup| relative || common(area, popup.area) == Some(area));
+        popup.map(|popup| (popup.clone(), area))
+    }))
+}
+
+/// What of an element its scrolling containers show, on the screen.
+pub(crate) async fn in_sight(device: &mut LinuxDevice, handle: Handle) -> Result<Option<Rect>> {
+    let Some(at) = reading::index(device, handle) else { return Ok(None) };
+    let sight = sight(device).await?;
+    Ok(placed(device, at, sight.as_ref()).await?.and_then(|placed| placed.seen))
+}
+
+/// Where an element is, and what of it can be seen between the containers that it scrolls in.
+pub(crate) async fn placed(
+    device: &mut LinuxDevice,
+    at: usize,
+    sight: Option<&Sight>,
+) -> Result<Option<Placed>> {
+    let Some(last) = &device.last else { return Ok(None) };
+    let said = ask::said(device, &whereabouts(&last.picture, at)).await?;
+    place(device, at, &said, sight).await
+}
+
+/// The same with the windows of the display, which are asked for at the same time.
+pub(crate) async fn placed_in_sight(
+    device: &mut LinuxDevice,
+    at: usize,
+) -> Result<(Option<Sight>, Option<Placed>)> {
+    let Some(last) = &device.last else { return Ok((sight(device).await?, None)) };
+    let paths = whereabouts(&last.picture, at);
+    let (sight, said) = tokio::join!(Sight::of(&mut device.screen), extents_said(&device.link, &paths));
+    let (sight, said) = match said {
+        Ok(said) => (sight?, said),
+        Err(fault) => return Err(life::failed(device, fault).await),
+    };
+    let placed = place(device, at, &said, sight.as_ref()).await?;
+    Ok((sight, placed))
+}
+
+/// Where an element is by what was said of its [`whereabouts`].
+async fn place(
+    device: &mut LinuxDevice,
+    at: usize,
+    said: &[Option<Rect>],
+    sight: Option<&Sight>,
+) -> Result<Option<Placed>> {
+    let [own, panes @ .., frame] = said else { return Ok(None) };
+    let Some(rect) = own.filter(|rect| !nowhere(*rect)) else { return Ok(None) };
+    let offset = match (sight, &device.last) {
+        (Some(sight), Some(last)) if device.link.toolkit.profile().places_are_in_the_window => {
+            let top = last.chain(at).last().copied().unwrap_or(at);
+            let mut known = HashMap::from_iter([(top, offset_of(device, top, *frame, sight))]);
+            offset(device, at, sight, &mut known).await?
+        }
+        _ => (0.0, 0.0),
+    };
+    tracing::debug!(at, ?said, ?offset, "where it is, the containers that it scrolls in, and its window");
+    let seen = panes.iter().flatten().try_fold(rect, |seen, pane| common(seen, *pane));
+    Ok(Some(Placed {
+        rect: shifted(rect, offset),
+        seen: seen.map(|seen| shifted(seen, offset)),
+        offset,
+        frame: *frame,
+    }))
+}
+
+/// The window of the app that has the focus, else its topmost; with the display.
+pub(crate) async fn active_window(device: &mut LinuxDevice) -> Result<Option<(X11, Window)>> {
+    let Some(sight) = sight(device).await? else { return Ok(None) };
+    let pid = device.info.pid;
+    let own = || sight.windows.iter().filter(|w| (w.pid == pid || pid.is_none()) && !w.popup);
+    let shown = || own().filter(|w| w.presence == Presence::Shown);
+    let found = own().find(|w| w.active).or_else(|| shown().next_back()).or_else(|| own().next_back());
+    Ok(found.cloned().map(|window| (sight.x11.clone(), window)))
 }
 
 #[cfg(test)]

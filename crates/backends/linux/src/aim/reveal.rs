@@ -1,8 +1,9 @@
 //! Bringing into view what lies outside of what its scrolling containers show.
 
 use super::place::{panes, shifted};
-use crate::app::LinuxDevice;
+use crate::aim::{place, scroll};
 use crate::app::look::{Placed, Sight};
+use crate::app::{LinuxDevice, ask, life};
 use crate::bus::fault::Fault;
 use crate::bus::names::{COMPONENT, PROPERTIES, VALUE};
 use crate::bus::{Args, calls};
@@ -24,190 +25,189 @@ const ROUNDS: usize = 12;
 /// How long an app may take to lay out what the wheel scrolled.
 const SCROLLED: Duration = Duration::from_millis(400);
 
-impl LinuxDevice {
-    /// Scrolls until an element can be seen, by the toolkit's own means.
-    pub(super) async fn scroll_into_view(
-        &mut self,
-        at: usize,
-        sight: Option<&Sight>,
-        before: Option<Placed>,
-    ) -> Result<Option<Placed>> {
-        let Some(last) = &self.last else { return Ok(before) };
-        let path = last.picture.objects[at].path.clone();
-        let args = Args::new().unsigned(ANYWHERE);
-        match self.link.call(&path, COMPONENT, "ScrollTo", args).await {
-            Ok(_) | Err(Fault::Vanished | Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_)) => {}
-            Err(fault) => return Err(self.failed(fault).await),
-        }
-        let mut placed = self.placed(at, sight).await?;
-        if placed.is_none() && self.approach(at).await? {
-            placed = self.placed(at, sight).await?;
-        }
-        for _ in 0..ROUNDS {
-            let Some(now) = &placed else { break };
-            if now.seen == Some(now.rect) || !self.nudge(at, now.rect, now.offset).await? {
-                break;
-            }
-            let next = self.placed(at, sight).await?;
-            let moved = next.as_ref().map(|p| p.rect) != Some(now.rect);
-            placed = next;
-            if !moved {
-                break;
-            }
-        }
-        if sight.is_some() {
-            placed = self.wheel_into_view(at, sight, placed).await?;
-        }
-        Ok(placed)
+/// Scrolls until an element can be seen, by the toolkit's own means.
+pub(crate) async fn scroll_into_view(
+    device: &mut LinuxDevice,
+    at: usize,
+    sight: Option<&Sight>,
+    before: Option<Placed>,
+) -> Result<Option<Placed>> {
+    let Some(last) = &device.last else { return Ok(before) };
+    let path = last.picture.objects[at].path.clone();
+    let args = Args::new().unsigned(ANYWHERE);
+    match device.link.call(&path, COMPONENT, "ScrollTo", args).await {
+        Ok(_) | Err(Fault::Vanished | Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_)) => {}
+        Err(fault) => return Err(life::failed(device, fault).await),
     }
+    let mut placed = place::placed(device, at, sight).await?;
+    if placed.is_none() && approach(device, at).await? {
+        placed = place::placed(device, at, sight).await?;
+    }
+    for _ in 0..ROUNDS {
+        let Some(now) = &placed else { break };
+        if now.seen == Some(now.rect) || !nudge(device, at, now.rect, now.offset).await? {
+            break;
+        }
+        let next = place::placed(device, at, sight).await?;
+        let moved = next.as_ref().map(|p| p.rect) != Some(now.rect);
+        placed = next;
+        if !moved {
+            break;
+        }
+    }
+    if sight.is_some() {
+        placed = wheel_into_view(device, at, sight, placed).await?;
+    }
+    Ok(placed)
+}
 
-    /// Scrolls to about where something must be that has no place while it is out of sight, as GTK 3 has it of rows: by its
-    /// place among its siblings. False when nothing moved.
-    async fn approach(&mut self, at: usize) -> Result<bool> {
-        let Some(last) = &self.last else { return Ok(false) };
-        let objects = &last.picture.objects;
-        let Some(&pane) = panes(&last.picture, at).first() else { return Ok(false) };
-        let up = last.chain(at);
-        let inside = up.windows(2).take_while(|pair| pair[0] != pane);
-        let among = inside.map(|pair| (&objects[pair[1]].children, pair[0]));
-        let Some((siblings, own)) = among.max_by_key(|(siblings, _)| siblings.len()) else {
-            return Ok(false);
-        };
-        let Some(before) = siblings.iter().position(|&sibling| sibling == own) else { return Ok(false) };
-        #[expect(clippy::cast_precision_loss, reason = "children are few enough")]
-        let part = before as f64 / (siblings.len().max(2) - 1) as f64;
-        let bars = objects[pane].children.iter().map(|&child| &objects[child]);
-        let bars = bars.filter(|o| o.role == n::SCROLL_BAR && o.has(Interfaces::VALUE));
-        let bars: Vec<String> = bars.map(|o| o.path.clone()).collect();
+/// Scrolls to about where something must be that has no place while it is out of sight, as GTK 3 has it of rows: by its
+/// place among its siblings. False when nothing moved.
+async fn approach(device: &mut LinuxDevice, at: usize) -> Result<bool> {
+    let Some(last) = &device.last else { return Ok(false) };
+    let objects = &last.picture.objects;
+    let Some(&pane) = panes(&last.picture, at).first() else { return Ok(false) };
+    let up = last.chain(at);
+    let inside = up.windows(2).take_while(|pair| pair[0] != pane);
+    let among = inside.map(|pair| (&objects[pair[1]].children, pair[0]));
+    let Some((siblings, own)) = among.max_by_key(|(siblings, _)| siblings.len()) else {
+        return Ok(false);
+    };
+    let Some(before) = siblings.iter().position(|&sibling| sibling == own) else { return Ok(false) };
+    #[expect(clippy::cast_precision_loss, reason = "children are few enough")]
+    let part = before as f64 / (siblings.len().max(2) - 1) as f64;
+    let bars = objects[pane].children.iter().map(|&child| &objects[child]);
+    let bars = bars.filter(|o| o.role == n::SCROLL_BAR && o.has(Interfaces::VALUE));
+    let bars: Vec<String> = bars.map(|o| o.path.clone()).collect();
+    let mut moved = false;
+    for bar in bars {
+        let (least, most) = (
+            end_of_bar(device, &bar, "MinimumValue").await?,
+            end_of_bar(device, &bar, "MaximumValue").await?,
+        );
+        let (Some(least), Some(most)) = (least, most) else { continue };
+        let Some(now) = number(device, &bar).await? else { continue };
+        moved |= scroll_by(device, &bar, least + (most - least) * part - now).await?;
+    }
+    Ok(moved)
+}
+
+/// The same with the wheel: the scroll bars of GTK 4 say nothing of how far they are.
+async fn wheel_into_view(
+    device: &mut LinuxDevice,
+    at: usize,
+    sight: Option<&Sight>,
+    mut placed: Option<Placed>,
+) -> Result<Option<Placed>> {
+    for _ in 0..ROUNDS {
+        let Some(now) = placed.as_ref().filter(|now| now.seen != Some(now.rect)) else { break };
+        let Some((pane, (dx, dy))) = pane_away(device, at, now.rect, now.offset).await? else { break };
+        let before = now.rect;
+        match scroll::scroll(device, Some(pane), dx, dy).await {
+            Ok(_) => {}
+            Err(e) if e.code == ErrorCode::BackendLost => return Err(e),
+            // A pane that the wheel does not reach is one that cannot be scrolled, which is what is said then.
+            Err(_) => break,
+        }
+        let until = Instant::now() + SCROLLED;
+        loop {
+            placed = place::placed(device, at, sight).await?;
+            if placed.as_ref().is_none_or(|now| now.rect != before) {
+                break;
+            }
+            if Instant::now() >= until {
+                return Ok(placed);
+            }
+            sleep(FRAME).await;
+        }
+    }
+    Ok(placed)
+}
+
+/// The innermost scrolling container that does not show the whole of a place, and how far away that is.
+async fn pane_away(
+    device: &mut LinuxDevice,
+    at: usize,
+    rect: Rect,
+    offset: (f64, f64),
+) -> Result<Option<(Handle, (f64, f64))>> {
+    let Some(last) = &device.last else { return Ok(None) };
+    let objects = &last.picture.objects;
+    let panes = panes(&last.picture, at).into_iter();
+    let panes: Vec<String> = panes.map(|i| objects[i].path.clone()).collect();
+    let views = ask::said(device, &panes).await?;
+    let away = |view: Rect| (rect.center().0 - view.center().0, rect.center().1 - view.center().1);
+    let beyond = |(dx, dy): (f64, f64), view: Rect| {
+        let over = |away: f64, size: f64, room: f64| if away.abs() * 2.0 + size > room { away } else { 0.0 };
+        (over(dx, rect.width, view.width), over(dy, rect.height, view.height))
+    };
+    let mut found = panes.iter().zip(views).filter_map(|(path, view)| {
+        let view = shifted(view?, offset);
+        (common(view, rect) != Some(rect)).then(|| (path, beyond(away(view), view)))
+    });
+    let found = found.next().map(|(path, by)| (path.clone(), by));
+    Ok(found.map(|(path, by)| (device.ids.handle(&path), by)))
+}
+
+/// Moves the scroll bars around an element so that it comes to the middle; false when none moves.
+async fn nudge(device: &mut LinuxDevice, at: usize, rect: Rect, offset: (f64, f64)) -> Result<bool> {
+    let Some(last) = &device.last else { return Ok(false) };
+    let objects = &last.picture.objects;
+    let panes = panes(&last.picture, at).into_iter();
+    let bars = |pane: usize| -> Vec<String> {
+        let children = objects[pane].children.iter().map(|&c| &objects[c]);
+        let bars = children.filter(|o| o.role == n::SCROLL_BAR && o.has(Interfaces::VALUE));
+        bars.map(|o| o.path.clone()).collect()
+    };
+    let panes: Vec<(String, Vec<String>)> =
+        panes.map(|pane| (objects[pane].path.clone(), bars(pane))).collect();
+    for (pane, bars) in panes {
+        let mut paths = vec![pane];
+        paths.extend(bars.iter().cloned());
+        let said = ask::said(device, &paths).await?;
+        let Some(Some(view)) = said.first().copied() else { continue };
+        let view = shifted(view, offset);
+        if common(view, rect) == Some(rect) {
+            continue;
+        }
+        let away = (rect.center().0 - view.center().0, rect.center().1 - view.center().1);
         let mut moved = false;
-        for bar in bars {
-            let (least, most) =
-                (self.bar(&bar, "MinimumValue").await?, self.bar(&bar, "MaximumValue").await?);
-            let (Some(least), Some(most)) = (least, most) else { continue };
-            let Some(now) = self.number(&bar).await? else { continue };
-            moved |= self.scroll_by(&bar, least + (most - least) * part - now).await?;
+        for (bar, at) in bars.iter().zip(&said[1..]) {
+            let Some(at) = at else { continue };
+            let by = if at.height > at.width { away.1 } else { away.0 };
+            moved |= scroll_by(device, bar, by).await?;
         }
-        Ok(moved)
-    }
-
-    /// The same with the wheel: the scroll bars of GTK 4 say nothing of how far they are.
-    async fn wheel_into_view(
-        &mut self,
-        at: usize,
-        sight: Option<&Sight>,
-        mut placed: Option<Placed>,
-    ) -> Result<Option<Placed>> {
-        for _ in 0..ROUNDS {
-            let Some(now) = placed.as_ref().filter(|now| now.seen != Some(now.rect)) else { break };
-            let Some((pane, (dx, dy))) = self.pane_away(at, now.rect, now.offset).await? else { break };
-            let before = now.rect;
-            match self.scroll(Some(pane), dx, dy).await {
-                Ok(_) => {}
-                Err(e) if e.code == ErrorCode::BackendLost => return Err(e),
-                // A pane that the wheel does not reach is one that cannot be scrolled, which is what is said then.
-                Err(_) => break,
-            }
-            let until = Instant::now() + SCROLLED;
-            loop {
-                placed = self.placed(at, sight).await?;
-                if placed.as_ref().is_none_or(|now| now.rect != before) {
-                    break;
-                }
-                if Instant::now() >= until {
-                    return Ok(placed);
-                }
-                sleep(FRAME).await;
-            }
+        if moved {
+            return Ok(true);
         }
-        Ok(placed)
     }
+    Ok(false)
+}
 
-    /// The innermost scrolling container that does not show the whole of a place, and how far away that is.
-    async fn pane_away(
-        &mut self,
-        at: usize,
-        rect: Rect,
-        offset: (f64, f64),
-    ) -> Result<Option<(Handle, (f64, f64))>> {
-        let Some(last) = &self.last else { return Ok(None) };
-        let objects = &last.picture.objects;
-        let panes = panes(&last.picture, at).into_iter();
-        let panes: Vec<String> = panes.map(|i| objects[i].path.clone()).collect();
-        let views = self.said(&panes).await?;
-        let away = |view: Rect| (rect.center().0 - view.center().0, rect.center().1 - view.center().1);
-        let beyond = |(dx, dy): (f64, f64), view: Rect| {
-            let over =
-                |away: f64, size: f64, room: f64| if away.abs() * 2.0 + size > room { away } else { 0.0 };
-            (over(dx, rect.width, view.width), over(dy, rect.height, view.height))
-        };
-        let mut found = panes.iter().zip(views).filter_map(|(path, view)| {
-            let view = shifted(view?, offset);
-            (common(view, rect) != Some(rect)).then(|| (path, beyond(away(view), view)))
-        });
-        let found = found.next().map(|(path, by)| (path.clone(), by));
-        Ok(found.map(|(path, by)| (self.ids.handle(&path), by)))
+/// Moves a scroll bar by so many pixels of its content; false when it stays where it was.
+pub(crate) async fn scroll_by(device: &mut LinuxDevice, bar: &str, by: f64) -> Result<bool> {
+    if by.abs() < 1.0 {
+        return Ok(false);
     }
-
-    /// Moves the scroll bars around an element so that it comes to the middle; false when none moves.
-    async fn nudge(&mut self, at: usize, rect: Rect, offset: (f64, f64)) -> Result<bool> {
-        let Some(last) = &self.last else { return Ok(false) };
-        let objects = &last.picture.objects;
-        let panes = panes(&last.picture, at).into_iter();
-        let bars = |pane: usize| -> Vec<String> {
-            let children = objects[pane].children.iter().map(|&c| &objects[c]);
-            let bars = children.filter(|o| o.role == n::SCROLL_BAR && o.has(Interfaces::VALUE));
-            bars.map(|o| o.path.clone()).collect()
-        };
-        let panes: Vec<(String, Vec<String>)> =
-            panes.map(|pane| (objects[pane].path.clone(), bars(pane))).collect();
-        for (pane, bars) in panes {
-            let mut paths = vec![pane];
-            paths.extend(bars.iter().cloned());
-            let said = self.said(&paths).await?;
-            let Some(Some(view)) = said.first().copied() else { continue };
-            let view = shifted(view, offset);
-            if common(view, rect) == Some(rect) {
-                continue;
-            }
-            let away = (rect.center().0 - view.center().0, rect.center().1 - view.center().1);
-            let mut moved = false;
-            for (bar, at) in bars.iter().zip(&said[1..]) {
-                let Some(at) = at else { continue };
-                let by = if at.height > at.width { away.1 } else { away.0 };
-                moved |= self.scroll_by(bar, by).await?;
-            }
-            if moved {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+    let Some(before) = number(device, bar).await? else { return Ok(false) };
+    let args = Args::new().text(VALUE).text("CurrentValue").variant_double(before + by);
+    match device.link.call(bar, PROPERTIES, "Set", args).await {
+        Ok(_) | Err(Fault::Vanished | Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_)) => {}
+        Err(fault) => return Err(life::failed(device, fault).await),
     }
+    Ok(number(device, bar).await?.is_some_and(|after| (after - before).abs() > f64::EPSILON))
+}
 
-    /// Moves a scroll bar by so many pixels of its content; false when it stays where it was.
-    pub(crate) async fn scroll_by(&mut self, bar: &str, by: f64) -> Result<bool> {
-        if by.abs() < 1.0 {
-            return Ok(false);
-        }
-        let Some(before) = self.number(bar).await? else { return Ok(false) };
-        let args = Args::new().text(VALUE).text("CurrentValue").variant_double(before + by);
-        match self.link.call(bar, PROPERTIES, "Set", args).await {
-            Ok(_) | Err(Fault::Vanished | Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_)) => {}
-            Err(fault) => return Err(self.failed(fault).await),
-        }
-        Ok(self.number(bar).await?.is_some_and(|after| (after - before).abs() > f64::EPSILON))
-    }
+async fn number(device: &mut LinuxDevice, path: &str) -> Result<Option<f64>> {
+    end_of_bar(device, path, "CurrentValue").await
+}
 
-    async fn number(&mut self, path: &str) -> Result<Option<f64>> {
-        self.bar(path, "CurrentValue").await
-    }
-
-    /// A number of a scroll bar.
-    async fn bar(&mut self, path: &str, which: &str) -> Result<Option<f64>> {
-        let asked = [calls::property(path, VALUE, which)];
-        match self.link.calls(&asked).await.pop() {
-            Some(Ok(answer)) => Ok(answer.body().variant_number().ok().flatten()),
-            Some(Err(fault @ (Fault::Closed(_) | Fault::Silent(_)))) => Err(self.failed(fault).await),
-            _ => Ok(None),
-        }
+/// A number of a scroll bar.
+async fn end_of_bar(device: &mut LinuxDevice, path: &str, which: &str) -> Result<Option<f64>> {
+    let asked = [calls::property(path, VALUE, which)];
+    match device.link.calls(&asked).await.pop() {
+        Some(Ok(answer)) => Ok(answer.body().variant_number().ok().flatten()),
+        Some(Err(fault @ (Fault::Closed(_) | Fault::Silent(_)))) => Err(life::failed(device, fault).await),
+        _ => Ok(None),
     }
 }

@@ -1,7 +1,8 @@
 //! What lies at a point and was not read, or was hidden when it was: it may be a part of the element that was aimed at, lie
 //! hidden below it, or have come over it since.
 
-use crate::app::LinuxDevice;
+use crate::aim::over;
+use crate::app::{LinuxDevice, life};
 use crate::bus::body::parent;
 use crate::bus::calls::property;
 use crate::bus::fault::Fault;
@@ -11,59 +12,55 @@ use crate::model::overlaps::is_of;
 use crate::model::parents::DEEP;
 use stickpin_device::{Hit, Result};
 
-impl LinuxDevice {
-    /// Whether an input that goes to an object of which the last reading shows nothing reaches another one: by what the app
-    /// says that it lies in, up to what was read.
-    pub(super) async fn unread_hit(&mut self, target: usize, path: &str) -> Result<Hit> {
-        let Some(own) = self.last.as_ref().map(|last| last.picture.objects[target].clone()) else {
-            return Ok(Hit::Target);
-        };
-        // GTK 4 names what an input reaches, others also what lies hidden there.
-        let seen = self.link.toolkit.profile().says_what_a_press_reaches;
-        let Some((up, holder)) = self.up_to_read(path, &own.path).await? else { return Ok(Hit::Target) };
-        let Some(last) = &self.last else { return Ok(Hit::Target) };
+/// Whether an input that goes to an object of which the last reading shows nothing reaches another one: by what the app
+/// says that it lies in, up to what was read.
+pub(crate) async fn unread_hit(device: &mut LinuxDevice, target: usize, path: &str) -> Result<Hit> {
+    let Some(own) = device.last.as_ref().map(|last| last.picture.objects[target].clone()) else {
+        return Ok(Hit::Target);
+    };
+    // GTK 4 names what an input reaches, others also what lies hidden there.
+    let seen = device.link.toolkit.profile().says_what_a_press_reaches;
+    let Some((up, holder)) = up_to_read(device, path, &own.path).await? else { return Ok(Hit::Target) };
+    let Some(last) = &device.last else { return Ok(Hit::Target) };
+    let objects = &last.picture.objects;
+    let inside = last.chain(holder).contains(&target);
+    let holds_both = last.chain(target).contains(&holder);
+    if inside || (holds_both && !seen) {
+        return Ok(Hit::Target);
+    }
+    let named = if holds_both { up } else { objects[holder].path.clone() };
+    let there = over::asked(device, vec![path.to_owned(), named]).await?;
+    if is_of(&there.objects[0], &own) || is_of(&there.objects[1], &own) {
+        return Ok(Hit::Target);
+    }
+    tracing::debug!(path, "is at the point, and not in {}", own.path);
+    Ok(Hit::Covered { by: None, what: overlaps::words(&there, 1) })
+}
+
+/// The first object above one that was read and shown, or that is the target, and the last one below that; none where
+/// nothing above it was read.
+async fn up_to_read(device: &mut LinuxDevice, path: &str, target: &str) -> Result<Option<(String, usize)>> {
+    let mut here = path.to_owned();
+    for _ in 0..DEEP {
+        let Some(above) = above_now(device, &here).await? else { return Ok(None) };
+        let Some(last) = &device.last else { return Ok(None) };
         let objects = &last.picture.objects;
-        let inside = last.chain(holder).contains(&target);
-        let holds_both = last.chain(target).contains(&holder);
-        if inside || (holds_both && !seen) {
-            return Ok(Hit::Target);
+        if let Some(at) = last.at(&above).filter(|&at| objects[at].shown || above == target) {
+            return Ok(Some((here, at)));
         }
-        let named = if holds_both { up } else { objects[holder].path.clone() };
-        let there = self.asked(vec![path.to_owned(), named]).await?;
-        if is_of(&there.objects[0], &own) || is_of(&there.objects[1], &own) {
-            return Ok(Hit::Target);
-        }
-        tracing::debug!(path, "is at the point, and not in {}", own.path);
-        Ok(Hit::Covered { by: None, what: overlaps::words(&there, 1) })
+        here = above;
     }
+    Ok(None)
+}
 
-    /// The first object above one that was read and shown, or that is the target, and the last one below that; none where
-    /// nothing above it was read.
-    async fn up_to_read(&mut self, path: &str, target: &str) -> Result<Option<(String, usize)>> {
-        let mut here = path.to_owned();
-        for _ in 0..DEEP {
-            let Some(above) = self.above_now(&here).await? else { return Ok(None) };
-            let Some(last) = &self.last else { return Ok(None) };
-            let objects = &last.picture.objects;
-            if let Some(at) = last.at(&above).filter(|&at| objects[at].shown || above == target) {
-                return Ok(Some((here, at)));
-            }
-            here = above;
-        }
-        Ok(None)
-    }
-
-    /// What an object lies in, as the app says it now.
-    pub(super) async fn above_now(&mut self, path: &str) -> Result<Option<String>> {
-        let asked = [property(path, ACCESSIBLE, "Parent")];
-        let answer = self.link.calls(&asked).await.pop().unwrap_or(Err(Fault::Vanished));
-        match answer.and_then(|answer| parent(&answer)) {
-            Ok(above) => {
-                Ok(Some(above).filter(|a| !a.1.ends_with("/null")).map(|a| self.link.named(path, a)))
-            }
-            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(self.failed(fault).await),
-            Err(_) => Ok(None),
-        }
+/// What an object lies in, as the app says it now.
+pub(crate) async fn above_now(device: &mut LinuxDevice, path: &str) -> Result<Option<String>> {
+    let asked = [property(path, ACCESSIBLE, "Parent")];
+    let answer = device.link.calls(&asked).await.pop().unwrap_or(Err(Fault::Vanished));
+    match answer.and_then(|answer| parent(&answer)) {
+        Ok(above) => Ok(Some(above).filter(|a| !a.1.ends_with("/null")).map(|a| device.link.named(path, a))),
+        Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(life::failed(device, fault).await),
+        Err(_) => Ok(None),
     }
 }
 
@@ -101,7 +98,7 @@ mod tests {
         let all = comes.iter().map(|&(path, name, role, above)| came(path, name, role, above));
         app.becomes(|heap| heap.0.extend(all));
         let target = at(&device, "/target");
-        device.unread_hit(target, comes[0].0).await.unwrap()
+        unread_hit(&mut device, target, comes[0].0).await.unwrap()
     }
 
     const ALL: [Toolkit; 3] = [Toolkit::Gtk4, Toolkit::Gtk3, Toolkit::Qt];
@@ -162,6 +159,6 @@ mod tests {
         app.becomes(|heap| heap.0.push(came("/x", "Spinner", role::PANEL, "/folded")));
         let target = at(&device, "/folded");
         assert!(!device.last.as_ref().unwrap().picture.objects[target].shown);
-        assert_eq!(device.unread_hit(target, "/x").await.unwrap(), Hit::Target);
+        assert_eq!(unread_hit(&mut device, target, "/x").await.unwrap(), Hit::Target);
     }
 }

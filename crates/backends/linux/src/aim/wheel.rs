@@ -3,8 +3,9 @@
 
 use super::place::{scrolls, shifted};
 use crate::aim::there::unknown;
-use crate::app::LinuxDevice;
+use crate::aim::{hit, place};
 use crate::app::look::Sight;
+use crate::app::{LinuxDevice, ask, reading};
 use crate::extents::has;
 use crate::model::Picture;
 use crate::roles::number as role;
@@ -27,69 +28,68 @@ pub(crate) struct Turn {
     pub(crate) steady: bool,
 }
 
-impl LinuxDevice {
-    /// Where in `area`, which is what can be seen of a container or of a window without one, a wheel scrolls just that.
-    /// `along`: whether it scrolls what is there across, and up or down.
-    ///
-    /// # Errors
-    /// `ELEMENT_COVERED` where something else would get the wheel everywhere.
-    pub(crate) async fn wheel_at(
-        &mut self,
-        target: Option<Handle>,
-        area: Rect,
-        along: (bool, bool),
-    ) -> Result<Turn> {
-        let middle = Turn { point: area.center(), steady: true };
-        let container = target.and_then(|target| self.index(target));
-        let Some(at) = container.or_else(|| self.active_top()) else { return Ok(middle) };
-        let Some(sight) = self.sight().await? else { return Ok(middle) };
-        let Some(placed) = self.placed(at, Some(&sight)).await? else { return Ok(middle) };
-        let Some(last) = &self.last else { return Ok(middle) };
-        let words = last.picture.objects[at].words();
-        // In the middle of a window it may be any container that is scrolled.
-        let takers = takers(&last.picture, at, container.is_some());
-        let paths: Vec<String> = takers.iter().map(|&i| last.picture.objects[i].path.clone()).collect();
-        let places = self.said(&paths).await?.into_iter().flatten();
-        let places: Vec<Rect> = places.map(|place| shifted(place, placed.offset)).collect();
-        let free = free(area, &places, along);
-        let Some(&first) = free.first() else { return Err(everywhere(&words)) };
-        let Some(window) = self.window_of(at, &sight.windows).await?.filter(|_| container.is_some()) else {
-            return Ok(first);
-        };
-        let mut covered = None;
-        for turn in free {
-            let hit = self.wheel_hit(at, turn.point, placed.offset, &window, &sight).await?;
-            match hit.map_err(|why| unknown(&words, &why))? {
-                Hit::Target => return Ok(turn),
-                other => covered = covered.or(other.refusal(&words)),
-            }
+/// Where in `area`, which is what can be seen of a container or of a window without one, a wheel scrolls just that.
+/// `along`: whether it scrolls what is there across, and up or down.
+///
+/// # Errors
+/// `ELEMENT_COVERED` where something else would get the wheel everywhere.
+pub(crate) async fn wheel_at(
+    device: &mut LinuxDevice,
+    target: Option<Handle>,
+    area: Rect,
+    along: (bool, bool),
+) -> Result<Turn> {
+    let middle = Turn { point: area.center(), steady: true };
+    let container = target.and_then(|target| reading::index(device, target));
+    let Some(at) = container.or_else(|| active_top(device)) else { return Ok(middle) };
+    let Some(sight) = place::sight(device).await? else { return Ok(middle) };
+    let Some(placed) = place::placed(device, at, Some(&sight)).await? else { return Ok(middle) };
+    let Some(last) = &device.last else { return Ok(middle) };
+    let words = last.picture.objects[at].words();
+    // In the middle of a window it may be any container that is scrolled.
+    let takers = takers(&last.picture, at, container.is_some());
+    let paths: Vec<String> = takers.iter().map(|&i| last.picture.objects[i].path.clone()).collect();
+    let places = ask::said(device, &paths).await?.into_iter().flatten();
+    let places: Vec<Rect> = places.map(|place| shifted(place, placed.offset)).collect();
+    let free = free(area, &places, along);
+    let Some(&first) = free.first() else { return Err(everywhere(&words)) };
+    let Some(window) = hit::window_of(device, at, &sight.windows).await?.filter(|_| container.is_some())
+    else {
+        return Ok(first);
+    };
+    let mut covered = None;
+    for turn in free {
+        let hit = wheel_hit(device, at, turn.point, placed.offset, &window, &sight).await?;
+        match hit.map_err(|why| unknown(&words, &why))? {
+            Hit::Target => return Ok(turn),
+            other => covered = covered.or(other.refusal(&words)),
         }
-        Err(covered.unwrap_or_else(|| everywhere(&words)))
     }
+    Err(covered.unwrap_or_else(|| everywhere(&words)))
+}
 
-    /// What a wheel at a point reaches of the window that shows a container; or why nobody knows.
-    async fn wheel_hit(
-        &mut self,
-        at: usize,
-        point: (f64, f64),
-        offset: (f64, f64),
-        window: &Window,
-        sight: &Sight,
-    ) -> Result<std::result::Result<Hit, String>> {
-        match self.window_hit(window, point, sight).await? {
-            Hit::Target => {}
-            other => return Ok(Ok(other)),
-        }
-        let within = self.within_hit(at, point, offset, !window.popup).await?;
-        Ok(within.map(|within| within.hit))
+/// What a wheel at a point reaches of the window that shows a container; or why nobody knows.
+async fn wheel_hit(
+    device: &mut LinuxDevice,
+    at: usize,
+    point: (f64, f64),
+    offset: (f64, f64),
+    window: &Window,
+    sight: &Sight,
+) -> Result<std::result::Result<Hit, String>> {
+    match hit::window_hit(device, window, point, sight).await? {
+        Hit::Target => {}
+        other => return Ok(Ok(other)),
     }
+    let within = hit::within_hit(device, at, point, offset, !window.popup).await?;
+    Ok(within.map(|within| within.hit))
+}
 
-    /// The window of the app that says it is the active one.
-    fn active_top(&self) -> Option<usize> {
-        let picture = &self.last.as_ref()?.picture;
-        let mut tops = picture.root().children.iter().copied();
-        tops.find(|&top| picture.objects[top].shown && picture.objects[top].is(states::ACTIVE))
-    }
+/// The window of the app that says it is the active one.
+fn active_top(device: &LinuxDevice) -> Option<usize> {
+    let picture = &device.last.as_ref()?.picture;
+    let mut tops = picture.root().children.iter().copied();
+    tops.find(|&top| picture.objects[top].shown && picture.objects[top].is(states::ACTIVE))
 }
 
 fn everywhere(words: &str) -> Error {

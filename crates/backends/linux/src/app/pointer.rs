@@ -1,7 +1,10 @@
 //! What the pointer did last.
 
+use crate::app::LinuxDevice;
 use std::time::{Duration, Instant};
-use stickpin_device::Modifiers;
+use stickpin_device::{Modifiers, Result};
+use stickpin_x11desk::{X11, pings, pointer};
+use tokio::time::sleep;
 
 /// A press of the pointer that was sent.
 #[derive(Debug, Clone, Copy)]
@@ -25,3 +28,20 @@ pub(crate) const NONE: Modifiers = Modifiers { alt: false, control: false, meta:
 pub(crate) const DOUBLE: Duration = Duration::from_millis(430);
 
 pub(crate) const NEAR: f64 = 8.0;
+
+/// Waits until a press at a point is one of its own: two commands are never one double press.
+pub(crate) async fn apart(device: &LinuxDevice, point: (f64, f64)) {
+    let wait = device.pressed.map_or(Duration::ZERO, |pressed| pressed.waits(point));
+    if !wait.is_zero() {
+        sleep(wait).await;
+    }
+}
+
+/// Moves the pointer; the app has seen it when this returns.
+pub(crate) async fn move_pointer(x11: &X11, window: u32, (x, y): (f64, f64)) -> Result<()> {
+    x11.run(move |d| {
+        pointer::move_to(d, x, y)?;
+        pings::await_delivery(d, window)
+    })
+    .await
+}

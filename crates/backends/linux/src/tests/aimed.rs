@@ -3,6 +3,7 @@
 use super::speaker::{FIRST, Speaker, WINDOW};
 use super::window::TestWindow;
 use super::{desktop, opening};
+use crate::app::reading;
 use crate::screen::Screen;
 use stickpin_device::{AimOptions, Device, ErrorCode, Hit};
 use stickpin_x11desk::windows;
@@ -22,7 +23,7 @@ async fn what_is_not_said_is_looked_at_again_once_and_then_refused() {
     let (mut device, _) = app.device().await;
     device.screen = screen;
     device.info.pid = Some(std::process::id());
-    device.look(&[]).await.unwrap();
+    reading::look(&mut device, &[]).await.unwrap();
     let first = device.ids.handle(FIRST);
     let options = AimOptions { pointer: true, press: true, plain: false, guarded: &[] };
     for (errors, answered) in [(0, true), (1, true), (2, false)] {

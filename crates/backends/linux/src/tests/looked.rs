@@ -2,6 +2,7 @@
 //! which actions it has, and then the press. On an app of ours, which wrote down what it was asked.
 
 use super::speaker::{Asked, FIRST, SECOND, Speaker};
+use crate::act::focus;
 use crate::app::LinuxDevice;
 use stickpin_device::{
     Action, AimOptions, CancellationToken, CaptureRequest, Captured, Device, Dispatched, ErrorCode, Hit,
@@ -154,7 +155,7 @@ async fn what_cannot_be_pressed_to_get_the_focus_gets_no_keys() {
     let app = Speaker::start();
     let (mut device, _, [save, _]) = read(&app).await;
     app.becomes(|now| now.nowhere = usize::MAX);
-    let error = device.focus(save).await.unwrap_err();
+    let error = focus::focus_element(&mut device, save).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::ElementOffscreen, "{error}");
 }
 

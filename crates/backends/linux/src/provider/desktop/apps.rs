@@ -1,6 +1,7 @@
 //! The apps of a desktop: how they are found, met and asked whether they answer.
 
 use super::Desk;
+use crate::act::focus;
 use crate::app::LinuxDevice;
 use crate::bus::fault::Fault;
 use crate::bus::limits::BUS;
@@ -149,7 +150,7 @@ impl Member for App {
 
     async fn take_keyboard(&mut self, element: Handle) -> Result<()> {
         match self.device.as_deref_mut() {
-            Some(device) => device.take_keyboard(element).await,
+            Some(device) => focus::take_keyboard(device, element).await,
             None => Ok(()),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::apps::App;
 use super::{Desk, app_with};
-use crate::mouse::unseen_down;
+use crate::act::mouse::unseen_down;
 use crate::opening::is_of;
 use stickpin_compose::{Parts, Way};
 use stickpin_device::{Action, CancellationToken, Error, ErrorCode, Landed, Notice, Performed, Result};

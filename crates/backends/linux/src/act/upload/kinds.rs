@@ -1,9 +1,10 @@
 //! What in an app is a file chooser, where its field for paths is, and whether it is one to save in. Pure.
 
+use crate::limits;
 use crate::model::{Object, Picture};
 use crate::roles::{is_field, number as n};
+use crate::states as s;
 use crate::toolkit::Chooser;
-use crate::{limits, states as s};
 use std::path::PathBuf;
 
 /// What GTK 4 calls the content of its chooser.

@@ -1,0 +1,147 @@
+//! What a field holds once a text was put into it. Some take it in when they get to it, some complete it, and some say
+//! that they took it and did not.
+
+use crate::app::{LinuxDevice, life, unknown};
+use crate::bus::calls::property;
+use crate::bus::fault::Fault;
+use crate::bus::names::TEXT;
+use crate::limits::FRAME;
+use crate::model::Object;
+use crate::query;
+use crate::roles::number::PASSWORD;
+use crate::states as s;
+use std::time::Duration;
+use stickpin_device::{CancellationToken, Performed, Result};
+use tokio::time::{Instant, sleep};
+
+/// How often in a row a field has to read the same, a frame apart, until it counts as at rest.
+const REST: u32 = 10;
+
+/// What stands for each character of a field that hides what it holds.
+const MASK: &str = "*";
+
+/// When waiting for that is given up.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// What a field reads that a text was put into; none where it does not say. One that hides what it holds says how much
+/// that is: it reads the text where it is as much.
+pub(crate) async fn holds(
+    device: &LinuxDevice,
+    field: &Object,
+    text: &str,
+) -> std::result::Result<Option<String>, Fault> {
+    let value = match query::whole_text(device, &field.path).await {
+        Ok(value) => comparable(field, text, &value).to_owned(),
+        Err(Fault::Unknown) => return Ok(None),
+        Err(fault) => return Err(fault),
+    };
+    if field.role != PASSWORD {
+        return Ok(Some(value));
+    }
+    // Qt reads nothing in its place, and counts what is there.
+    let count = match value.chars().count() {
+        0 => character_count(device, &field.path).await?.unwrap_or_default(),
+        count => count,
+    };
+    // Some count what takes two units of UTF-16 twice.
+    let as_much = count == text.chars().count() || count == text.encode_utf16().count();
+    Ok(Some(if as_much { text.to_owned() } else { MASK.repeat(count) }))
+}
+
+/// How many characters a field says that it holds.
+async fn character_count(device: &LinuxDevice, path: &str) -> std::result::Result<Option<usize>, Fault> {
+    let answer = device.link.calls(&[property(path, TEXT, "CharacterCount")]).await.pop();
+    let count = match answer.unwrap_or(Err(Fault::Vanished)) {
+        Ok(answer) => answer.body().variant_number()?,
+        Err(Fault::Unknown) => None,
+        Err(fault) => return Err(fault),
+    };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, not below 0")]
+    Ok(count.filter(|count| *count >= 0.0).map(|count| count as usize))
+}
+
+/// The same once it is at rest, from what it read first: at once where that is the text, unless the app says that it
+/// completes what is typed there.
+///
+/// # Errors
+/// `BACKEND_LOST`, `TIMEOUT`.
+pub(crate) async fn at_rest(
+    device: &mut LinuxDevice,
+    field: &Object,
+    text: &str,
+    first: Option<String>,
+    cancel: &CancellationToken,
+) -> Result<Performed> {
+    let completes = field.is(s::SUPPORTS_AUTOCOMPLETION);
+    let (mut value, mut same, until) = (first, 1, Instant::now() + PATIENCE);
+    let mut completed = completion(device, field, text, value.as_deref()).await?;
+    while (completes || value.as_deref() != Some(text))
+        && value.is_some()
+        && same < REST
+        && Instant::now() < until
+        && !cancel.is_cancelled()
+    {
+        sleep(FRAME).await;
+        let now = match holds(device, field, text).await {
+            Ok(now) => now,
+            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => {
+                return Err(unknown(life::failed(device, fault).await));
+            }
+            Err(_) => break,
+        };
+        let rest = completion(device, field, text, now.as_deref()).await?;
+        same = if (&now, &rest) == (&value, &completed) { same + 1 } else { 1 };
+        (value, completed) = (now, rest);
+    }
+    Ok(Performed { handled: true, value, completed, ..Performed::default() })
+}
+
+/// What the app has put behind a text by itself, and selected.
+async fn completion(
+    device: &mut LinuxDevice,
+    field: &Object,
+    text: &str,
+    value: Option<&str>,
+) -> Result<Option<String>> {
+    let Some(rest) = value.and_then(|value| value.strip_prefix(text)).filter(|rest| !rest.is_empty()) else {
+        return Ok(None);
+    };
+    let ranges = match query::selections(device, &field.path).await {
+        Ok(ranges) => ranges,
+        Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => {
+            return Err(unknown(life::failed(device, fault).await));
+        }
+        // It does not say what is selected.
+        Err(_) => return Ok(None),
+    };
+    Ok(is_all_of(&ranges, text, rest).then(|| rest.to_owned()))
+}
+
+/// What a field reads, to be compared with a text: a document keeps the end of its last line.
+pub(crate) fn comparable<'a>(field: &Object, text: &str, value: &'a str) -> &'a str {
+    match value.strip_suffix('\n') {
+        Some(rest) if field.is(s::MULTI_LINE) && !text.ends_with('\n') => rest,
+        _ => value,
+    }
+}
+
+/// Whether what is selected is this rest of a text, and nothing else. Some count in units of UTF-16.
+fn is_all_of(selected: &[(i32, i32)], text: &str, rest: &str) -> bool {
+    let counts: [fn(&str) -> usize; 2] = [|s| s.chars().count(), |s| s.encode_utf16().count()];
+    let [(start, end)] = selected else { return false };
+    let selected = usize::try_from(*start).ok().zip(usize::try_from(*end).ok());
+    counts.iter().any(|count| selected == Some((count(text), count(text) + count(rest))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_completion_is_all_that_is_selected_and_stands_behind_the_text() {
+        assert!(is_all_of(&[(9, 13)], "about:sup", "port"));
+        assert!(is_all_of(&[(2, 3)], "\u{1f600}", "x"), "in units of UTF-16");
+        assert!(!is_all_of(&[(8, 13)], "about:sup", "port") && !is_all_of(&[(9, 12)], "about:sup", "port"));
+        assert!(!is_all_of(&[], "about:sup", "port") && !is_all_of(&[(9, 13), (0, 1)], "about:sup", "port"));
+    }
+}

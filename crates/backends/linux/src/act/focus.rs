@@ -1,0 +1,144 @@
+//! Giving an element the keyboard focus, as a press or typing would.
+
+use crate::act::keyboard::HANDLED;
+use crate::act::mouse;
+use crate::aim::{hit, place};
+use crate::app::{LinuxDevice, ask, gone, life, reading};
+use crate::bus::fault::Fault;
+use crate::bus::names::{COMPONENT, TEXT};
+use crate::bus::{Args, Call};
+use crate::limits::{DONE, FRAME};
+use crate::model::{Interfaces, Object};
+use crate::roles::is_field;
+use crate::states as s;
+use std::time::Duration;
+use stickpin_device::{CancellationToken, Error, ErrorCode, Result};
+use stickpin_tree::Handle;
+use stickpin_x11desk::{Presence, focus, pings};
+use tokio::time::{Instant, sleep};
+
+/// Gives the window of an element the keyboard, as a press in it would, where that takes it from no person; returns
+/// when the app has noticed.
+pub(crate) async fn take_keyboard(device: &mut LinuxDevice, target: Handle) -> Result<()> {
+    let (Some(at), own) = (reading::index(device, target), device.screen.is_own()) else { return Ok(()) };
+    let Some(sight) = place::sight(device).await? else { return Ok(()) };
+    let window = hit::window_of(device, at, &sight.windows).await?;
+    let Some(window) = window.filter(|w| !w.popup && w.presence == Presence::Shown) else {
+        return Ok(());
+    };
+    sight
+        .x11
+        .run(move |d| {
+            if !own && !d.has_seat() {
+                return Ok(());
+            }
+            focus::give(d, window.id)?;
+            pings::await_delivery(d, window.id)
+        })
+        .await
+}
+
+/// Gives an element the keyboard's focus.
+///
+/// # Errors
+/// `ELEMENT_NOT_FOUND`; `UNSUPPORTED` when it does not take it; what is in the way, where it would have to be pressed.
+pub(crate) async fn focus_element(device: &mut LinuxDevice, target: Handle) -> Result<()> {
+    let at = reading::index(device, target).ok_or_else(gone)?;
+    let Some(last) = &device.last else { return Err(gone()) };
+    let object = last.picture.objects[at].clone();
+    if grab_focus(device, target).await? {
+        return Ok(());
+    }
+    // Not every toolkit takes the word of a stranger: then as a person would.
+    let refusal = mouse::press_unless_covered(device, target, &CancellationToken::new()).await?.err();
+    if !object.is(s::FOCUSABLE) {
+        // Unless it was pressed, the keys would go to whatever has the focus.
+        return refusal.map_or(Ok(()), Err);
+    }
+    // GTK 4 has read the press then, and handles it with its next frame.
+    let until = Instant::now() + HANDLED;
+    while !ask::has_focus(device, &object.path).await? {
+        if Instant::now() >= until {
+            let refused = || {
+                Error::new(ErrorCode::Unsupported, "the element did not take the keyboard focus")
+                    .hint("press it first, and look what opens: stickpin snapshot -i")
+            };
+            return Err(refusal.unwrap_or_else(refused));
+        }
+        sleep(FRAME).await;
+    }
+    Ok(())
+}
+
+/// Whether an element has the focus, or takes it by the word of assistive technologies.
+///
+/// # Errors
+/// `ELEMENT_NOT_FOUND`, `BACKEND_LOST`.
+pub(crate) async fn grab_focus(device: &mut LinuxDevice, target: Handle) -> Result<bool> {
+    let path = reading::object(device, target)?.path;
+    if ask::has_focus(device, &path).await? {
+        return Ok(true);
+    }
+    let call = Call { path: &path, interface: COMPONENT, member: "GrabFocus", args: Args::new() };
+    let granted = match device.link.order(&call, DONE).await {
+        Ok(answer) => answer.is_some_and(|answer| answer.body().bool().unwrap_or(false)),
+        Err(Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_)) => false,
+        Err(Fault::Vanished) => return Err(gone()),
+        Err(fault) => return Err(life::failed(device, fault).await),
+    };
+    // GTK 3 says so once its window knows that it has the keyboard.
+    let until = Instant::now() + if granted { HANDLED } else { Duration::ZERO };
+    loop {
+        if ask::has_focus(device, &path).await? {
+            return Ok(true);
+        }
+        if Instant::now() >= until {
+            return Ok(false);
+        }
+        sleep(FRAME).await;
+    }
+}
+
+/// Gives a field the focus before it is filled, as it has it when a person has filled it; false where it does not take
+/// it. What is no field of text is not pressed for that: a press would set it.
+///
+/// # Errors
+/// `ELEMENT_NOT_FOUND`, `BACKEND_LOST`.
+pub(crate) async fn focus_to_fill(device: &mut LinuxDevice, target: Handle) -> Result<bool> {
+    let object = reading::object(device, target)?;
+    if ask::has_focus(device, &object.path).await? {
+        return Ok(true);
+    }
+    take_keyboard(device, target).await?;
+    if grab_focus(device, target).await? {
+        return Ok(true);
+    }
+    if !is_field(object.role) {
+        return Ok(false);
+    }
+    match focus_element(device, target).await {
+        Ok(()) => Ok(true),
+        Err(e) if e.code == ErrorCode::ElementNotFound || e.code == ErrorCode::BackendLost => Err(e),
+        // It is filled all the same, and keys without a target are refused.
+        Err(e) => {
+            tracing::debug!("{} does not take the focus: {e}", object.words());
+            Ok(false)
+        }
+    }
+}
+
+/// Puts the caret of a field behind the text that was put into it, as typing does. GTK leaves it before the text.
+///
+/// # Errors
+/// `BACKEND_LOST`.
+pub(crate) async fn caret_to_end(device: &mut LinuxDevice, field: &Object, text: &str) -> Result<()> {
+    if !device.link.toolkit.profile().caret_stays_before_text || !field.has(Interfaces::TEXT) {
+        return Ok(());
+    }
+    let args = Args::new().int(i32::try_from(text.chars().count()).unwrap_or(i32::MAX));
+    let call = Call { path: &field.path, interface: TEXT, member: "SetCaretOffset", args };
+    match device.link.order(&call, DONE).await {
+        Ok(_) => Ok(()),
+        Err(fault) => ask::refused(device, &field.path, fault).await,
+    }
+}

@@ -1,0 +1,360 @@
+//! Typing, chords, and filling a field that takes no text by itself.
+
+use crate::act::focus::focus_element;
+use crate::act::{filled, typed};
+use crate::aim::{held, hit, place};
+use crate::app::pointer::NONE;
+use crate::app::{self, LinuxDevice, life, reading, unknown};
+use crate::bus::fault::Fault;
+use crate::limits::FRAME;
+use crate::model::Picture;
+use crate::query;
+use crate::states as s;
+use std::time::Duration;
+use stickpin_device::{CancellationToken, Error, ErrorCode, Hit, Landed, Modifiers, Performed, Result};
+use stickpin_tree::{Handle, quote};
+use stickpin_x11desk::{Presence, Sent, Window, X11, focus, keyboard, pings, pointer, windows};
+use tokio::time::{Instant, sleep, timeout};
+
+/// How long an app that answers may take to read one key.
+const ONE_KEY: Duration = Duration::from_secs(1);
+
+/// How long an app may take to come to rest after the keys that it has read.
+pub(crate) const HANDLED: Duration = Duration::from_millis(500);
+
+/// How long a window that the app has closed may stay on the screen.
+const CLOSING: Duration = Duration::from_secs(1);
+
+/// How often in a row it has to say nothing of a change between a question and its answer.
+const SILENT: u32 = 2;
+
+fn no_key(key: &str) -> Error {
+    Error::new(ErrorCode::InvalidArgs, format!("there is no key {}", quote(key)))
+        .hint("keys have the names of KeyboardEvent.key: Enter, Tab, F5, a")
+}
+
+/// The error of an app that is at its keys for too long.
+pub(crate) fn busy() -> Error {
+    Error::new(ErrorCode::Timeout, "the app is still busy with the keys that it was sent")
+        .hint("stickpin wait stable")
+}
+
+/// The window that gets what is typed, with the keyboard's focus. An open pop-up takes the keys before any element
+/// beside it gets them.
+pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> Result<(X11, u32)> {
+    device.screen.x11("type keys").await?;
+    takes_keys(device).await?;
+    // What GTK 4 was told before comes before what is typed now.
+    let pending = app::pending(device);
+    if !pending.is_zero() {
+        sleep(pending).await;
+        // What was due has been done when it answers; one that hangs is told of by what comes next.
+        drop(timeout(HANDLED, device.link.barrier()).await);
+    }
+    let window = match target.and_then(|t| reading::index(device, t)) {
+        Some(at) => match place::sight(device).await? {
+            Some(sight) => {
+                let window = hit::window_of(device, at, &sight.windows).await?;
+                if let Some(window) = &window {
+                    let held = held::held(device, Some(at), window, &sight).await?;
+                    // One that the app does not name may belong to the field, as what completes it does.
+                    let named = matches!(held, Hit::Held { by: Some(_), .. });
+                    let words = target.and_then(|t| reading::words_of(device, t)).unwrap_or_default();
+                    if let Some(refusal) = held.refusal(&words).filter(|_| named) {
+                        return Err(refusal);
+                    }
+                }
+                window.filter(|w| !w.popup).map(|w| (sight.x11, w))
+            }
+            None => None,
+        },
+        None => {
+            closing_over(device).await?;
+            place::active_window(device).await?
+        }
+    };
+    let window = match window {
+        Some(window) => Some(window),
+        None => place::active_window(device).await?,
+    };
+    let Some((x11, window)) = window else { return Err(device.screen.unseen("type keys")) };
+    let windows = x11.run(windows::all).await?;
+    if let Some(taker) = held::taker(device, &windows, &window) {
+        return Err(held::taken(device, taker, &x11, "the keys of the app").await?);
+    }
+    device.screen.present(&window).await?;
+    let id = window.id;
+    x11.run(move |d| focus::give(d, id)).await?;
+    Ok((x11, id))
+}
+
+/// Whether keys can be sent without locking up the app.
+///
+/// # Errors
+/// `TIMEOUT` when it is still at something that it was told to do.
+async fn takes_keys(device: &LinuxDevice) -> Result<()> {
+    if device.link.takes_keys().await {
+        return Ok(());
+    }
+    let message = "the app is still inside what it was last told to do; a key would make it hang for good";
+    Err(Error::new(ErrorCode::Timeout, message)
+        .hint("stickpin snapshot -i shows what it waits for; stickpin press @REF answers it"))
+}
+
+/// Sends Escape to the window of another process that takes the keys of the app, which is told in what it says; none
+/// where there is no such window.
+async fn escape_elsewhere(device: &mut LinuxDevice) -> Result<Option<Performed>> {
+    let Some((x11, window)) = place::active_window(device).await? else { return Ok(None) };
+    let windows = x11.run(windows::all).await?;
+    let Some(taker) = held::taker(device, &windows, &window) else { return Ok(None) };
+    let what = hit::cover(device, taker.clone(), &x11).await?;
+    chord_in(device, &taker, NONE, "Escape").await?;
+    let landed = Landed::Elsewhere { what, stopped: false };
+    Ok(Some(Performed { handled: true, landed, ..Performed::default() }))
+}
+
+/// Waits until a window that the app has closed is gone from the screen: the window manager may still say that it is
+/// the active one, and keys would go there. An app may also have windows that it does not list: those are waited for
+/// once.
+async fn closing_over(device: &mut LinuxDevice) -> Result<()> {
+    let until = Instant::now() + CLOSING;
+    let pid = device.info.pid;
+    while let Some(sight) = place::sight(device).await? {
+        let own = |w: &&Window| pid.is_some() && w.pid == pid && !w.popup && w.presence == Presence::Shown;
+        let mut own: Vec<u32> = sight.windows.iter().filter(own).map(|w| w.id).collect();
+        own.sort_unstable();
+        if own.len() < 2 || device.unlisted == own {
+            break;
+        }
+        let seen = |picture: &Picture, at: usize| s::seen(picture.objects[at].states, picture.toolkit);
+        let listed = match timeout(HANDLED, query::windows(&device.link)).await {
+            Ok(Ok(picture)) => picture.root().children.iter().filter(|&&at| seen(&picture, at)).count(),
+            // One that is gone or hangs is told of by what comes next.
+            _ => break,
+        };
+        if own.len() <= listed {
+            break;
+        }
+        if Instant::now() >= until {
+            device.unlisted = own;
+            break;
+        }
+        sleep(FRAME).await;
+    }
+    Ok(())
+}
+
+/// Waits until the app has read the keys that were sent to a window, however long it is at it: a toolkit that takes in
+/// one after the other answers behind the last of them. False where it has answered other questions for `patience`, and
+/// not that.
+///
+/// # Errors
+/// `TIMEOUT` when it was cancelled, `BACKEND_LOST`.
+pub(crate) async fn keys_read(
+    device: &LinuxDevice,
+    x11: &X11,
+    window: u32,
+    patience: Duration,
+    cancel: &CancellationToken,
+) -> Result<bool> {
+    let sent = x11.run(move |d| pings::send(d, window)).await?;
+    let until = Instant::now() + patience;
+    while !x11.run(move |d| pings::is_answered(d, sent)).await? {
+        // It may have closed the window.
+        if !x11.run(move |d| pings::are_answered(d, window)).await? {
+            break;
+        }
+        let lives = tokio::select! {
+            lives = device.link.barrier() => lives.is_ok(),
+            () = cancel.cancelled() => true,
+        };
+        // One that hangs is told of by what comes next.
+        if !lives {
+            break;
+        }
+        if cancel.is_cancelled() {
+            return Err(busy());
+        }
+        if Instant::now() >= until {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Waits until the app has handled the keys that it has read. A toolkit may read many at once, and handle them all
+/// before it answers, or one by one in turn with what it is asked: as long as some are left, something changes between
+/// a question and its answer.
+pub(crate) async fn keys_handled(device: &LinuxDevice) {
+    let until = Instant::now() + HANDLED;
+    let (mut asked, mut silent) = (0, 0);
+    // One that never rests has handled them by then.
+    while silent < SILENT && (asked < SILENT || Instant::now() < until) {
+        let changes = device.heard.state().changes;
+        // An app that the keys ended, or that hangs, is told of by what comes next.
+        let Ok(()) = device.link.barrier().await else { return };
+        silent = if device.heard.state().changes == changes { silent + 1 } else { 0 };
+        asked += 1;
+    }
+}
+
+/// The error of keys that would go to this window.
+pub(crate) async fn has_keys(device: &LinuxDevice, other: Window, x11: &X11) -> Result<Error> {
+    let what = hit::cover(device, other, x11).await?;
+    Ok(Error::new(ErrorCode::ElementCovered, format!("{what} keeps the keyboard"))
+        .hint("stickpin snapshot -i shows what is open; with open --private no other app has the keyboard"))
+}
+
+/// Sends one chord.
+pub(crate) async fn chord(
+    device: &mut LinuxDevice,
+    modifiers: Modifiers,
+    key: &str,
+    cancel: &CancellationToken,
+) -> Result<Performed> {
+    if (modifiers, key) == (NONE, "Escape")
+        && device.screen.has_pointer()
+        && let Some(performed) = escape_elsewhere(device).await?
+    {
+        return Ok(performed);
+    }
+    let (x11, window) = typing(device, None).await?;
+    chord_to(device, &x11, window, modifiers, key, cancel).await
+}
+
+/// Sends one chord to this window, and to no other.
+///
+/// # Errors
+/// `ELEMENT_NOT_FOUND` where that is not there any more, `ELEMENT_COVERED` where another one takes its keys: nothing was
+/// sent then.
+pub(crate) async fn chord_in(
+    device: &mut LinuxDevice,
+    window: &Window,
+    modifiers: Modifiers,
+    key: &str,
+) -> Result<Performed> {
+    let x11 = device.screen.x11("type keys").await?;
+    takes_keys(device).await?;
+    let (id, words) = (window.id, window.words());
+    let windows = x11.run(windows::all).await?;
+    let closed = || {
+        let message = format!("{words} was closed before the key {} was sent to it", quote(key));
+        Error::new(ErrorCode::ElementNotFound, message).hint("stickpin snapshot -i shows what is open now")
+    };
+    let Some(now) = windows.iter().find(|w| w.id == id && (w.pid == window.pid || w.pid.is_none())) else {
+        return Err(closed());
+    };
+    let covered = |what: String| {
+        Error::new(ErrorCode::ElementCovered, format!("{what} takes the keys of {words}"))
+            .hint("stickpin snapshot -i shows what is open; stickpin key Escape closes one at a time")
+    };
+    let alone = app::is_alone(device);
+    // A dialog of the app that it was opened from is under it.
+    let covers = |w: &&Window| w.id != id && w.blocks(now, alone) && !now.blocks(w, alone);
+    if let Some(over) = windows.iter().find(covers) {
+        return Err(covered(hit::cover(device, over.clone(), &x11).await?));
+    }
+    device.screen.present(now).await?;
+    let name = key.to_owned();
+    let popup = now.popup_among(&windows).is_some();
+    match x11.run(move |d| focus::chord_only(d, id, modifiers, &name, popup)).await.map_err(unknown)? {
+        Sent::Yes => {}
+        Sent::NoSuchKey => return Err(no_key(key)),
+        Sent::Gone => return Err(closed()),
+        Sent::Elsewhere => return Err(covered("another window".to_owned())),
+        Sent::Held => {
+            // It may have opened meanwhile.
+            let windows = x11.run(windows::all).await?;
+            let what = match window.popup_among(&windows) {
+                Some(popup) => hit::cover(device, popup.clone(), &x11).await?,
+                None => "what holds the keyboard".to_owned(),
+            };
+            return Err(covered(what));
+        }
+    }
+    x11.run(move |d| pings::await_delivery(d, id)).await.map_err(unknown)?;
+    keys_handled(device).await;
+    Ok(Performed { handled: true, ..Performed::default() })
+}
+
+async fn chord_to(
+    device: &mut LinuxDevice,
+    x11: &X11,
+    window: u32,
+    modifiers: Modifiers,
+    key: &str,
+    cancel: &CancellationToken,
+) -> Result<Performed> {
+    let name = key.to_owned();
+    let sent = x11.run(move |d| match focus::keys_kept_elsewhere(d, window)? {
+        Some(other) => Ok(Err(other)),
+        None => keyboard::chord(d, modifiers, &name).map(Ok),
+    });
+    match sent.await.map_err(unknown)? {
+        Ok(true) => {}
+        Ok(false) => return Err(no_key(key)),
+        Err(other) => return Err(has_keys(device, other, x11).await?),
+    }
+    // Some say that they answer pings, and do not: one key has been read by then.
+    keys_read(device, x11, window, ONE_KEY, cancel).await.map_err(unknown)?;
+    keys_handled(device).await;
+    Ok(Performed { handled: true, ..Performed::default() })
+}
+
+/// Fills a field by its keys: all of it selected, then typed over.
+pub(crate) async fn fill_by_keys(
+    device: &mut LinuxDevice,
+    target: Handle,
+    text: &str,
+    cancel: &CancellationToken,
+) -> Result<Performed> {
+    let (x11, window) = typing(device, Some(target)).await?;
+    focus_element(device, target).await?;
+    let all = Modifiers { control: true, ..NONE };
+    let emptied = x11.run(move |d| {
+        if let Some(other) = focus::keys_kept_elsewhere(d, window)? {
+            return Ok(Err(other));
+        }
+        keyboard::chord(d, all, "a")?;
+        keyboard::chord(d, NONE, "Delete")?;
+        pings::await_delivery(d, window).map(Ok)
+    });
+    if let Err(other) = emptied.await.map_err(unknown)? {
+        return Err(has_keys(device, other, &x11).await?);
+    }
+    if !text.is_empty() {
+        typed::type_text(device, Some(target), text, cancel).await?;
+    }
+    let field = reading::object(device, target).map_err(unknown)?;
+    let value = match filled::holds(device, &field, text).await {
+        Ok(value) => value,
+        Err(Fault::Closed(why)) => return Err(unknown(life::failed(device, Fault::Closed(why)).await)),
+        Err(_) => None,
+    };
+    filled::at_rest(device, &field, text, value, cancel).await
+}
+
+/// Closes a menu or list of the app that holds the pointer; false when none does, or it stays. While one does, a key
+/// reaches nothing else.
+pub(crate) async fn fold_popup(device: &mut LinuxDevice) -> Result<bool> {
+    let until = Instant::now() + FOLDED;
+    let mut pressed = false;
+    loop {
+        let Some(sight) = place::sight(device).await? else { return Ok(false) };
+        let own = |w: &Window| w.popup && w.pid == device.info.pid;
+        if !sight.windows.iter().any(own) || !sight.x11.run(|d| pointer::is_held(d)).await? {
+            return Ok(pressed);
+        }
+        if !pressed {
+            chord(device, NONE, "Escape", &CancellationToken::new()).await?;
+            pressed = true;
+        } else if Instant::now() >= until {
+            return Ok(false);
+        } else {
+            sleep(FRAME).await;
+        }
+    }
+}
+
+/// How long a pop-up may take to close.
+const FOLDED: Duration = Duration::from_millis(300);

@@ -1,0 +1,193 @@
+//! Presses, drags and wheels with the pointer.
+
+use crate::aim::{self, held, place};
+use crate::app::pointer::{NONE, Pressed, apart, move_pointer};
+use crate::app::{LinuxDevice, reading, unknown};
+use crate::bus::Link;
+use crate::bus::fault::Fault;
+use std::time::{Duration, Instant};
+use stickpin_device::{Action, AimOptions, Button, CancellationToken, Hit, Landed, Performed, Result};
+use stickpin_tree::Handle;
+use stickpin_x11desk::{Held, keyboard, pings, pointer, window_manager};
+use tokio::time::{sleep, timeout};
+
+/// Moves between the two ends of a drag: apps look for movement, not for a jump.
+const STEPS: u32 = 12;
+
+/// How long each of them takes.
+const STEP: Duration = Duration::from_millis(10);
+
+/// How long a button is down at least. GTK 4 loses one press in six of those that are let go at once.
+const DOWN: Duration = Duration::from_millis(12);
+
+/// How long an app may take to see that a button is down.
+const SEEN: Duration = Duration::from_millis(500);
+
+/// Waits while a button is down in an app that cannot be asked whether it has seen that.
+pub(crate) async fn unseen_down(hold: Duration) {
+    sleep(hold.max(DOWN)).await;
+}
+
+/// Waits while a button is down, so long that the app has seen it: on a busy machine it may come to nothing for longer
+/// than a press takes, and would find both at once.
+async fn down(link: &Link, hold: Duration) {
+    sleep(hold.max(DOWN)).await;
+    let seen = async {
+        // It may answer before it takes the press that has come at the same time, but not twice.
+        for _ in 0..2 {
+            link.barrier().await?;
+        }
+        Ok::<(), Fault>(())
+    };
+    // Whatever it says, what is down comes up; whoever looks next is told what is wrong with it.
+    drop(timeout(SEEN, seen).await);
+}
+
+/// Presses with the pointer.
+pub(crate) async fn press_at(
+    device: &mut LinuxDevice,
+    action: &Action,
+    cancel: &CancellationToken,
+) -> Result<Performed> {
+    let Action::Press { point: (x, y), target, button, count, modifiers, hold } = *action else {
+        return Ok(Performed::default());
+    };
+    apart(device, (x, y)).await;
+    let (sight, window) = held::own_window_at(device, "press with the pointer", (x, y), target).await?;
+    let (x11, id) = (sight.x11, window.id);
+    // A window manager may bring a window that is not the active one to the front.
+    let through = !window.active;
+    move_pointer(&x11, id, (x, y)).await.map_err(unknown)?;
+    let held = Held::new(&x11, modifiers, button);
+    x11.run(move |d| keyboard::hold(d, modifiers, true)).await.map_err(unknown)?;
+    let mut done = Ok(());
+    let presses = count.max(1);
+    for press in 0..presses {
+        done = x11.run(move |d| pointer::press(d, button)).await;
+        if done.is_ok() {
+            tokio::select! {
+                () = down(&device.link, hold) => {}
+                () = cancel.cancelled() => {}
+            }
+        }
+        // Whatever happened: what is down comes up.
+        let up = x11.run(move |d| pointer::release(d, button)).await;
+        device.pressed = Some(Pressed { at: Instant::now(), point: (x, y) });
+        let managed = through || press + 1 < presses;
+        let delivered = x11.run(move |d| {
+            if managed {
+                window_manager::sync(d)?;
+            }
+            pings::await_delivery(d, id)
+        });
+        let delivered = delivered.await;
+        done = done.and(up).and(delivered);
+        if done.is_err() || cancel.is_cancelled() {
+            break;
+        }
+    }
+    done.and(held.up().await).map_err(unknown)?;
+    Ok(Performed { handled: true, ..Performed::default() })
+}
+
+/// Presses an element in its middle with the pointer in the place of an action; the inner error is what would get the
+/// press instead.
+pub(crate) async fn press_unless_covered(
+    device: &mut LinuxDevice,
+    target: Handle,
+    cancel: &CancellationToken,
+) -> Result<Result<Performed>> {
+    let aim =
+        aim::aim_at(device, target, AimOptions { pointer: true, press: true, plain: false, guarded: &[] })
+            .await?;
+    let words = reading::words_of(device, target).unwrap_or_else(|| "the element".to_owned());
+    match aim.hit.refusal(&words) {
+        Some(refusal) => Ok(Err(refusal)),
+        None => press_at(device, &Action::press(aim.point, Some(target)), cancel).await.map(Ok),
+    }
+}
+
+/// Presses at one point, moves, releases at another.
+pub(crate) async fn drag(
+    device: &mut LinuxDevice,
+    (source, from): (Option<Handle>, (f64, f64)),
+    (target, to): (Option<Handle>, (f64, f64)),
+) -> Result<Performed> {
+    // What lies at the end is judged before anything is picked up: afterwards the thing itself is in the way.
+    if let Some(target) = target {
+        let aim = aim::aim_at(device, target, AimOptions::default()).await?;
+        match aim.hit {
+            Hit::Target | Hit::Unknown => {}
+            Hit::Covered { what, .. } | Hit::Held { what, .. } => {
+                let landed = Landed::Elsewhere { what, stopped: true };
+                return Ok(Performed { handled: true, landed, ..Performed::default() });
+            }
+            Hit::OffScreen => return Ok(Performed::default()),
+        }
+    }
+    let (sight, window) = held::own_window_at(device, "drag", from, source).await?;
+    let (x11, id) = (sight.x11, window.id);
+    move_pointer(&x11, id, from).await.map_err(unknown)?;
+    let held = Held::new(&x11, NONE, Button::Left);
+    let mut done = x11.run(|d| pointer::press(d, Button::Left)).await;
+    for step in 1..=STEPS {
+        if done.is_err() {
+            break;
+        }
+        let part = f64::from(step) / f64::from(STEPS);
+        let (x, y) = (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part);
+        done = x11.run(move |d| pointer::move_to(d, x, y)).await;
+        // As fast as a hand: toolkits tell a drag from a press by the way that the pointer goes.
+        sleep(STEP).await;
+    }
+    let delivered = x11.run(move |d| pings::await_delivery(d, id)).await;
+    done.and(delivered).and(held.up().await).map_err(unknown)?;
+    x11.run(move |d| pings::await_delivery(d, id)).await.map_err(unknown)?;
+    Ok(Performed { handled: true, ..Performed::default() })
+}
+
+/// Moves the pointer to a point of the screen; the app has seen it when this returns.
+pub(crate) async fn point_to(device: &mut LinuxDevice, x: f64, y: f64) -> Result<()> {
+    let x11 = device.screen.x11("move the pointer").await?;
+    match place::active_window(device).await? {
+        Some((_, window)) => move_pointer(&x11, window.id, (x, y)).await,
+        None => x11.run(move |d| pointer::move_to(d, x, y)).await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::pointer::DOUBLE;
+    use crate::events::Heard;
+    use crate::tests::peer::App;
+    use std::pin::pin;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_press_waits_until_it_is_no_second_one_and_only_where_it_could_be() {
+        // An hour ahead: the clock of a busy machine must not decide.
+        let mut last = Pressed { at: Instant::now() + Duration::from_secs(3600), point: (10.0, 10.0) };
+        assert_eq!(last.waits((14.0, 6.0)), DOUBLE);
+        assert_eq!(last.waits((30.0, 10.0)), Duration::ZERO);
+        last.at = Instant::now().checked_sub(DOUBLE).expect("the machine has run that long");
+        assert_eq!(last.waits((10.0, 10.0)), Duration::ZERO);
+    }
+
+    #[tokio::test]
+    async fn a_button_stays_down_until_the_app_has_answered_twice_and_no_longer_than_it_may_take() {
+        let (app, heard) = (App::start(), Arc::new(Heard::new()));
+        let link = app.link(&heard).await;
+        app.hold();
+        let mut held = pin!(down(&link, Duration::ZERO));
+        tokio::select! {
+            () = &mut held => panic!("the app has not seen it"),
+            () = app.asked() => app.go_on(),
+        }
+        held.await;
+        assert_eq!(app.calls(), 2);
+        // One that hangs is given up.
+        app.hold();
+        timeout(SEEN * 20, down(&link, Duration::ZERO)).await.expect("it comes up");
+    }
+}

@@ -1,0 +1,465 @@
+//! Choosing options of a list through the selection that the app offers for it.
+//!
+//! An app is told the place of an option among the others, and places change when another one comes or goes. So an option is
+//! an object: its place is asked right before it is chosen, with what it was found by, and whether that very object is
+//! chosen is looked at after it.
+
+use crate::act::done;
+use crate::app::{LinuxDevice, ask, life, reading};
+use crate::bus::body::reference;
+use crate::bus::calls::property;
+use crate::bus::fault::Fault;
+use crate::bus::names::{ACCESSIBLE, SELECTION};
+use crate::bus::{Args, Call, Message};
+use crate::limits::DONE;
+use crate::model::{Interfaces, Object};
+use crate::roles::number as n;
+use crate::states as s;
+use stickpin_device::{Dispatched, Error, ErrorCode, Performed, Result};
+use stickpin_tree::{Handle, quote};
+
+/// Chosen children of a list that are asked for.
+const CHOSEN: usize = 16;
+
+/// How often options are looked at that change while one of them is chosen.
+const ROUNDS: usize = 3;
+
+/// Objects inside an option that are asked once more what they are called.
+const PARTS: usize = 40;
+
+/// Options that a message names.
+const NAMED: usize = 12;
+
+/// A list as it was looked at.
+struct List {
+    object: Object,
+    /// What the options are the children of: the list, or the only child of a combo box.
+    holder: String,
+    offered: Vec<Offered>,
+    /// What was chosen when it was looked at; none where it does not say.
+    before: Option<Vec<String>>,
+}
+
+/// One of its options.
+struct Offered {
+    path: String,
+    /// What it is called.
+    name: String,
+    /// How it reads: first its name, then what is written in it.
+    reads: Vec<String>,
+    /// It is none itself, but holds some.
+    group: bool,
+}
+
+/// An option that is to be chosen.
+struct Choice {
+    label: String,
+    path: String,
+    /// Its place when that was asked last.
+    at: usize,
+    /// Whether that was another one in between.
+    moved: bool,
+}
+
+impl List {
+    /// The one option that reads like this; none where nobody knows how they read.
+    fn option(&self, label: &str) -> Result<Option<&Offered>> {
+        let reads = |offered: &&Offered| offered.reads.iter().any(|text| text == label);
+        let mut found = self.offered.iter().filter(reads);
+        match (found.next(), found.next()) {
+            (Some(found), None) => Ok(Some(found)),
+            (Some(_), Some(_)) => {
+                let message = format!("several options are called {}", quote(label));
+                Err(Error::new(ErrorCode::AmbiguousMatch, message))
+            }
+            (None, _) if self.offered.iter().all(|offered| offered.reads.is_empty()) => Ok(None),
+            (None, _) => {
+                let named = self.offered.iter().filter_map(|offered| offered.reads.first());
+                let some: Vec<String> = named.take(NAMED).map(|name| quote(name)).collect();
+                let message = format!("there is no option {}", quote(label));
+                Err(Error::new(ErrorCode::ElementNotFound, message)
+                    .hint(format!("its options: {}", some.join(", "))))
+            }
+        }
+    }
+}
+
+/// Chooses options of a list or combo box by their labels. Not handled where the app offers no selection, or does not
+/// take the choice: then it is opened, and the options are pressed.
+///
+/// # Errors
+/// `ELEMENT_NOT_FOUND`, `AMBIGUOUS_MATCH`, `INVALID_ARGS`; `FILL_MISMATCH` when another option was chosen.
+pub(crate) async fn select(
+    device: &mut LinuxDevice,
+    target: Handle,
+    options: &[String],
+) -> Result<Performed> {
+    let object = reading::object(device, target)?;
+    let combo = object.role == n::COMBO_BOX;
+    if combo && options.len() > 1 {
+        return Err(takes_one(&object, options));
+    }
+    // Of its combo boxes GTK 4 does not say what can be chosen; what a table would choose are rows, not cells.
+    let mute = combo && device.link.toolkit.profile().combo_boxes_list_nothing;
+    let table = matches!(object.role, n::TABLE | n::TREE_TABLE);
+    if !object.has(Interfaces::SELECTION) || mute || table {
+        return Ok(Performed::default());
+    }
+    let Some(mut list) = list_of(device, object).await? else { return Ok(Performed::default()) };
+    let mut chosen = Vec::new();
+    for label in options {
+        let Some(option) = list.option(label)? else { return Ok(Performed::default()) };
+        let (label, path) = (label.clone(), option.path.clone());
+        chosen.push(Choice { label, path, at: usize::MAX, moved: false });
+    }
+    // GTK does not say which lists take several: what becomes of the other choices tells.
+    let mut cleared = options.len() > 1 || list.object.is(s::MULTISELECTABLE);
+    if cleared {
+        clear_selection(device, &list.object).await?;
+    }
+    let (mut others, mut sent) = (false, cleared);
+    for again in [false, true] {
+        for choice in &mut chosen {
+            match choose_option(device, &mut list, choice).await {
+                Ok(true) => sent = true,
+                Ok(false) => return Ok(Performed::default()),
+                Err(error) if sent => return Err(error.dispatched(Dispatched::Unknown)),
+                Err(error) => return Err(error),
+            }
+        }
+        others = selected_count(device, &list.object).await?.is_some_and(|count| count > chosen.len());
+        if again || !others {
+            break;
+        }
+        // It takes several, and held others.
+        clear_selection(device, &list.object).await?;
+        cleared = true;
+    }
+    let taken = are_chosen(device, &list, &mut chosen).await?;
+    if taken && !others {
+        return Ok(Performed { value: Some(options.join(", ")), ..done() });
+    }
+    if let Some(error) = mischosen(device, &list, &chosen, cleared).await? {
+        return Err(error);
+    }
+    if taken {
+        return Ok(Performed { value: Some(options.join(", ")), ..done() });
+    }
+    if chosen.len() == 1 {
+        return Ok(Performed::default());
+    }
+    Err(takes_one(&list.object, options)
+        .hint("stickpin snapshot -i shows what is chosen now")
+        .dispatched(Dispatched::Unknown))
+}
+
+/// Tells the app to choose an option where it stands now, if it still is what it was found by; whether it took it.
+async fn choose_option(device: &mut LinuxDevice, list: &mut List, choice: &mut Choice) -> Result<bool> {
+    for _ in 0..ROUNDS {
+        if let Some(at) = place_of(device, list, &choice.path).await? {
+            (choice.at, choice.moved) = (at, false);
+            return choose_child(device, &list.object, "SelectChild", at).await;
+        }
+        tracing::debug!("the options of {} have changed", list.object.words());
+        reading::look(device, &[]).await?;
+        let Some(now) = list_of(device, list.object.clone()).await? else { return Ok(false) };
+        // What was chosen before is not what this may have chosen since.
+        *list = List { before: list.before.take(), ..now };
+        let Some(option) = list.option(&choice.label)? else { return Ok(false) };
+        choice.path.clone_from(&option.path);
+    }
+    // It has no objects that last, or is never at rest: a press sees what it presses.
+    Ok(false)
+}
+
+/// The place of an option among the children of its list, as they are now; none where it is none of them, or where it
+/// or something in it is not called what it was when it was read.
+async fn place_of(device: &mut LinuxDevice, list: &List, path: &str) -> Result<Option<usize>> {
+    let mut parts = parts_of(device, path);
+    let own = || list.offered.iter().find(|offered| offered.path == path).map(|o| o.name.clone());
+    if let Some(name) = own().filter(|_| parts.first().is_none_or(|(first, _)| first != path)) {
+        parts.push((path.to_owned(), name));
+    }
+    let mut calls = vec![children(&list.holder)];
+    calls.extend(parts.iter().map(|(path, _)| property(path, ACCESSIBLE, "Name")));
+    let mut answers = device.link.calls(&calls).await.into_iter();
+    let now = match answers.next().unwrap_or(Err(Fault::Vanished)) {
+        Ok(answer) => paths(device, &list.holder, &answer),
+        Err(fault) => Err(fault),
+    };
+    let now = match now {
+        Ok(now) => now,
+        Err(fault) => return ask::refused(device, &list.holder, fault).await.map(|()| None),
+    };
+    for ((_, name), answer) in parts.iter().zip(answers) {
+        match answer.and_then(|answer| Ok(answer.body().variant_text()? == name)) {
+            Ok(true) => {}
+            Ok(false) => return Ok(None),
+            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => {
+                return Err(life::failed(device, fault).await);
+            }
+            // It is not there any more.
+            Err(_) => return Ok(None),
+        }
+    }
+    Ok(now.iter().position(|child| child == path))
+}
+
+/// What was called something in an option when it was read, itself first: by that it was found.
+fn parts_of(device: &LinuxDevice, path: &str) -> Vec<(String, String)> {
+    let Some(last) = &device.last else { return Vec::new() };
+    let objects = &last.picture.objects;
+    let option = objects.iter().position(|object| object.path == path);
+    let inside = option.into_iter().flat_map(|at| last.picture.inside(at)).map(|at| &objects[at]);
+    let named = inside.filter(|object| !object.name.is_empty());
+    named.take(PARTS).map(|object| (object.path.clone(), object.name.clone())).collect()
+}
+
+/// Whether the app says that these very options are chosen. Not where they move on and on: nobody knows then.
+async fn are_chosen(device: &mut LinuxDevice, list: &List, chosen: &mut [Choice]) -> Result<bool> {
+    for _ in 0..ROUNDS {
+        let mut calls = vec![children(&list.holder)];
+        calls.extend(chosen.iter().map(|choice| of_child(&list.object, "IsChildSelected", choice.at)));
+        calls.push(children(&list.holder));
+        // Before and behind it: what it says is of what stands there in both.
+        let answers = device.link.calls(&calls).await;
+        let mut said = Vec::with_capacity(answers.len());
+        let mut orders = Vec::new();
+        for (call, answer) in calls.iter().zip(answers) {
+            let read = match (answer, call.interface) {
+                (Ok(answer), SELECTION) => answer.body().bool().map(|is| said.push(is)),
+                (Ok(answer), _) => paths(device, &list.holder, &answer).map(|order| orders.push(order)),
+                (Err(fault), _) => Err(fault),
+            };
+            if let Err(fault) = read {
+                return ask::refused(device, &list.object.path, fault).await.map(|()| false);
+            }
+        }
+        let stands = |choice: &Choice| {
+            orders.iter().all(|order| order.get(choice.at).is_some_and(|path| *path == choice.path))
+        };
+        if chosen.iter().all(stands) {
+            return Ok(said.into_iter().all(|is| is));
+        }
+        for choice in &mut *chosen {
+            choice.moved = true;
+            let now = orders.last().and_then(|order| order.iter().position(|path| *path == choice.path));
+            match now {
+                Some(at) => choice.at = at,
+                None => return Ok(false),
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// The error where others were chosen than those that it was told to choose, after the choice before was restored as far
+/// as the app does that; none where it merely did not take the choice.
+async fn mischosen(
+    device: &mut LinuxDevice,
+    list: &List,
+    chosen: &[Choice],
+    cleared: bool,
+) -> Result<Option<Error>> {
+    let before = list.before.as_ref().filter(|_| !cleared).map_or(&[][..], Vec::as_slice);
+    let meant = |path: &String| chosen.iter().any(|choice| choice.path == *path) || before.contains(path);
+    let wrong = match (children_of(device, &list.holder).await?, chosen_in(device, &list.object).await?) {
+        // What is none of them has another object each time that it is asked for.
+        (Some(all), Some(now)) => {
+            Some(now.into_iter().filter(|path| all.contains(path) && !meant(path)).collect::<Vec<_>>())
+        }
+        _ => None,
+    };
+    let what = list.object.words();
+    let labels: Vec<String> = chosen.iter().map(|choice| quote(&choice.label)).collect();
+    let labels = labels.join(", ");
+    let error = |message: String| {
+        Error::new(ErrorCode::FillMismatch, message)
+            .hint("stickpin snapshot -i shows what is chosen now")
+            .dispatched(Dispatched::Unknown)
+    };
+    match wrong {
+        Some(wrong) if wrong.is_empty() => Ok(None),
+        None if !chosen.iter().any(|choice| choice.moved) => Ok(None),
+        None => Ok(Some(error(format!(
+            "the options of {what} changed while {labels} was chosen, and it does not say which one is chosen now"
+        )))),
+        Some(wrong) => {
+            reading::look(device, &[]).await?;
+            let chosen = match offered(device, wrong).await {
+                Ok(chosen) => chosen,
+                Err(fault) => ask::refused(device, &list.object.path, fault).await.map(|()| Vec::new())?,
+            };
+            let named = chosen.iter().map(|offered| offered.reads.first().map_or("", String::as_str));
+            let named: Vec<String> = named.take(NAMED).map(quote).collect();
+            let now = match restore(device, list).await? {
+                true => "what was chosen before is chosen again",
+                false => "what was chosen before is not chosen again",
+            };
+            Ok(Some(error(format!(
+                "{what} chose {} instead of {labels}: its options changed at that moment; {now}",
+                named.join(", ")
+            ))))
+        }
+    }
+}
+
+/// Chooses what was chosen when a list was looked at, and nothing else; whether that is chosen now.
+async fn restore(device: &mut LinuxDevice, list: &List) -> Result<bool> {
+    let Some(before) = &list.before else { return Ok(false) };
+    // What takes one lets go of the other by itself, and may have to have one.
+    let clearings = if before.len() == 1 { &[false, true][..] } else { &[true][..] };
+    for &clear in clearings {
+        if clear {
+            clear_selection(device, &list.object).await?;
+        }
+        for path in before {
+            let Some(at) = place_of(device, list, path).await? else { return Ok(false) };
+            choose_child(device, &list.object, "SelectChild", at).await?;
+        }
+        let now = chosen_in(device, &list.object).await?;
+        if now.is_some_and(|now| now.len() == before.len() && now.iter().all(|path| before.contains(path))) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+async fn clear_selection(device: &mut LinuxDevice, list: &Object) -> Result<()> {
+    let args = Args::new();
+    let call = Call { path: &list.path, interface: SELECTION, member: "ClearSelection", args };
+    match device.link.order(&call, DONE).await {
+        Ok(_) => Ok(()),
+        Err(fault) => ask::refused(device, &list.path, fault).await,
+    }
+}
+
+/// How many children of a list are chosen; none where it does not say.
+async fn selected_count(device: &mut LinuxDevice, list: &Object) -> Result<Option<usize>> {
+    let asked = [property(&list.path, SELECTION, "NSelectedChildren")];
+    let count = match device.link.calls(&asked).await.pop() {
+        Some(Ok(answer)) => answer.body().variant_number().ok().flatten(),
+        Some(Err(fault)) => ask::refused(device, &list.path, fault).await.map(|()| None)?,
+        None => None,
+    };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, not below 0")]
+    let count = count.filter(|count| *count >= 0.0).map(|count| count as usize);
+    Ok(count)
+}
+
+/// What is chosen in a list; none where it does not say, or where it is more than is asked for.
+async fn chosen_in(device: &mut LinuxDevice, list: &Object) -> Result<Option<Vec<String>>> {
+    let Some(count) = selected_count(device, list).await?.filter(|count| *count <= CHOSEN) else {
+        return Ok(None);
+    };
+    let calls: Vec<Call<'_>> = (0..count).map(|at| of_child(list, "GetSelectedChild", at)).collect();
+    let mut chosen = Vec::with_capacity(count);
+    for answer in device.link.calls(&calls).await {
+        match answer.and_then(|answer| reference(&mut answer.body())) {
+            Ok(child) => chosen.push(device.link.named(&list.path, child)),
+            Err(fault) => return ask::refused(device, &list.path, fault).await.map(|()| None),
+        }
+    }
+    Ok(Some(chosen))
+}
+
+/// What the app says to the order to choose one child of a list.
+async fn choose_child(device: &mut LinuxDevice, list: &Object, member: &str, at: usize) -> Result<bool> {
+    let call = of_child(list, member, at);
+    match device.link.order(&call, DONE).await {
+        Ok(Some(answer)) => Ok(answer.body().bool().unwrap_or(false)),
+        // It is busy with it, or shows a dialog from inside: what is chosen then tells.
+        Ok(None) => Ok(true),
+        Err(fault) => ask::refused(device, &list.path, fault).await.map(|()| false),
+    }
+}
+
+/// The children of an object; none where it does not say.
+async fn children_of(device: &mut LinuxDevice, path: &str) -> Result<Option<Vec<String>>> {
+    let answer = device.link.calls(&[children(path)]).await.pop().unwrap_or(Err(Fault::Vanished));
+    match answer.and_then(|answer| paths(device, path, &answer)) {
+        Ok(children) => Ok(Some(children)),
+        Err(fault) => ask::refused(device, path, fault).await.map(|()| None),
+    }
+}
+
+/// The objects that an answer of this one refers to.
+fn paths(device: &LinuxDevice, of: &str, answer: &Message) -> std::result::Result<Vec<String>, Fault> {
+    let all = answer.body().items(8, |c| reference(c))?;
+    Ok(all.into_iter().map(|path| device.link.named(of, path)).collect())
+}
+
+/// What can be chosen in a list: its children, or those of the list or menu that the only child of a combo box is; and
+/// what is chosen. None where it says nothing of that, or where some are in groups.
+async fn list_of(device: &mut LinuxDevice, object: Object) -> Result<Option<List>> {
+    let mut holder = object.path.clone();
+    for _ in 0..3 {
+        let Some(options) = children_of(device, &holder).await? else { return Ok(None) };
+        if let [only] = &options[..]
+            && object.role == n::COMBO_BOX
+        {
+            holder.clone_from(only);
+            continue;
+        }
+        let offered = match offered(device, options).await {
+            Ok(offered) => offered,
+            Err(fault) => return ask::refused(device, &object.path, fault).await.map(|()| None),
+        };
+        // Firefox counts the options in groups, too, and names the groups when it is asked for its children: the place
+        // of a child is another option's number.
+        if offered.iter().any(|offered| offered.group) {
+            return Ok(None);
+        }
+        let before = chosen_in(device, &object).await?;
+        return Ok(Some(List { object, holder, offered, before }));
+    }
+    Ok(None)
+}
+
+/// What options are called and how they read.
+async fn offered(device: &LinuxDevice, options: Vec<String>) -> std::result::Result<Vec<Offered>, Fault> {
+    let names = options.iter().map(|path| property(path, ACCESSIBLE, "Name"));
+    let roles = options.iter().map(|path| of_object(path, "GetRole"));
+    let asked: Vec<_> = names.chain(roles).collect();
+    let mut answers = device.link.calls(&asked).await;
+    let roles = answers.split_off(options.len());
+    let mut all = Vec::with_capacity(options.len());
+    for (path, (name, role)) in options.into_iter().zip(answers.into_iter().zip(roles)) {
+        let name = name?.body().variant_text()?.to_owned();
+        let group = matches!(role?.body().unsigned()?, n::PANEL | n::GROUPING | n::MENU);
+        let handle = device.ids.handle(&path);
+        let node = device.last.as_ref().and_then(|last| last.tree.find_handle(handle));
+        let inside = node.into_iter().flat_map(|node| {
+            let texts = node.subtree().filter(|n| n.is_text());
+            std::iter::once(node.name()).chain(texts.map(|n| n.name())).collect::<Vec<_>>()
+        });
+        let mut reads: Vec<String> = vec![name.trim().to_owned()];
+        reads.extend(inside.map(|text| text.trim().to_owned()));
+        reads.retain(|text| !text.is_empty());
+        reads.dedup();
+        all.push(Offered { path, name, reads, group });
+    }
+    Ok(all)
+}
+
+/// The question for the children of an object.
+fn children(path: &str) -> Call<'_> {
+    of_object(path, "GetChildren")
+}
+
+/// A question to an object about itself.
+fn of_object<'a>(path: &'a str, member: &'a str) -> Call<'a> {
+    Call { path, interface: ACCESSIBLE, member, args: Args::new() }
+}
+
+/// A question to a list about one of its children, or an order for it.
+fn of_child<'a>(list: &'a Object, member: &'a str, at: usize) -> Call<'a> {
+    let args = Args::new().int(i32::try_from(at).unwrap_or(i32::MAX));
+    Call { path: &list.path, interface: SELECTION, member, args }
+}
+
+fn takes_one(list: &Object, options: &[String]) -> Error {
+    let what = list.words();
+    Error::new(ErrorCode::InvalidArgs, format!("{what} takes one option, not {}", options.len()))
+        .hint("name the one that it is to show")
+}

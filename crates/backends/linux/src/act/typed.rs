@@ -1,0 +1,354 @@
+//! Typing text. An app may give the focus away in the middle of it, or open a dialog: what is left must not go there
+//! without a word.
+
+use crate::act::focus::focus_element;
+use crate::act::keyboard::{busy, has_keys, keys_handled, keys_read, typing};
+use crate::aim::hit;
+use crate::app::{LinuxDevice, life, reading, unknown};
+use crate::bus::calls::property;
+use crate::bus::fault::Fault;
+use crate::bus::names::{ACCESSIBLE, TEXT};
+use crate::bus::{Args, Call, Cursor};
+use crate::limits::FRAME;
+use crate::model::parents::chain;
+use crate::model::{Interfaces, Picture};
+use crate::query;
+use crate::roles::is_field;
+use crate::states as s;
+use std::time::Duration;
+use stickpin_device::{CancellationToken, Error, ErrorCode, Performed, Result};
+use stickpin_tree::Handle;
+use stickpin_x11desk::{Window, X11, focus, keyboard};
+use tokio::time::{Instant, sleep};
+
+/// Characters that are sent before it is waited until the app has handled them.
+const AHEAD: usize = 64;
+
+/// How long an app that answers may take to read the keys that it was sent.
+const BUSY: Duration = Duration::from_secs(10);
+
+/// How long it is waited for a window that may be on its way.
+const COMING: Duration = Duration::from_millis(400);
+
+/// Where text goes, as far as it can be watched.
+#[derive(Debug)]
+struct Place {
+    x11: X11,
+    window: u32,
+    /// The field in it that has the focus.
+    field: Option<Field>,
+    /// Whether that has been found not to take all that it is sent.
+    swallows: bool,
+}
+
+#[derive(Debug)]
+struct Field {
+    path: String,
+    /// In words.
+    words: String,
+    /// The characters in it before those that were sent since, of all of them.
+    before: Option<usize>,
+    since: usize,
+}
+
+/// How far it has come.
+#[derive(Debug, Clone, Copy)]
+struct Progress {
+    /// Characters that were sent last, and before that.
+    now: usize,
+    before: usize,
+    all: usize,
+}
+
+impl Progress {
+    fn sent(self) -> usize {
+        self.before + self.now
+    }
+}
+
+/// What is sent next of what is left. A Tab is to move the focus, and so may be the Enter keys at the end: they go by
+/// themselves.
+fn next(left: &[char]) -> &[char] {
+    let enters = left.iter().rev().take_while(|&&c| c == '\n').count();
+    let end = if enters == left.len() { left.len() } else { left.len() - enters };
+    let end = match left.iter().position(|&c| c == '\t') {
+        Some(0) => 1,
+        Some(tab) => tab.min(end),
+        None => end,
+    };
+    &left[..end.min(AHEAD)]
+}
+
+/// Types text where the focus is, or into an element.
+///
+/// # Errors
+/// `FILL_MISMATCH` where the focus went elsewhere meanwhile, with how much of the text went where.
+pub(crate) async fn type_text(
+    device: &mut LinuxDevice,
+    target: Option<Handle>,
+    text: &str,
+    cancel: &CancellationToken,
+) -> Result<Performed> {
+    let (x11, window) = typing(device, target).await?;
+    if let Some(target) = target {
+        focus_element(device, target).await?;
+    }
+    let all: Vec<char> = text.chars().filter(|c| *c != '\r').collect();
+    let field = typed_field(device, target, 0).await?;
+    let mut place = Place { x11: x11.clone(), window, field, swallows: false };
+    let mut sent = 0;
+    while sent < all.len() {
+        if cancel.is_cancelled() {
+            return Err(unknown(Error::new(ErrorCode::Timeout, "typing was cancelled")));
+        }
+        let part = next(&all[sent..]).to_vec();
+        let (tab, enters) = (part == ['\t'], part.iter().all(|&c| c == '\n'));
+        let typed = x11.run(move |d| {
+            // In one go with the keys: what has the focus when they are made gets them.
+            let kept = match sent {
+                0 => focus::keys_kept_elsewhere(d, window),
+                _ => focus::keys_elsewhere(d, window),
+            };
+            match kept? {
+                Some(other) => Ok(Err(other)),
+                None => keyboard::type_text(d, &part).map(Ok),
+            }
+        });
+        let now = match typed.await.map_err(unknown)? {
+            Ok(now) => now,
+            Err(other) if sent == 0 => return Err(has_keys(device, other, &x11).await?),
+            Err(_) => {
+                let progress = Progress { now: 0, before: sent, all: all.len() };
+                match has_strayed(device, &mut place, progress).await.map_err(unknown)? {
+                    Some(strayed) => return Err(unknown(strayed)),
+                    // It has come back.
+                    None => continue,
+                }
+            }
+        };
+        if !keys_read(device, &x11, window, BUSY, cancel).await.map_err(unknown)? {
+            return Err(unknown(busy()));
+        }
+        tokio::select! {
+            () = keys_handled(device) => {}
+            () = cancel.cancelled() => {}
+        }
+        let progress = Progress { now, before: sent, all: all.len() };
+        sent += now;
+        let last = sent == all.len();
+        if tab && !last {
+            reading::look(device, &[]).await.map_err(unknown)?;
+            place.field = typed_field(device, None, sent).await.map_err(unknown)?;
+        } else if !(tab || enters && all[sent..].iter().all(|&c| c == '\n'))
+            && let Some(strayed) = has_strayed(device, &mut place, progress).await.map_err(unknown)?
+        {
+            return Err(unknown(strayed));
+        }
+    }
+    Ok(Performed { handled: true, ..Performed::default() })
+}
+
+/// The field that is typed into, if it is one and has the focus: of no target the one that had it when the app was
+/// read last.
+async fn typed_field(
+    device: &mut LinuxDevice,
+    target: Option<Handle>,
+    since: usize,
+) -> Result<Option<Field>> {
+    let Some(last) = &device.last else { return Ok(None) };
+    let at = match target {
+        Some(target) => reading::index(device, target),
+        None => focused(&last.picture),
+    };
+    let Some(object) = at.map(|at| &last.picture.objects[at]) else { return Ok(None) };
+    if !is_field(object.role) || !object.has(Interfaces::TEXT) {
+        return Ok(None);
+    }
+    let path = object.path.clone();
+    let handle = device.ids.handle(&path);
+    let words = reading::words_of(device, handle).unwrap_or_else(|| "the field".to_owned());
+    let (has_it, count) = field_now(device, &path).await?;
+    // What is selected goes with the first key: a toolkit may select all when it gives the focus.
+    let selected = selected_in(device, &path).await?;
+    let before = count.map(|count| count.saturating_sub(selected));
+    Ok(has_it.then_some(Field { path, words, before, since }))
+}
+
+/// Whether a field has the focus, and how many characters are in it.
+async fn field_now(device: &mut LinuxDevice, path: &str) -> Result<(bool, Option<usize>)> {
+    let states = Call { path, interface: ACCESSIBLE, member: "GetState", args: Args::new() };
+    let mut answers = device.link.calls(&[states, property(path, TEXT, "CharacterCount")]).await.into_iter();
+    let mut answer = || answers.next().unwrap_or(Err(Fault::Vanished));
+    let (states, count) = (answer(), answer());
+    let states = states.and_then(|answer| answer.body().items(4, Cursor::unsigned));
+    let count = count.and_then(|answer| answer.body().variant_number());
+    for fault in [states.as_ref().err(), count.as_ref().err()].into_iter().flatten() {
+        if let Fault::Closed(_) | Fault::Silent(_) = fault {
+            return Err(life::failed(device, fault.clone()).await);
+        }
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, not below 0")]
+    let count = count.ok().flatten().filter(|count| *count >= 0.0).map(|count| count as usize);
+    Ok((states.is_ok_and(|words| s::joined(&words) & s::FOCUSED != 0), count))
+}
+
+/// How many characters of a field are selected; none where it does not say.
+async fn selected_in(device: &mut LinuxDevice, path: &str) -> Result<usize> {
+    let length = |(start, end): (i32, i32)| usize::try_from(end.saturating_sub(start)).unwrap_or_default();
+    match query::selections(device, path).await {
+        Ok(ranges) => Ok(ranges.into_iter().map(length).sum()),
+        Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(life::failed(device, fault).await),
+        Err(_) => Ok(0),
+    }
+}
+
+/// What is wrong with where the characters went that were sent last, or the next would go. A field that does not say
+/// that it has the focus, and has all of them, may only have a list of proposals open.
+async fn has_strayed(
+    device: &mut LinuxDevice,
+    place: &mut Place,
+    progress: Progress,
+) -> Result<Option<Error>> {
+    let other = waits_for_all(device, place, progress).await?;
+    let there = other.is_none();
+    let ends = progress.sent() == progress.all;
+    let (mut from, mut inside) = ("the window that it was typed into".to_owned(), None);
+    if let Some(field) = &place.field {
+        let (has_it, count) = field_now(device, &field.path).await?;
+        if there && has_it {
+            return Ok(None);
+        }
+        from.clone_from(&field.words);
+        // Of one that has fewer than before, nobody knows what became of what.
+        let grown = count.zip(field.before).and_then(|(now, before)| now.checked_sub(before));
+        inside = grown.map(|grown| grown.min(progress.sent() - field.since));
+        if inside == Some(progress.sent() - field.since) && ends {
+            return Ok(None);
+        }
+    } else if there || (ends && progress.now == 1) {
+        return Ok(None);
+    }
+    reading::look(device, &[]).await?;
+    let to = match (other, &place.field) {
+        (Some(other), _) => hit::cover(device, other, &place.x11).await?,
+        (None, Some(field)) => match focus_beside(device, field, progress, inside) {
+            Some(to) => to,
+            None => return Ok(None),
+        },
+        (None, None) => return Ok(None),
+    };
+    let since = place.field.as_ref().map_or(0, |field| field.since);
+    Ok(Some(strayed(&from, &to, progress, inside.map(|inside| (since + inside, since)))))
+}
+
+/// The window that gets the keys in the place of the one that is typed into. Where a field has fewer characters than it
+/// was sent, one may be on its way.
+async fn waits_for_all(
+    device: &mut LinuxDevice,
+    place: &mut Place,
+    progress: Progress,
+) -> Result<Option<Window>> {
+    let (window, until) = (place.window, Instant::now() + COMING);
+    loop {
+        let other = place.x11.run(move |d| focus::keys_elsewhere(d, window)).await?;
+        let Some(field) = place.field.as_ref().filter(|_| other.is_none()) else { return Ok(other) };
+        let (has_it, count) = field_now(device, &field.path).await?;
+        let short = count
+            .zip(field.before)
+            .is_some_and(|(now, before)| now.saturating_sub(before) < progress.sent() - field.since);
+        if !has_it || !short || place.swallows {
+            return Ok(None);
+        }
+        // Some take no more than so many, or not every character.
+        place.swallows = Instant::now() >= until;
+        sleep(FRAME).await;
+    }
+}
+
+/// What has the focus in the place of a field, in words; none where the keys go to the field all the same.
+fn focus_beside(
+    device: &mut LinuxDevice,
+    field: &Field,
+    progress: Progress,
+    inside: Option<usize>,
+) -> Option<String> {
+    let picture = &device.last.as_ref()?.picture;
+    let at = focused(picture);
+    let inner =
+        at.is_some_and(|at| chain(picture, at).iter().any(|&i| picture.objects[i].path == field.path));
+    let took_all = inside == Some(progress.sent() - field.since);
+    let another = at.is_some_and(|at| is_field(picture.objects[at].role));
+    if inner || took_all && !another {
+        return None;
+    }
+    let words = at
+        .map(|at| device.ids.handle(&picture.objects[at].path))
+        .and_then(|handle| reading::words_of(device, handle));
+    Some(words.unwrap_or_else(|| "something else".to_owned()))
+}
+
+/// The innermost object that says that it has the focus.
+fn focused(picture: &Picture) -> Option<usize> {
+    let has_it = |&at: &usize| picture.objects[at].shown && picture.objects[at].is(s::FOCUSED);
+    (1..picture.objects.len()).filter(has_it).max_by_key(|&at| chain(picture, at).len())
+}
+
+/// The error of text that began to go elsewhere. `inside`: how many of the characters are where they belong, and of how
+/// many before it is not said.
+fn strayed(from: &str, to: &str, progress: Progress, inside: Option<(usize, usize)>) -> Error {
+    let Progress { all, .. } = progress;
+    let (sent, left) = (progress.sent(), all - progress.sent());
+    let counts = match inside {
+        Some((inside, since)) => {
+            let of =
+                if since == 0 { String::new() } else { format!(" (with {since} typed before the last Tab)") };
+            format!(
+                "{inside} of {all} characters are in it{of}, {} went elsewhere, {left} were not sent",
+                sent - inside
+            )
+        }
+        None => format!("{sent} of {all} characters were sent, and how many of them it took is not known"),
+    };
+    Error::new(
+        ErrorCode::FillMismatch,
+        format!("{from} lost the focus to {to} while text was typed: {counts}"),
+    )
+    .hint("stickpin snapshot -i shows what holds what now; stickpin type @REF types the rest")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(text: &str) -> Vec<String> {
+        let all: Vec<char> = text.chars().collect();
+        let (mut left, mut out) = (&all[..], Vec::new());
+        while !left.is_empty() {
+            let part = next(left);
+            out.push(part.iter().collect());
+            left = &left[part.len()..];
+        }
+        out
+    }
+
+    #[test]
+    fn keys_that_may_move_the_focus_go_by_themselves() {
+        assert_eq!(parts("ab\ncd"), ["ab\ncd"], "a text of two lines");
+        assert_eq!(parts("ab\n\n"), ["ab", "\n\n"]);
+        assert_eq!(parts("ab\t\tcd\n"), ["ab", "\t", "\t", "cd", "\n"]);
+        assert_eq!(parts("\t\n"), ["\t", "\n"]);
+        assert_eq!(parts(&"x".repeat(AHEAD + 1)).len(), 2);
+    }
+
+    #[test]
+    fn it_is_told_how_much_went_where() {
+        let progress = Progress { now: 6, before: 64, all: 80 };
+        let error = strayed("textbox \"A\"", "textbox \"B\"", progress, Some((67, 0)));
+        assert!(
+            error.message.contains("67 of 80 characters are in it, 3 went elsewhere, 10 were not sent"),
+            "{error}"
+        );
+        let error = strayed("textbox \"A\"", "textbox \"B\"", progress, None);
+        assert!(error.message.contains("70 of 80 characters were sent, and how many"), "{error}");
+    }
+}

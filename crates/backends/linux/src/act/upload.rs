@@ -1,0 +1,414 @@
+//! Giving files to an app, as a person does who types their path: what opens a file chooser is pressed, the path goes
+//! into the field of the chooser, and Enter takes it.
+
+pub(crate) mod foreign;
+mod kinds;
+pub(crate) mod window;
+
+use crate::act::{self, focus, keyboard, mouse};
+use crate::app::chooser::{Chooser, is_foreign};
+use crate::app::pointer::NONE;
+use crate::app::{self, LinuxDevice, ask, gone, life, reading};
+use crate::bus::fault::Fault;
+use crate::bus::names::ACTION;
+use crate::bus::{Args, Call};
+use crate::limits::DONE;
+use crate::model::parents::chain;
+use crate::model::{Interfaces, Object, Picture};
+use crate::query;
+use crate::roles::is_field;
+use crate::states as s;
+use kinds::{as_text, is_chooser, is_to_save_in, path_field, says_it_opens, takes_the_name};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use stickpin_device::{
+    Action, CancellationToken, Dispatched, Error, ErrorCode, FileInput, Modifiers, Performed, Result,
+};
+use stickpin_tree::{Handle, quote};
+use tokio::time::{Instant, timeout};
+
+/// How long a chooser may take to come, to show its field, and to go.
+const CHOOSER: Duration = Duration::from_secs(5);
+
+/// How long an app may say nothing after a press until it opens no chooser.
+const SILENT: Duration = Duration::from_millis(600);
+
+/// How often a path is given to a chooser that does not take it.
+const TRIES: usize = 4;
+
+/// How often a chooser is told to close: the first time may only put away the list below its field.
+const ESCAPES: usize = 3;
+
+/// What is to be done where a chooser may take several files, and is given one by its field.
+const ONE_BY_ONE: &str = "its field is given one path: stickpin upload TARGET FILE for each, where the app takes them one after the other; \
+    stickpin press opens it, and stickpin snapshot -i shows the list in which it may take several";
+
+/// The file chooser that a handle stands for: its window, or the field for paths in it.
+pub(crate) fn chooser_of(device: &mut LinuxDevice, handle: Handle) -> Option<FileInput> {
+    if is_foreign(handle) {
+        return foreign::foreign_of(device, handle);
+    }
+    let at = reading::index(device, handle)?;
+    let picture = &device.last.as_ref()?.picture;
+    let top = *chain(picture, at).last()?;
+    if !is_chooser(picture, top) || (at != top && !is_field(picture.objects[at].role)) {
+        return None;
+    }
+    let path = picture.objects[top].path.clone();
+    let input = device.ids.handle(&path);
+    Some(takes(device, input, &path))
+}
+
+/// What a chooser of this app takes.
+fn takes(device: &LinuxDevice, input: Handle, top: &str) -> FileInput {
+    // The field of Qt takes several paths in quotes, but not all of them once another name has been in it; that of GTK
+    // takes one, whatever the list beside it takes.
+    let multiple = device.link.toolkit.profile().choosers_say_what_they_do
+        && of(device, top, says_it_opens).flatten() == Some(true);
+    let one_by_one = (!multiple).then(|| ONE_BY_ONE.to_owned());
+    FileInput { input, multiple, one_by_one, directory: false, accept: String::new(), holds: Vec::new() }
+}
+
+/// Presses what may open a file chooser, and waits for that.
+pub(crate) async fn choose(
+    device: &mut LinuxDevice,
+    point: (f64, f64),
+    target: Handle,
+    cancel: &CancellationToken,
+) -> Result<Performed> {
+    let before: Vec<String> = choosers(device);
+    let there: Vec<u32> = window::on_screen(device).await?.into_iter().map(|window| window.id).collect();
+    let press = Action::press(point, Some(target));
+    app::until_activated(device, target).await?;
+    let mut performed = match act::press(device, target).await? {
+        Some(performed) => performed,
+        None => mouse::press_at(device, &press, cancel).await?,
+    };
+    let opened = until_shown(device, cancel, |d| choosers(d).into_iter().find(|path| !before.contains(path)));
+    let unknown = |e: Error| e.dispatched(Dispatched::Unknown);
+    let opened = opened.await.map_err(unknown)?;
+    if opened.is_none()
+        && let Some(window) = foreign::stranger_beside(device, &there, cancel).await.map_err(unknown)?
+    {
+        performed.chooser = Some(foreign::meet(device, window, cancel).await.map_err(unknown)?);
+        return Ok(performed);
+    }
+    let Some(top) = opened else { return Ok(performed) };
+    let chooser = window::window_of_chooser(device, &top, Some(&there)).await.map_err(unknown)?;
+    if saves(device, &top).await.map_err(unknown)? {
+        let error = to_save_in(&title_of(device, &top));
+        let closed = escape(device, &chooser).await.map_err(unknown)?;
+        return Err(unknown(if closed {
+            error.hint("it was closed again, with nothing chosen; stickpin press opens it, stickpin fill says the name")
+        } else {
+            error
+        }));
+    }
+    performed.chooser = Some(device.ids.handle(&top));
+    device.chooser = Some(chooser);
+    Ok(performed)
+}
+
+/// Types the paths of files into a chooser, and takes them.
+pub(crate) async fn give_files(
+    device: &mut LinuxDevice,
+    chooser: Handle,
+    files: &[PathBuf],
+    cancel: &CancellationToken,
+) -> Result<Performed> {
+    if is_foreign(chooser) {
+        return foreign::give_elsewhere(device, chooser, files, cancel).await;
+    }
+    let at = reading::index(device, chooser).ok_or_else(gone)?;
+    let top = device.last.as_ref().map(|last| last.picture.objects[at].path.clone()).ok_or_else(gone)?;
+    let chooser = window::chooser_known(device, &top).await?;
+    let title = title_of(device, &top);
+    let text = as_text(files);
+    let unknown = |e: Error| e.dispatched(Dispatched::Unknown);
+    // Once: what the first try opens is there in the second, too.
+    let before = modal_windows(device);
+    let mut taken = false;
+    // A chooser that still reads a folder does not take a path, and may even put its field away again.
+    for again in 0..TRIES {
+        // From the second try on the first may have been taken.
+        let tried = |e: Error| if again > 0 { unknown(e) } else { e };
+        let Some(field) = shown_field(device, &chooser, cancel).await.map_err(tried)? else {
+            if again > 0 {
+                break;
+            }
+            return Err(Error::new(
+                ErrorCode::Unsupported,
+                format!("the file chooser {} shows no field for a path", quote(&title)),
+            )
+            .hint("stickpin snapshot -i shows what it has instead; stickpin key Escape closes it"));
+        };
+        if again == 0 && saves(device, &top).await? {
+            return Err(to_save_in(&title));
+        }
+        type_path(device, &chooser, &field, &text).await.map_err(unknown)?;
+        let became = until_shown(device, cancel, |d| {
+            let asks = || modal_windows(d).into_iter().find(|window| !before.contains(window)).map(Some);
+            if choosers(d).contains(&top) { asks() } else { Some(None) }
+        });
+        match became.await.map_err(unknown)? {
+            Some(None) => taken = true,
+            // Whatever it asks, Enter would answer it.
+            Some(Some(window)) => {
+                let message = format!(
+                    "the file chooser {} did not take {}: {} has opened over it",
+                    quote(&title),
+                    quote(&text),
+                    quote(&title_of(device, &window))
+                );
+                return Err(unknown(Error::new(ErrorCode::InvalidArgs, message).hint(
+                    "both are still open: stickpin snapshot -i shows what it says; stickpin key Escape closes one at a time",
+                )));
+            }
+            None => {}
+        }
+        if taken || cancel.is_cancelled() {
+            break;
+        }
+    }
+    if !taken {
+        return Err(unknown(
+            Error::new(
+                ErrorCode::InvalidArgs,
+                format!("the file chooser {} did not take {}", quote(&title), quote(&text)),
+            )
+            .hint("it is still open, and may want files of another kind: stickpin snapshot -i; stickpin key Escape closes it"),
+        ));
+    }
+    let name = |file: &PathBuf| file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let value = files.iter().map(name).collect::<Vec<_>>().join(", ");
+    Ok(Performed { handled: true, value: Some(value), ..Performed::default() })
+}
+
+/// Closes a chooser; whether it is gone.
+pub(crate) async fn close_chooser(device: &mut LinuxDevice, chooser: Handle) -> Result<bool> {
+    if is_foreign(chooser) {
+        return foreign::close_elsewhere(device, chooser).await;
+    }
+    let path = device.path(chooser)?;
+    let chooser = window::chooser_known(device, &path).await?;
+    escape(device, &chooser).await
+}
+
+/// Closes a chooser as a person would; whether it is gone.
+async fn escape(device: &mut LinuxDevice, chooser: &Chooser) -> Result<bool> {
+    let cancel = CancellationToken::new();
+    let left = |d: &LinuxDevice| (!choosers(d).contains(&chooser.top)).then_some(());
+    for _ in 0..ESCAPES {
+        if left(device).is_some() {
+            return Ok(true);
+        }
+        match keyboard::chord_in(device, &chooser.window, NONE, "Escape").await {
+            Ok(_) => {}
+            // It has just closed by itself, or is about to say so.
+            Err(e) if e.code == ErrorCode::ElementNotFound => {
+                return match until_shown(device, &cancel, left).await? {
+                    Some(()) => Ok(true),
+                    None => Err(e),
+                };
+            }
+            Err(e) => return Err(e),
+        }
+        if until_shown(device, &cancel, left).await?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The field for paths of a chooser, which GTK shows when it is asked to.
+async fn shown_field(
+    device: &mut LinuxDevice,
+    chooser: &Chooser,
+    cancel: &CancellationToken,
+) -> Result<Option<Object>> {
+    match field_of(device, &chooser.top) {
+        Some(field) => Ok(Some(field)),
+        None => {
+            let control = Modifiers { control: true, ..NONE };
+            keyboard::chord_in(device, &chooser.window, control, "l").await?;
+            until_shown(device, cancel, |d| field_of(d, &chooser.top)).await
+        }
+    }
+}
+
+/// Puts a path into a field and takes it.
+async fn type_path(device: &mut LinuxDevice, chooser: &Chooser, field: &Object, text: &str) -> Result<()> {
+    let handle = device.ids.handle(&field.path);
+    if !act::set_text(device, field, text).await? {
+        return Err(takes_no_text(&chooser.window.title));
+    }
+    if device.link.toolkit.profile().choosers_say_what_they_do {
+        // It may have said that it opens what was in its field before.
+        reading::look(device, &[]).await?;
+        if of(device, &chooser.top, says_it_opens).flatten() == Some(false) {
+            return Err(to_save_in(&chooser.window.title));
+        }
+    }
+    if !activates(device, field).await? {
+        // It has the focus when this comes back: Enter goes nowhere else.
+        focus::focus_element(device, handle).await?;
+        keyboard::chord_in(device, &chooser.window, NONE, "Enter").await?;
+    }
+    Ok(())
+}
+
+/// Does what Enter does in a field, by the field's own action, if it has one. GTK 4 says of one that it did it, and
+/// does nothing.
+async fn activates(device: &mut LinuxDevice, field: &Object) -> Result<bool> {
+    if !field.has(Interfaces::ACTION) || device.link.toolkit.profile().fields_activate_nothing {
+        return Ok(false);
+    }
+    let path = field.path.clone();
+    let actions = ask::actions_of(device, &path).await?;
+    let Some(index) = actions.iter().position(|action| action.eq_ignore_ascii_case("activate")) else {
+        return Ok(false);
+    };
+    let index = i32::try_from(index).unwrap_or(i32::MAX);
+    let args = Args::new().int(index);
+    let call = Call { path: &path, interface: ACTION, member: "DoAction", args };
+    match device.link.order(&call, DONE).await {
+        Ok(Some(answer)) => Ok(answer.body().bool().unwrap_or(true)),
+        // It asks something from inside; an error of its own may come behind what it did.
+        Ok(None) | Err(Fault::Refused(_)) => Ok(true),
+        Err(fault) => ask::refused(device, &path, fault).await.map(|()| false),
+    }
+}
+
+/// The paths of the windows that are file choosers.
+fn choosers(device: &LinuxDevice) -> Vec<String> {
+    let Some(last) = &device.last else { return Vec::new() };
+    let picture = &last.picture;
+    let windows = picture.root().children.iter().copied();
+    let choosers = windows.filter(|&window| is_chooser(picture, window));
+    choosers.map(|window| picture.objects[window].path.clone()).collect()
+}
+
+/// The paths of the windows that take all input of the app.
+fn modal_windows(device: &LinuxDevice) -> Vec<String> {
+    let Some(last) = &device.last else { return Vec::new() };
+    let objects = &last.picture.objects;
+    let windows = last.picture.root().children.iter().map(|&window| &objects[window]);
+    windows.filter(|o| o.shown && o.is(s::MODAL)).map(|o| o.path.clone()).collect()
+}
+
+/// Whether the chooser with this path is one to save in, or may be. One of Qt that does not say so is asked by a name that
+/// no file has, which is taken from its field again.
+async fn saves(device: &mut LinuxDevice, top: &str) -> Result<bool> {
+    if !device.link.toolkit.profile().choosers_say_what_they_do {
+        return Ok(of(device, top, is_to_save_in).unwrap_or(false));
+    }
+    if let Some(opens) = of(device, top, says_it_opens).flatten() {
+        return Ok(!opens);
+    }
+    let Some(field) = field_of(device, top) else { return Ok(false) };
+    let before = match query::whole_text(device, &field.path).await {
+        Ok(text) => text,
+        Err(fault) => return Err(life::failed(device, fault).await),
+    };
+    if !act::set_text(device, &field, &absent()).await? {
+        return Err(takes_no_text(&title_of(device, top)));
+    }
+    let saves = reading::look(device, &[]).await.map(|_| of(device, top, takes_the_name).unwrap_or(true));
+    act::set_text(device, &field, &before).await?;
+    saves
+}
+
+fn of<T>(device: &LinuxDevice, top: &str, what: impl Fn(&Picture, usize) -> T) -> Option<T> {
+    let last = device.last.as_ref()?;
+    Some(what(&last.picture, last.at(top)?))
+}
+
+/// The title of the window with this path.
+fn title_of(device: &LinuxDevice, top: &str) -> String {
+    object_at(device, top).map_or_else(String::new, |object| object.name.clone())
+}
+
+/// How many windows of the app have this title.
+fn windows_called(device: &LinuxDevice, title: &str) -> usize {
+    let Some(last) = &device.last else { return 0 };
+    let objects = &last.picture.objects;
+    let called = |&&at: &&usize| objects[at].shown && objects[at].name == title;
+    last.picture.root().children.iter().filter(called).count()
+}
+
+/// Whether the object with this path is shown now.
+async fn is_shown(device: &mut LinuxDevice, path: &str) -> Result<bool> {
+    let states = ask::states_of(device, path).await;
+    match states {
+        Ok(states) => Ok(s::seen(states, device.link.toolkit)),
+        Err(e) if e.code == ErrorCode::ElementNotFound => Ok(false),
+        Err(e) => Err(e),
+    }
+}
+
+/// Those with this title.
+fn choosers_called(device: &LinuxDevice, title: &str) -> Vec<String> {
+    let called = |path: &String| object_at(device, path).is_some_and(|object| object.name == title);
+    choosers(device).into_iter().filter(called).collect()
+}
+
+fn object_at<'d>(device: &'d LinuxDevice, path: &str) -> Option<&'d Object> {
+    device.last.as_ref()?.object(path)
+}
+
+/// The field for paths in the chooser with this path.
+fn field_of(device: &LinuxDevice, top: &str) -> Option<Object> {
+    let last = device.last.as_ref()?;
+    path_field(&last.picture, last.at(top)?).map(|field| last.picture.objects[field].clone())
+}
+
+/// Reads the app again and again until it shows what is looked for; none when it has been silent before.
+async fn until_shown<T>(
+    device: &mut LinuxDevice,
+    cancel: &CancellationToken,
+    mut look: impl FnMut(&LinuxDevice) -> Option<T>,
+) -> Result<Option<T>> {
+    let until = Instant::now() + CHOOSER;
+    loop {
+        life::alive(device).await?;
+        reading::look(device, &[]).await?;
+        let found = look(device);
+        let left = until.saturating_duration_since(Instant::now());
+        if found.is_some() || left.is_zero() || cancel.is_cancelled() {
+            return Ok(found);
+        }
+        let seen = device.seen;
+        let more = device.heard.until(|heard| (heard.changes != seen || heard.gone).then_some(()));
+        if timeout(left.min(SILENT), more).await.is_err() {
+            // One that is busy has not signalled yet.
+            device.link.barrier().await.map_err(|fault| life::lost_by(device, &fault))?;
+            if device.heard.state().changes == seen {
+                return Ok(None);
+            }
+        }
+    }
+}
+
+/// The error of a chooser that gives a file to nobody: what is named there is written over.
+fn to_save_in(title: &str) -> Error {
+    Error::new(
+        ErrorCode::InvalidArgs,
+        format!(
+            "the file chooser {} is one to save in: it takes no file, but would write over it",
+            quote(title)
+        ),
+    )
+    .hint("it is still open: stickpin fill says the name, stickpin key Escape closes it")
+}
+
+fn takes_no_text(title: &str) -> Error {
+    let message = format!("the field of the file chooser {} takes no text", quote(title));
+    Error::new(ErrorCode::Unsupported, message)
+        .hint("stickpin snapshot -i shows what it has instead; stickpin key Escape closes it")
+}
+
+/// A path that no file has.
+fn absent() -> String {
+    let named = |n: u32| format!("/stickpin-{n}");
+    (0..).map(named).find(|path| !Path::new(path).exists()).unwrap_or_default()
+}

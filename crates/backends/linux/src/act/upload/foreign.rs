@@ -1,0 +1,325 @@
+//! A file chooser that another process shows for the app, as portals do. It is driven as what it is, an app of its own,
+//! over a connection of its own, from the press that opened it until it has the files or is closed again: nothing of it
+//! ever gets a ref.
+//!
+//! Such a process may show choosers of other apps, too: only the one window that came with the press counts, and only
+//! where its title tells it from the others.
+
+use crate::act::upload;
+use crate::act::upload::window;
+use crate::app;
+use crate::app::LinuxDevice;
+use crate::app::chooser::{Chooser, Foreign, SCOPE};
+use crate::bus::fault::Fault;
+use crate::bus::{Desktop, Link, Running};
+use crate::events::Heard;
+use crate::limits::STRANGER;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use stickpin_device::{
+    CancellationToken, Dispatched, Error, ErrorCode, FileInput, Notice, Performed, Result, Thing,
+};
+use stickpin_tree::{Handle, quote_whole};
+use stickpin_x11desk::{Presence, Window};
+use tokio::time::{Instant, sleep};
+
+/// How long the process may take to be on the accessibility bus with its window.
+const REACHED: Duration = Duration::from_secs(4);
+
+/// How often it is looked whether it is.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Windows of other processes that belong to one of the app's.
+async fn strangers(device: &mut LinuxDevice) -> Result<Vec<Window>> {
+    let alone = app::is_alone(device);
+    let belongs = |window: &Window| alone || window.transient_for.is_some();
+    Ok(windows_beside(device).await?.into_iter().filter(belongs).collect())
+}
+
+/// Those, and modal ones of which nobody knows whose they are.
+pub(crate) async fn windows_beside(device: &mut LinuxDevice) -> Result<Vec<Window>> {
+    Ok(beside(window::on_screen(device).await?, device.info.pid))
+}
+
+/// Which of them came and went since this was asked last. On a desktop they are in the tree.
+pub(crate) async fn strangers_told(device: &mut LinuxDevice) -> Vec<Notice> {
+    if device.among {
+        return Vec::new();
+    }
+    let strangers = match strangers(device).await {
+        Ok(strangers) => strangers,
+        Err(e) => {
+            // Whatever needs the display says what is wrong with it.
+            tracing::debug!("the windows beside those of the app are not known: {e}");
+            return Vec::new();
+        }
+    };
+    let now: Vec<(u32, String)> = strangers.into_iter().map(|window| (window.id, window.title)).collect();
+    let what = Thing::Stranger;
+    let opened = now.iter().filter(|window| !device.beside.contains(window));
+    let closed = device.beside.iter().filter(|(id, _)| now.iter().all(|(known, _)| known != id));
+    let opened = opened.map(|(_, title)| Notice::Came { what, name: title.clone() });
+    let closed = closed.map(|(_, title)| Notice::Left { what, name: title.clone() });
+    let notices = opened.chain(closed).collect();
+    device.beside = now;
+    notices
+}
+
+/// One of those that was not there before; waits a moment for it, as its process may just be starting.
+pub(crate) async fn stranger_beside(
+    device: &mut LinuxDevice,
+    before: &[u32],
+    cancel: &CancellationToken,
+) -> Result<Option<Window>> {
+    let until = Instant::now() + STRANGER;
+    loop {
+        let came = windows_beside(device).await?.into_iter().find(|window| !before.contains(&window.id));
+        if came.is_some() || Instant::now() >= until || cancel.is_cancelled() {
+            return Ok(came);
+        }
+        sleep(STRANGER / 50).await;
+    }
+}
+
+/// Takes a window of another process for the file chooser that files are given to.
+///
+/// # Errors
+/// `UNSUPPORTED` where it is none, or cannot be told from others.
+pub(crate) async fn meet(
+    device: &mut LinuxDevice,
+    window: Window,
+    cancel: &CancellationToken,
+) -> Result<Handle> {
+    if window.transient_for.is_none() && !app::is_alone(device) {
+        return Err(elsewhere(device, &window, "it does not say whose it is"));
+    }
+    let until = Instant::now() + REACHED;
+    let reached = reach(&device.desktop, &window, until, cancel).await;
+    let (desktop, link, heard) = match reached {
+        Ok(reached) => reached,
+        Err(fault) => {
+            tracing::debug!("{} cannot be reached: {fault}", window.words());
+            return Err(elsewhere(device, &window, "its process is not on the accessibility bus"));
+        }
+    };
+    let what = format!("linux:{}", window.pid.unwrap_or_default());
+    let screen = device.screen.beside();
+    let mut other = LinuxDevice::new(desktop, link, heard, screen, window.title.clone(), &what);
+    other.info.pid = window.pid;
+    other.among = true;
+    let tops = upload::until_shown(&mut other, cancel, |d| {
+        Some(upload::choosers_called(d, &window.title)).filter(|c| !c.is_empty())
+    });
+    let tops = match tops.await {
+        Ok(tops) => tops.unwrap_or_default(),
+        Err(e) => {
+            tracing::debug!("{} cannot be read: {e}", window.words());
+            return Err(elsewhere(device, &window, "its process does not say what it is"));
+        }
+    };
+    let [top] = &tops[..] else {
+        let why = if tops.is_empty() { "it is no file chooser" } else { "others there have the same title" };
+        return Err(elsewhere(device, &window, why));
+    };
+    // Of all windows that the process has on the display it is the only one that the path can be of, if that is still
+    // there now.
+    let alike = |w: &Window| w.pid == window.pid && w.title == window.title;
+    let alike: Vec<u32> = window::on_screen(device).await?.into_iter().filter(alike).map(|w| w.id).collect();
+    if alike != [window.id] {
+        return Err(elsewhere(device, &window, "others there have the same title"));
+    }
+    match upload::is_shown(&mut other, top).await {
+        Ok(true) => {}
+        Ok(false) => return Err(elsewhere(device, &window, "it was closed again at once")),
+        Err(e) => {
+            tracing::debug!("{} cannot be read: {e}", window.words());
+            return Err(elsewhere(device, &window, "its process does not say what it is"));
+        }
+    }
+    device.choosers_met += 1;
+    let handle = Handle { scope: SCOPE, id: device.choosers_met };
+    let chooser = Chooser { top: top.clone(), window };
+    device.foreign = Some(Foreign { handle, chooser, device: Box::new(other) });
+    Ok(handle)
+}
+
+/// The chooser of another process that a handle stands for.
+pub(crate) fn foreign_of(device: &LinuxDevice, handle: Handle) -> Option<FileInput> {
+    let foreign = device.foreign.as_ref().filter(|foreign| foreign.handle == handle)?;
+    Some(upload::takes(&foreign.device, handle, &foreign.chooser.top))
+}
+
+/// Closes the chooser of another process; whether it is gone.
+pub(crate) async fn close_elsewhere(device: &mut LinuxDevice, chooser: Handle) -> Result<bool> {
+    let foreign = device.foreign.take().filter(|foreign| foreign.handle == chooser);
+    let Some(mut foreign) = foreign else { return Err(app::gone()) };
+    upload::escape(&mut foreign.device, &foreign.chooser).await
+}
+
+/// Gives files to the chooser of another process, or closes it again.
+///
+/// # Errors
+/// As [`upload::give_files`]; it says whether the chooser is still open.
+pub(crate) async fn give_elsewhere(
+    device: &mut LinuxDevice,
+    chooser: Handle,
+    files: &[PathBuf],
+    cancel: &CancellationToken,
+) -> Result<Performed> {
+    let foreign = device.foreign.take().filter(|foreign| foreign.handle == chooser);
+    let Some(mut foreign) = foreign else { return Err(app::gone()) };
+    let error = match foreign.give(files, cancel).await {
+        Ok(performed) => return Ok(performed),
+        Err(error) => error,
+    };
+    // Where its path was typed, it may have taken the file in the moment before it closed.
+    let typed = error.dispatched != Dispatched::No;
+    let error = error.dispatched(Dispatched::Unknown);
+    match upload::escape(&mut foreign.device, &foreign.chooser).await {
+        Ok(true) if typed => Err(error.hint(
+            "it belonged to another process, and is closed again; stickpin snapshot -i shows whether the app has a file \
+             now; it may want files of another kind",
+        )),
+        Ok(true) => Err(error.hint("it belonged to another process, and was closed again with nothing chosen")),
+        left => {
+            tracing::debug!(?left, "{} stays open", foreign.chooser.window.words());
+            let open = elsewhere(device, &foreign.chooser.window, "it is still open");
+            Err(Error { hint: open.hint, ..error })
+        }
+    }
+}
+
+/// The error of a window of another process that was opened, and that no file can be given to from here.
+fn elsewhere(device: &LinuxDevice, window: &Window, why: &str) -> Error {
+    let pid = window.pid.map_or_else(String::new, |pid| format!(" (linux:{pid})"));
+    let message = format!(
+        "{} was opened; it belongs to another process{pid}, and has no file yet: {why}",
+        window.words()
+    );
+    let hint = hint(window, device.among, device.screen.is_own(), &device.at.url);
+    Error::new(ErrorCode::Unsupported, message).hint(hint)
+}
+
+impl Foreign {
+    async fn give(&mut self, files: &[PathBuf], cancel: &CancellationToken) -> Result<Performed> {
+        let top = self.device.ids.handle(&self.chooser.top);
+        self.device.chooser = Some(self.chooser.clone());
+        // It gives them to none other than itself: there is no third process.
+        Box::pin(upload::give_files(&mut self.device, top, files, cancel)).await
+    }
+}
+
+/// The process of a window on the accessibility bus, over a connection of its own, so that nothing that it signals counts
+/// as the app's.
+async fn reach(
+    desktop: &Desktop,
+    window: &Window,
+    until: Instant,
+    cancel: &CancellationToken,
+) -> std::result::Result<(Desktop, Link, Arc<Heard>), Fault> {
+    let heard = Arc::new(Heard::new());
+    let listener = Arc::clone(&heard);
+    let desktop = desktop.once_more(Box::new(move |message| listener.hear(message)), until).await?;
+    let Some(pid) = window.pid else { return Err(Fault::Unknown) };
+    let bus = loop {
+        let running = desktop.running(until).await?;
+        let is = |app: &&Running| app.pid == Some(pid) && app.windows.is_some_and(|count| count > 0);
+        match running.iter().filter(is).map(|app| app.bus.clone()).collect::<Vec<_>>() {
+            found if found.len() == 1 => break found.into_iter().next().unwrap_or_default(),
+            _ if Instant::now() >= until || cancel.is_cancelled() => return Err(Fault::Unknown),
+            _ => sleep(LOOK).await,
+        }
+    };
+    heard.state().app.clone_from(&bus);
+    desktop.listen(&bus, until).await?;
+    let link = Link::to(&desktop, &bus, until).await?;
+    Ok((desktop, link, heard))
+}
+
+/// What is to be typed to drive a window of another process that is open.
+fn hint(window: &Window, among: bool, own: bool, app: &str) -> String {
+    let title = quote_whole(&window.title);
+    // A quote in it would end the word of the shell.
+    let named = window.title.is_empty()
+        || window.title.contains(['\'', '!'])
+        || window.title.contains(char::is_control);
+    let target = if named { "role=dialog".to_owned() } else { format!("role=dialog label={title}") };
+    match window.pid {
+        _ if among => format!(
+            "stickpin snapshot -i shows it as an app of its own; stickpin upload '{target}' FILE gives it one"
+        ),
+        Some(pid) if !own => format!(
+            "stickpin --session chooser open --attach linux:{pid}; stickpin --session chooser upload '{target}' FILE"
+        ),
+        _ => {
+            let app = if app.contains(['\'', '!']) { "linux:APP" } else { app };
+            format!(
+                "stickpin key Escape closes it; a private desktop has it in its tree: stickpin --session all open --private \
+                 linux:desktop; stickpin --session all open '{app}'"
+            )
+        }
+    }
+}
+
+/// Those of the windows that belong to one of the app's and are not its own, and modal ones that do not say whose they are.
+fn beside(windows: Vec<Window>, own: Option<u32>) -> Vec<Window> {
+    let ours: Vec<u32> =
+        windows.iter().filter(|w| own.is_some() && w.pid == own).map(|window| window.id).collect();
+    let belongs = |w: &Window| {
+        let to = w.transient_for.map_or(w.modal && !w.popup && !ours.is_empty(), |host| ours.contains(&host));
+        w.pid != own && w.presence == Presence::Shown && to
+    };
+    windows.into_iter().filter(belongs).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::chooser::is_foreign;
+
+    fn window(id: u32, pid: Option<u32>, transient_for: Option<u32>) -> Window {
+        Window { pid, transient_for, ..crate::extents::tests::window(id, "", (0.0, 0.0, 9.0, 9.0)) }
+    }
+
+    #[test]
+    fn a_window_of_another_process_is_told_by_whose_it_belongs_to() {
+        let all = || {
+            vec![
+                window(1, Some(7), None),
+                window(2, Some(7), Some(1)),
+                window(3, Some(8), Some(1)),
+                window(4, None, Some(2)),
+                window(5, Some(8), None),
+                window(6, Some(9), Some(5)),
+                Window { modal: true, ..window(7, Some(8), None) },
+            ]
+        };
+        let ids = |own| beside(all(), own).iter().map(|w| w.id).collect::<Vec<_>>();
+        assert_eq!(ids(Some(7)), [3, 4, 7]);
+        assert!(ids(None).is_empty(), "whose windows are whose is not known");
+    }
+
+    #[test]
+    fn what_is_to_be_typed_names_the_window_where_a_shell_reads_it_as_it_is() {
+        let titled = |title: &str| Window { title: title.to_owned(), ..window(3, Some(8), Some(1)) };
+        let said = hint(&titled("Open \"it\""), false, false, "");
+        assert!(said.ends_with(r#"upload 'role=dialog label="Open \"it\""' FILE"#), "{said}");
+        for title in ["", "Don't", "a\u{1b}b"] {
+            let said = hint(&titled(title), false, false, "");
+            assert!(said.ends_with("upload 'role=dialog' FILE"), "{said}");
+        }
+        assert!(hint(&titled("Open"), true, true, "").contains(r#"upload 'role=dialog label="Open"' FILE"#));
+        let said = hint(&titled("Open"), false, true, "linux:env A=1 gedit");
+        assert!(
+            said.ends_with("open --private linux:desktop; stickpin --session all open 'linux:env A=1 gedit'"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn no_element_has_the_handle_of_a_chooser_of_another_process() {
+        assert!(is_foreign(Handle { scope: SCOPE, id: 1 }));
+        assert!(!is_foreign(Handle { scope: crate::ids::APP, id: 1 }));
+    }
+}

@@ -1,0 +1,71 @@
+//! Which window of the display a file chooser is. It is found out once, when the chooser is seen: what is typed later goes
+//! to that window, or nowhere.
+
+use crate::act::upload;
+use crate::app::chooser::Chooser;
+use crate::app::{LinuxDevice, ask, gone};
+use crate::extents::only_window_of;
+use crate::limits::FRAME;
+use std::time::Duration;
+use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_x11desk::{Window, windows};
+use tokio::time::{Instant, sleep};
+
+/// How long a window may take to be on the screen that the app says it shows.
+const SHOWN: Duration = Duration::from_secs(2);
+
+/// The windows of the display; none where there is no display.
+pub(crate) async fn on_screen(device: &mut LinuxDevice) -> Result<Vec<Window>> {
+    match device.screen.x11_if_any().await? {
+        Some(x11) => x11.run(windows::all).await,
+        None => Ok(Vec::new()),
+    }
+}
+
+/// The chooser with this path: as it was met, or as it is now.
+pub(crate) async fn chooser_known(device: &mut LinuxDevice, top: &str) -> Result<Chooser> {
+    match device.chooser.take().filter(|chooser| chooser.top == top) {
+        Some(chooser) => Ok(chooser),
+        None => window_of_chooser(device, top, None).await,
+    }
+}
+
+/// The chooser with this path and its window. `before`: what was on the screen before it came, where that is known.
+///
+/// # Errors
+/// `ELEMENT_NOT_FOUND` where it is gone, `UNSUPPORTED` where its window cannot be told from others.
+pub(crate) async fn window_of_chooser(
+    device: &mut LinuxDevice,
+    top: &str,
+    before: Option<&[u32]>,
+) -> Result<Chooser> {
+    let x11 = device.screen.x11("type keys").await?;
+    let title = upload::title_of(device, top);
+    let alike = upload::windows_called(device, &title);
+    let until = Instant::now() + SHOWN;
+    loop {
+        let windows = x11.run(windows::all).await?;
+        let size = ask::said(device, &[top.to_owned()]).await?.pop().flatten();
+        let size = size.map(|rect| (rect.width, rect.height));
+        let window = only_window_of(&windows, device.info.pid, &title, size, alike, before).cloned();
+        // It was among them when they were listed, if it is still there.
+        if !upload::is_shown(device, top).await? {
+            return Err(gone());
+        }
+        match window {
+            Some(window) => return Ok(Chooser { top: top.to_owned(), window }),
+            None if Instant::now() >= until => return Err(unknown_window(&title)),
+            None => sleep(FRAME).await,
+        }
+    }
+}
+
+/// The error of a chooser that nothing can be typed into, as it could go elsewhere.
+fn unknown_window(title: &str) -> Error {
+    let title = stickpin_tree::quote(title);
+    let message =
+        format!("the file chooser {title} is open, but its window cannot be told from others of the app");
+    Error::new(ErrorCode::Unsupported, message).hint(
+        "it has no file yet: stickpin snapshot -i shows it; press what closes the others, or fill its field",
+    )
+}

@@ -1,0 +1,108 @@
+//! Which way a press goes, by an element's own action or by the pointer, and where the pointer presses.
+
+use crate::app::LinuxDevice;
+use crate::model::{Interfaces, Object, Picture};
+use crate::roles::number as n;
+use stickpin_tree::Rect;
+
+/// Whether a press on an object is not done by the pointer.
+pub(crate) fn presses_by_action(device: &LinuxDevice, at: usize) -> bool {
+    let Some(picture) = device.last.as_ref().map(|last| &last.picture) else { return false };
+    let Some(object) = picture.objects.get(at) else { return false };
+    object.has(Interfaces::ACTION) && acts_itself(device, object.role)
+}
+
+/// Whether the action of something with this role does what a person's press does. Where there is a pointer, it does the
+/// rest:
+///
+/// - The actions of Qt's menus leave the menu open, which then takes all keys.
+/// - `Toggle` of Qt turns a box or tool button without `clicked` or `triggered`, which most apps act on.
+/// - GTK 3 over the bus alone locks up at the next key where its action shows a dialog from inside (`bus/orders.rs`).
+pub(crate) fn acts_itself(device: &LinuxDevice, role: u32) -> bool {
+    let profile = device.link.toolkit.profile();
+    let differs = profile.turns_without_click && (is_menu_item(role) || is_checkable(role))
+        || profile.locks_up_in_dialogs && !device.link.orders_apart();
+    is_pressed_by_action(role) && !(differs && device.screen.has_pointer())
+}
+
+/// Whether an object is a box of Qt around other controls that can be switched off together. A press inside it reaches
+/// those.
+pub(crate) fn is_group_box(device: &LinuxDevice, picture: &Picture, object: &Object) -> bool {
+    let is_control = |&child: &usize| !matches!(picture.objects[child].role, n::MENU | n::POPUP_MENU);
+    device.link.toolkit.profile().boxes_hold_controls
+        && device.screen.has_pointer()
+        && object.role == n::CHECK_BOX
+        && object.children.iter().any(is_control)
+}
+
+/// Where a press in the visible part of an object reaches it. Boxes of Qt have their indicator at the leading edge, and
+/// take no press behind their text; a spin box of GTK 4 has its buttons behind the text.
+pub(crate) fn press_point(device: &LinuxDevice, at: usize, visible: Rect) -> (f64, f64) {
+    let (x, y) = visible.center();
+    let Some(picture) = device.last.as_ref().map(|last| &last.picture) else { return (x, y) };
+    let Some(object) = picture.objects.get(at) else { return (x, y) };
+    let profile = device.link.toolkit.profile();
+    let leads = profile.takes_presses_on_text_only && is_checkable(object.role)
+        || profile.spins_behind_text && object.role == n::SPIN_BUTTON;
+    if !leads {
+        return (x, y);
+    }
+    let top = visible.y + INSET.min(visible.height / 2.0);
+    let y = if is_group_box(device, picture, object) { top } else { y };
+    (leading(visible, is_right_to_left(&object.name)), y)
+}
+
+/// How far from its leading edge something is pressed that does not take a press everywhere, in pixels.
+const INSET: f64 = 9.0;
+
+/// Where the leading edge of something is pressed, from the left.
+fn leading(visible: Rect, right_to_left: bool) -> f64 {
+    let inset = INSET.min(visible.width / 2.0);
+    if right_to_left { visible.x + visible.width - inset } else { visible.x + inset }
+}
+
+/// Whether the first letter of a text with a direction goes from right to left, as the layout around it does then.
+fn is_right_to_left(text: &str) -> bool {
+    let first = text.chars().find(|c| c.is_alphabetic());
+    first.is_some_and(
+        |c| matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}'),
+    )
+}
+
+fn is_menu_item(role: u32) -> bool {
+    matches!(role, n::MENU_ITEM | n::CHECK_MENU_ITEM | n::RADIO_MENU_ITEM)
+}
+
+fn is_checkable(role: u32) -> bool {
+    matches!(role, n::CHECK_BOX | n::RADIO_BUTTON | n::TOGGLE_BUTTON | n::SWITCH)
+}
+
+/// Roles whose own action is what a press does. A press on a row selects it, its action opens it.
+fn is_pressed_by_action(role: u32) -> bool {
+    is_menu_item(role)
+        || is_checkable(role)
+        || matches!(
+            role,
+            n::PUSH_BUTTON | n::PUSH_BUTTON_MENU | n::MENU | n::PAGE_TAB | n::LINK | n::COMBO_BOX
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leading_edge_is_where_the_text_begins() {
+        let visible = Rect { x: 100.0, y: 0.0, width: 300.0, height: 20.0 };
+        assert!((leading(visible, false) - 109.0).abs() < f64::EPSILON);
+        assert!((leading(visible, true) - 391.0).abs() < f64::EPSILON);
+        let narrow = Rect { width: 10.0, ..visible };
+        assert!((leading(narrow, false) - 105.0).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn direction_is_that_of_the_first_letter() {
+        assert!(is_right_to_left("1. \u{5e9}\u{5dc}\u{5d5}\u{5dd}") && is_right_to_left("\u{645}\u{631}"));
+        assert!(!is_right_to_left("Wrap \u{645}") && !is_right_to_left("12") && !is_right_to_left(""));
+    }
+}

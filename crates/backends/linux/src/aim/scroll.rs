@@ -1,0 +1,125 @@
+//! Scrolling a container, by its scroll bar or by the wheel.
+
+use crate::aim::{held, place, reveal, wheel};
+use crate::app::{LinuxDevice, reading, unknown};
+use crate::roles::number as n;
+use crate::settle;
+use std::time::Duration;
+use stickpin_device::{CancellationToken, ErrorCode, Performed, Result};
+use stickpin_tree::{Handle, Rect};
+use stickpin_x11desk::{picture, pings, pointer};
+
+/// Scrolls a container, or what is in the middle of the active window: by its scroll bar where it says how far it
+/// is, else by the wheel.
+pub(crate) async fn scroll(
+    device: &mut LinuxDevice,
+    target: Option<Handle>,
+    dx: f64,
+    dy: f64,
+) -> Result<Performed> {
+    if let Some(bars) = target.and_then(|t| reading::index(device, t)).map(|at| bars(device, at)) {
+        let mut moved = false;
+        for bar in bars {
+            let vertical = boxes_of(device, &bar).await?.is_some_and(|b| b.height > b.width);
+            moved |= reveal::scroll_by(device, &bar, if vertical { dy } else { dx }).await?;
+        }
+        if moved {
+            return Ok(Performed { handled: true, moved, ..Performed::default() });
+        }
+    }
+    let area = match target {
+        // A list may be longer than the pane that shows it.
+        Some(target) => match place::in_sight(device, target).await? {
+            Some(seen) => Some(seen),
+            None => place::boxes(device, &[target]).await?.pop().flatten(),
+        },
+        None => place::active_window(device).await?.map(|(_, window)| window.content()),
+    };
+    let Some(area) = area else { return Err(device.screen.unseen("scroll")) };
+    let (mut right, mut down, mut moved) = (notches(dx), notches(dy), false);
+    loop {
+        let turn = match wheel::wheel_at(device, target, area, (right != 0, down != 0)).await {
+            // As far as it goes.
+            Err(e) if moved && e.code == ErrorCode::ElementCovered => break,
+            turn => turn?,
+        };
+        let (over, on) = if turn.steady { (right, down) } else { (right.signum(), down.signum()) };
+        let changed = turn_wheel(device, target, area, turn.point, (over, on)).await?;
+        (right, down, moved) = (right - over, down - on, moved || changed);
+        if !changed || (right, down) == (0, 0) {
+            break;
+        }
+    }
+    Ok(Performed { handled: true, moved, ..Performed::default() })
+}
+
+/// Turns the wheel at a point; whether anything in an area around it looks different then.
+pub(crate) async fn turn_wheel(
+    device: &mut LinuxDevice,
+    target: Option<Handle>,
+    area: Rect,
+    (x, y): (f64, f64),
+    (right, down): (i32, i32),
+) -> Result<bool> {
+    let (sight, window) = held::own_window_at(device, "scroll", (x, y), target).await?;
+    let (x11, id) = (sight.x11, window.id);
+    let before = x11.run(move |d| picture::take(d, area)).await?;
+    x11.run(move |d| {
+        pointer::move_to(d, x, y)?;
+        pointer::wheel(d, right, down)?;
+        pings::await_delivery(d, id)
+    })
+    .await
+    .map_err(unknown)?;
+    // Whether anything moved shows on the screen, once it is drawn.
+    let cancel = CancellationToken::new();
+    settle::until_changed(device, SCROLLED, &cancel).await?;
+    let after = x11.run(move |d| picture::take(d, area)).await.map_err(unknown)?;
+    Ok(before != after)
+}
+
+/// The scroll bars of the nearest container around an object, itself included.
+pub(crate) fn bars(device: &LinuxDevice, at: usize) -> Vec<String> {
+    let Some(last) = &device.last else { return Vec::new() };
+    let objects = &last.picture.objects;
+    let pane = last.chain(at).into_iter().find(|&i| objects[i].role == n::SCROLL_PANE);
+    let children = pane.map(|pane| objects[pane].children.clone()).unwrap_or_default();
+    let bars = children.into_iter().filter(|&c| objects[c].role == n::SCROLL_BAR);
+    bars.map(|c| objects[c].path.clone()).collect()
+}
+
+pub(crate) async fn boxes_of(device: &mut LinuxDevice, path: &str) -> Result<Option<Rect>> {
+    let handle = device.ids.handle(path);
+    Ok(place::boxes(device, &[handle]).await?.pop().flatten())
+}
+
+/// What a notch of the wheel scrolls, in pixels: between what GTK, Qt and Firefox make of it.
+const NOTCH: f64 = 60.0;
+
+/// The most notches of one command.
+const NOTCHES: f64 = 200.0;
+
+/// How long a list may take to draw itself scrolled.
+const SCROLLED: Duration = Duration::from_millis(250);
+
+/// Notches of the wheel for so many pixels: at least one for any.
+fn notches(pixels: f64) -> i32 {
+    if pixels == 0.0 || !pixels.is_finite() {
+        return 0;
+    }
+    let count = (pixels.abs() / NOTCH).round().clamp(1.0, NOTCHES);
+    #[expect(clippy::cast_possible_truncation, reason = "within the bound above")]
+    let count = count as i32;
+    if pixels < 0.0 { -count } else { count }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pixels_become_notches_and_never_none() {
+        assert_eq!((notches(600.0), notches(-90.0), notches(3.0), notches(0.0)), (10, -2, 1, 0));
+        assert_eq!((notches(1e9), notches(f64::NAN)), (200, 0));
+    }
+}
