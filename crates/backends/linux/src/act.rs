@@ -6,6 +6,7 @@ pub(crate) mod focus;
 pub(crate) mod keyboard;
 pub(crate) mod mouse;
 mod pressing;
+pub(crate) mod screenshot;
 mod select;
 mod typed;
 pub(crate) mod upload;
@@ -17,8 +18,8 @@ use crate::bus::fault::Fault;
 use crate::bus::names::{ACTION, EDITABLE, PROPERTIES, VALUE};
 use crate::bus::{Args, Call, calls};
 use crate::limits::DONE;
+use crate::model::roles::number as n;
 use crate::model::{Interfaces, Object};
-use crate::roles::number as n;
 use std::time::Instant;
 use stickpin_device::{
     Action, CancellationToken, Dispatched, Error, ErrorCode, Landed, Performed, Result, is_plain,
@@ -190,7 +191,7 @@ async fn value_of(device: &mut LinuxDevice, object: &Object) -> Result<Performed
         Some(Err(fault)) => ask::refused(device, &object.path, fault).await.map(|()| None)?,
         None => None,
     };
-    Ok(Performed { value: value.map(crate::names::number), ..done() })
+    Ok(Performed { value: value.map(crate::model::names::number), ..done() })
 }
 
 /// The error of a press that the app answered with an error of its own. No toolkit does that of which we know what it did.

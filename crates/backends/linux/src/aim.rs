@@ -19,7 +19,7 @@ pub(crate) mod wheel;
 use crate::aim::there::unknown;
 use crate::app::look::Placed;
 use crate::app::{self, LinuxDevice, life, pointer, reading};
-use crate::extents::{common, has};
+use crate::model::extents::{common, has};
 use std::time::{Duration, Instant};
 use stickpin_device::{Aim, AimOptions, Hit, Result};
 use stickpin_tree::{Handle, Rect};
@@ -236,7 +236,7 @@ fn on_top(windows: &[Window], window: &Window, point: (f64, f64), alone: bool) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extents::tests::window;
+    use crate::model::extents::tests::window;
     use stickpin_x11desk::Extents;
 
     #[test]

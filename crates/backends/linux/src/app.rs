@@ -5,15 +5,17 @@ pub(crate) mod chooser;
 pub(crate) mod life;
 pub(crate) mod look;
 pub(crate) mod pointer;
+pub(crate) mod query;
 pub(crate) mod reading;
+pub(crate) mod settle;
 
 use crate::app::chooser::{Chooser, Foreign, is_foreign};
 use crate::app::pointer::Pressed;
 use crate::bus::{Desktop, Link};
 use crate::capture::Known;
 use crate::events::Heard;
-use crate::ids::{Ids, Where};
 use crate::limits::ACTIVATION;
+use crate::model::ids::{Ids, Where};
 use crate::model::{Object, Picture, parents, rows};
 use crate::screen::Screen;
 use hashbrown::HashMap;

@@ -1,12 +1,12 @@
 //! An open app: what the device trait promises, each part in a file of its own.
 
+use crate::act::screenshot;
 use crate::act::upload::foreign;
 use crate::act::{self, keyboard, mouse, upload};
 use crate::aim::{self, place, point};
+use crate::app::query;
+use crate::app::settle;
 use crate::app::{LinuxDevice, life, reading};
-use crate::query;
-use crate::screenshot;
-use crate::settle;
 use crate::verify;
 use async_trait::async_trait;
 use std::sync::Arc;

@@ -1,10 +1,15 @@
 //! What an app says of its objects, before it is a tree: plain values, so that recorded answers are as good as an app.
 
 pub(crate) mod asked;
+pub(crate) mod extents;
 pub(crate) mod floating;
+pub(crate) mod ids;
+pub(crate) mod names;
 pub(crate) mod overlaps;
 pub(crate) mod parents;
+pub(crate) mod roles;
 pub(crate) mod rows;
+pub(crate) mod states;
 
 use crate::toolkit::Toolkit;
 use serde::{Deserialize, Serialize};
@@ -107,7 +112,7 @@ pub(crate) struct Object {
 impl Object {
     /// What it is and what it is called, for messages.
     pub(crate) fn words(&self) -> String {
-        format!("{} {}", crate::roles::tag(self.role), stickpin_tree::quote(&self.name))
+        format!("{} {}", crate::model::roles::tag(self.role), stickpin_tree::quote(&self.name))
     }
 
     /// Bytes of all texts that are kept of it.
@@ -153,8 +158,8 @@ impl Picture {
     /// The window that is active: it says so, or it has the focus inside.
     pub(crate) fn active(&self) -> Option<usize> {
         let windows = &self.root().children;
-        let seen = |&&w: &&usize| crate::states::seen(self.objects[w].states, self.toolkit);
-        let active = windows.iter().filter(seen).find(|&&w| self.objects[w].is(crate::states::ACTIVE));
+        let seen = |&&w: &&usize| crate::model::states::seen(self.objects[w].states, self.toolkit);
+        let active = windows.iter().filter(seen).find(|&&w| self.objects[w].is(crate::model::states::ACTIVE));
         active.or_else(|| windows.iter().filter(seen).find(|&&w| self.has_focus(w))).copied()
     }
 
@@ -167,7 +172,7 @@ impl Picture {
     }
 
     fn has_focus(&self, window: usize) -> bool {
-        self.inside(window).any(|at| self.objects[at].is(crate::states::FOCUSED))
+        self.inside(window).any(|at| self.objects[at].is(crate::model::states::FOCUSED))
     }
 
     /// An object and all that stands in it, in its order and each once: what is not shown may stand at many places, and in
@@ -188,7 +193,7 @@ pub(crate) const EMBEDDED: char = '\u{fffc}';
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::states;
+    use crate::model::states;
 
     #[test]
     fn the_title_is_that_of_the_active_window_and_of_no_menu() {

@@ -5,21 +5,19 @@
 mod floors;
 
 use floors::Imports;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Files of `src` and folders with their file, the lowest floor first; those of one floor may import each other.
 const FLOORS: &[&str] = &[
-    "toolkit limits names",
-    "bus ids opening",
-    "states",
-    "roles",
-    "extents model events",
-    "capture tables",
+    "toolkit limits",
+    "bus opening",
+    "model events",
+    "capture",
     "screen",
-    "app query settle",
+    "app",
     "aim",
     "verify",
-    "act screenshot",
+    "act",
     "device",
     "provider::app_dirs provider::config provider::installed",
     "provider::launch",
@@ -30,8 +28,18 @@ const FLOORS: &[&str] = &[
 /// Files that may be in one circle of imports.
 const LARGEST: usize = 6;
 
+/// Methods that a type may have, its own and those of traits.
+const METHODS: usize = 40;
+
+/// Files that a folder may have.
+const FILES: usize = 20;
+
+fn src() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
 fn imports() -> Imports {
-    Imports::of(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &[])
+    Imports::of(&src(), &[])
 }
 
 #[test]
@@ -56,10 +64,23 @@ fn a_wrong_import_and_a_large_circle_are_named() {
     assert_eq!(imports.circles(LARGEST).len(), 1);
 }
 
+#[test]
+fn no_folder_has_too_many_files() {
+    assert_eq!(floors::full_folders(&src(), FILES), []);
+    assert!(!floors::full_folders(&src(), 10).is_empty(), "the search finds nothing");
+}
+
+#[test]
+fn no_type_has_too_many_methods() {
+    let sources = floors::sources(&src(), &[]);
+    assert_eq!(floors::large_types(&sources, METHODS), []);
+    assert!(!floors::large_types(&sources, 20).is_empty(), "the search finds nothing");
+}
+
 /// What is true of one toolkit stands in `toolkit/`: who names one elsewhere decides by it.
 #[test]
 fn toolkits_are_named_in_one_folder() {
-    let mut sources = floors::sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &[]);
+    let mut sources = floors::sources(&src(), &[]);
     let named = |sources: &floors::Sources| -> Vec<String> {
         let decides = |code: &str| {
             let code = code.split("mod tests {").next().unwrap_or_default();

@@ -1,15 +1,15 @@
 //! What a field holds once a text was put into it. Some take it in when they get to it, some complete it, and some say
 //! that they took it and did not.
 
+use crate::app::query;
 use crate::app::{LinuxDevice, life, unknown};
 use crate::bus::calls::property;
 use crate::bus::fault::Fault;
 use crate::bus::names::TEXT;
 use crate::limits::FRAME;
 use crate::model::Object;
-use crate::query;
-use crate::roles::number::PASSWORD;
-use crate::states as s;
+use crate::model::roles::number::PASSWORD;
+use crate::model::states as s;
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Performed, Result};
 use tokio::time::{Instant, sleep};

@@ -7,7 +7,7 @@ use crate::bus::names::ACTION;
 use crate::bus::{Args, Call};
 use crate::limits::DONE;
 use crate::model::Object;
-use crate::states as s;
+use crate::model::states as s;
 use stickpin_device::{Action, CancellationToken, Notice, Performed, Result};
 use stickpin_tree::Handle;
 

@@ -12,9 +12,9 @@ use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, SELECTION};
 use crate::bus::{Args, Call, Message};
 use crate::limits::DONE;
+use crate::model::roles::number as n;
+use crate::model::states as s;
 use crate::model::{Interfaces, Object};
-use crate::roles::number as n;
-use crate::states as s;
 use stickpin_device::{Dispatched, Error, ErrorCode, Performed, Result};
 use stickpin_tree::{Handle, quote};
 

@@ -10,13 +10,13 @@ use crate::bus::fault::Fault;
 use crate::bus::names::ACCESSIBLE;
 use crate::bus::{Args, Call};
 use crate::capture::ask::{Ask, Questions};
-use crate::extents::has;
+use crate::model::extents::has;
 use crate::model::floating::floats;
 use crate::model::overlaps::{is_of, words};
 use crate::model::parents::popup_in;
+use crate::model::roles::{is_wrapper, number as role};
+use crate::model::states as s;
 use crate::model::{Object, Picture, rows};
-use crate::roles::{is_wrapper, number as role};
-use crate::states as s;
 use crate::toolkit::Toolkit;
 use stickpin_device::{Hit, Result};
 

@@ -4,11 +4,11 @@ use crate::aim::hit;
 use crate::app::ask::extents_said;
 use crate::app::look::{Placed, Sight};
 use crate::app::{LinuxDevice, ask, life, reading};
-use crate::extents::{self, common, has};
+use crate::model::extents::{self, common, has};
 use crate::model::floating::floats;
 use crate::model::parents::{POPOVER, chain, is_entry, popup_in};
+use crate::model::roles::number as n;
 use crate::model::{Object, Picture};
-use crate::roles::number as n;
 use crate::toolkit::Popups;
 use hashbrown::HashMap;
 use stickpin_device::Result;
@@ -273,7 +273,7 @@ pub(crate) async fn active_window(device: &mut LinuxDevice) -> Result<Option<(X1
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extents::tests::window;
+    use crate::model::extents::tests::window;
     use crate::model::parents::DEEP;
     use crate::toolkit::Toolkit;
 

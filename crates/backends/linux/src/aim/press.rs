@@ -1,8 +1,8 @@
 //! Which way a press goes, by an element's own action or by the pointer, and where the pointer presses.
 
 use crate::app::LinuxDevice;
+use crate::model::roles::number as n;
 use crate::model::{Interfaces, Object, Picture};
-use crate::roles::number as n;
 use stickpin_tree::Rect;
 
 /// Whether a press on an object is not done by the pointer.

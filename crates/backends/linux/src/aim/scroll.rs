@@ -1,9 +1,9 @@
 //! Scrolling a container, by its scroll bar or by the wheel.
 
 use crate::aim::{held, place, reveal, wheel};
+use crate::app::settle;
 use crate::app::{LinuxDevice, reading, unknown};
-use crate::roles::number as n;
-use crate::settle;
+use crate::model::roles::number as n;
 use std::time::Duration;
 use stickpin_device::{CancellationToken, ErrorCode, Performed, Result};
 use stickpin_tree::{Handle, Rect};

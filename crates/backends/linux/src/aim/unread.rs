@@ -68,8 +68,8 @@ pub(crate) async fn above_now(device: &mut LinuxDevice, path: &str) -> Result<Op
 mod tests {
     use super::*;
     use crate::bus::names::ROOT;
-    use crate::roles::number as role;
-    use crate::states as s;
+    use crate::model::roles::number as role;
+    use crate::model::states as s;
     use crate::tests::heap::{Heap, Thing, at, covered, read};
     use crate::toolkit::Toolkit;
 

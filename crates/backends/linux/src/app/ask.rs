@@ -6,7 +6,7 @@ use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, COMPONENT, SCREEN};
 use crate::bus::{Args, Call, Cursor, Link};
 use crate::model::rows;
-use crate::states as s;
+use crate::model::states as s;
 use stickpin_device::{Dispatched, Result};
 use stickpin_tree::Rect;
 

@@ -8,8 +8,8 @@ use crate::bus::names::{
 };
 use crate::bus::{Args, Call, Cursor, Link, Message, calls};
 use crate::limits::{TEXT, TEXTS};
+use crate::model::states;
 use crate::model::{Interfaces, Object, Picture};
-use crate::states;
 use crate::toolkit::Toolkit;
 
 /// One question about one object.

@@ -1,9 +1,9 @@
 //! Labels that nothing but their place ties to their field.
 
 use super::grouped;
+use crate::model::names;
+use crate::model::roles::{is_field, number as role, number as n};
 use crate::model::{Object, Picture};
-use crate::names;
-use crate::roles::{is_field, number as role, number as n};
 use hashbrown::HashMap;
 
 /// How far above a field its label may end, in pixels.

@@ -5,8 +5,8 @@ use crate::bus::body::reference;
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, SELECTION};
 use crate::bus::{Args, Call, Link, calls};
+use crate::model::roles::number as role;
 use crate::model::{Interfaces, Picture};
-use crate::roles::number as role;
 
 /// Writes down what is chosen, as the text of the combo box.
 ///

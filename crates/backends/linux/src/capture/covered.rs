@@ -1,9 +1,9 @@
 //! Windows of Firefox that show nothing. It says so of all that is in a window which others cover entirely, or which is
 //! minimised; only the window itself goes on being shown.
 
-use crate::ids::Ids;
 use crate::model::Picture;
-use crate::states as s;
+use crate::model::ids::Ids;
+use crate::model::states as s;
 use hashbrown::HashSet;
 use stickpin_tree::Handle;
 
@@ -33,9 +33,9 @@ pub(super) fn behind(picture: &Picture, ids: &Ids, watch: &[Handle]) -> Vec<Hand
 mod tests {
     use super::*;
     use crate::capture::tree::build;
-    use crate::ids::{APP, Where};
     use crate::model::Object;
-    use crate::roles::number as role;
+    use crate::model::ids::{APP, Where};
+    use crate::model::roles::number as role;
     use crate::toolkit::Toolkit;
     use stickpin_tree::{Role, Tree};
 

@@ -3,10 +3,11 @@
 //! Qt says it of every widget that hands the focus on to another one (`QWidget::setFocusProxy`, the buttons of a status bar
 //! that hand it to the editor), and of the current item of every list, whether or not the keys go to that list.
 
+use crate::limits;
 use crate::model::Picture;
 use crate::model::parents::chain;
-use crate::roles::number as n;
-use crate::{limits, states as s};
+use crate::model::roles::number as n;
+use crate::model::states as s;
 use hashbrown::HashSet;
 
 /// Objects that say that they have the focus, and have it not.

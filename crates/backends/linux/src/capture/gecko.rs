@@ -6,9 +6,9 @@ use super::ask::Ask;
 use crate::bus::body::reference;
 use crate::bus::fault::Fault;
 use crate::bus::{Args, Call, Link};
+use crate::model::roles::number as role;
+use crate::model::states;
 use crate::model::{EMBEDDED, Interfaces, Object};
-use crate::roles::number as role;
-use crate::states;
 use hashbrown::HashMap;
 
 /// What text that nobody acts on says of itself, and no more. One that has the focus, or can have it, can be selected,

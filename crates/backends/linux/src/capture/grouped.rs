@@ -1,8 +1,8 @@
 //! Names that are only the title of the group around: Qt calls by it whatever stands in a group box and has no label. Several
 //! fields would bear one name, which the group says already. The only thing in a box keeps it: it is what the box is about.
 
+use crate::model::roles::{self, is_field, number as n};
 use crate::model::{Object, Picture};
-use crate::roles::{self, is_field, number as n};
 use crate::toolkit::Toolkit;
 use hashbrown::{HashMap, HashSet};
 

@@ -5,7 +5,7 @@
 //! siblings). So pages that make their rows cell by cell have them wrong.
 
 use crate::model::Picture;
-use crate::roles::number as n;
+use crate::model::roles::number as n;
 use hashbrown::HashSet;
 
 /// The objects that are headers of rows whatever Gecko says: the first of a row of cells, where no columns begin.

@@ -14,9 +14,10 @@ mod parked;
 mod popups;
 pub(crate) mod read;
 mod switched;
+pub(crate) mod tables;
 pub(crate) mod tree;
 
-use crate::tables::Cells;
+use crate::capture::tables::Cells;
 
 /// What a reading leaves for the next one.
 #[derive(Debug, Clone, Default)]

@@ -7,8 +7,8 @@ use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, COMPONENT, WINDOW};
 use crate::bus::{Args, Call, Link, Message, calls};
 use crate::model::parents::up;
+use crate::model::roles::number as role;
 use crate::model::{Interfaces, Object, Picture};
-use crate::roles::number as role;
 use hashbrown::{HashMap, HashSet};
 
 /// How far above what is at a point the object may be that an app lists.

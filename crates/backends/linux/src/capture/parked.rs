@@ -6,7 +6,7 @@
 
 use crate::model::Picture;
 use crate::model::floating::floats;
-use crate::roles::number as n;
+use crate::model::roles::number as n;
 
 /// The windows with such parts, and the parts: where they are is to be asked.
 pub(super) fn asked(picture: &Picture) -> Vec<usize> {
@@ -61,7 +61,7 @@ fn apart(a: [i32; 4], b: [i32; 4]) -> bool {
 mod tests {
     use super::*;
     use crate::model::Object;
-    use crate::states as s;
+    use crate::model::states as s;
     use crate::toolkit::Toolkit;
 
     #[test]

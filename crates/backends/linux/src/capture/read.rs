@@ -14,9 +14,9 @@ use crate::bus::names::ROOT;
 use crate::bus::{Link, guest};
 use crate::limits::{CHILDREN, DEPTH, OBJECTS, TEXTS};
 use crate::model::asked::{is_mute, may_be_socket};
+use crate::model::roles::number as role;
+use crate::model::states;
 use crate::model::{Object, Picture};
-use crate::roles::number as role;
-use crate::states;
 use hashbrown::HashMap;
 
 /// Reads what the app shows. `known` is what the last reading has left, and is what this one leaves then.
@@ -29,7 +29,7 @@ pub(crate) async fn read(link: &Link, known: &mut Known) -> Result<Picture, Faul
     let popups = reading.popups(link, &mut known.appeared).await?;
     reading.descend(link, popups).await?;
     once(&mut reading.picture, &reading.named);
-    crate::tables::read(link, &mut reading.picture, &mut known.cells).await?;
+    crate::capture::tables::read(link, &mut reading.picture, &mut known.cells).await?;
     reading.details(link).await?;
     pages::leave_hidden(link, &mut reading.picture).await?;
     switched::leave_hidden(link, &mut reading.picture).await?;

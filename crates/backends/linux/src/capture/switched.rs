@@ -9,9 +9,9 @@ use super::pages::{Page, at_points, read};
 use crate::bus::Link;
 use crate::bus::fault::Fault;
 use crate::model::parents::{parents, top};
+use crate::model::roles::number as role;
+use crate::model::states;
 use crate::model::{Interfaces, Object, Picture};
-use crate::roles::number as role;
-use crate::states;
 
 /// What the tabs of such stacks stand in is called after its class.
 const SWITCHER: &str = "AdwViewSwitcher";

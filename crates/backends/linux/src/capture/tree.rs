@@ -6,11 +6,12 @@ mod named;
 mod values;
 
 use super::{beside, covered, focus, grouped, headers};
-use crate::ids::{APP, Ids, Where};
 use crate::limits::DEPTH;
+use crate::model::ids::{APP, Ids, Where};
+use crate::model::names;
+use crate::model::roles::{self, Above, is_field, number as n};
+use crate::model::states as s;
 use crate::model::{EMBEDDED, Object, Picture};
-use crate::roles::{self, Above, is_field, number as n};
-use crate::{names, states as s};
 use hashbrown::{HashMap, HashSet};
 use kinds::{has_pieces, holds_page, is_menu, is_part, is_popup, meant, opens};
 use named::text_below;

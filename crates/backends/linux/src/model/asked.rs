@@ -1,8 +1,8 @@
 //! What an object need not be asked.
 
 use crate::bus::Link;
+use crate::model::roles::number as role;
 use crate::model::{Object, Picture};
-use crate::roles::number as role;
 use crate::toolkit::Toolkit;
 
 /// Whether an object may be a place for another process (`AtkSocket`): it has no other children, and lists not even that.

@@ -1,8 +1,8 @@
 //! What floats above its window.
 
 use crate::model::Object;
-use crate::roles::number as n;
-use crate::states as s;
+use crate::model::roles::number as n;
+use crate::model::states as s;
 
 /// Whether a part of a window of Qt is a window of its own.
 pub(crate) fn floats(object: &Object) -> bool {

@@ -1,9 +1,11 @@
 //! What of a picture may lie over an object, and whether it belongs to it.
 
+use crate::model::extents;
 use crate::model::parents::{POPOVER, chain, popup_in};
+use crate::model::roles;
+use crate::model::roles::number as role;
+use crate::model::states;
 use crate::model::{Object, Picture};
-use crate::roles::number as role;
-use crate::{extents, roles, states};
 use stickpin_tree::Rect;
 
 /// Whether an object that lies where another one is belongs to it, wherever it stands in the tree.

@@ -1,7 +1,7 @@
 //! The way from an object up to its window.
 
 use crate::model::Picture;
-use crate::roles::number as n;
+use crate::model::roles::number as n;
 
 /// Indices from an object up to its window, itself first.
 pub(crate) fn chain(picture: &Picture, at: usize) -> Vec<usize> {

@@ -1,7 +1,7 @@
 //! Marks of rows that are made of cells.
 
+use crate::model::roles::number as role;
 use crate::model::{Object, Picture};
-use crate::roles::number as role;
 
 /// What is added to the path of a row's first cell to name the row, which the app has no object for.
 pub(crate) const ROW: &str = "#row";

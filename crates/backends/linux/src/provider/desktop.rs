@@ -4,6 +4,7 @@
 mod apps;
 mod inaccessible;
 
+use crate::act::screenshot::nowhere;
 use crate::app::{end_child, lost};
 use crate::bus::Desktop;
 use crate::events::Heard;
@@ -11,7 +12,6 @@ use crate::opening::{Opening, unsaid};
 use crate::provider::config::{LinuxProvider, QUIET, no_registry};
 use crate::provider::launch::Launched;
 use crate::screen::Screen;
-use crate::screenshot::nowhere;
 use apps::{App, Hub, Registry};
 use async_trait::async_trait;
 use futures_util::future::join_all;

@@ -4,8 +4,8 @@
 use super::heap::{Heap, Thing};
 use super::speaker::{Answers, Speaker, object, unknown};
 use crate::bus::{Link, names};
-use crate::roles::number as n;
-use crate::states as s;
+use crate::model::roles::number as n;
+use crate::model::states as s;
 use crate::toolkit::Toolkit;
 use std::time::Duration;
 use stickpin_device::{Action, CancellationToken, CaptureRequest, Captured, Device};

@@ -5,10 +5,10 @@ use crate::bus::{Addresses, Desktop, Link};
 use crate::capture::read::read;
 use crate::capture::tree::build;
 use crate::capture::{Known, gecko};
-use crate::ids::{Ids, Where};
 use crate::model::Picture;
+use crate::model::ids::{Ids, Where};
 use crate::model::parents::chain;
-use crate::roles::number;
+use crate::model::roles::number;
 use hashbrown::HashMap;
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -68,7 +68,7 @@ fn what_is_folded_away_is_hidden_and_what_left_is_not() {
     let without = tree_of(&picture, &ids, &[ok, never]);
     assert!(without.find_handle(ok).is_none());
     assert_eq!(without.hidden(), [ok]);
-    picture.objects[at].states |= crate::states::DEFUNCT;
+    picture.objects[at].states |= crate::model::states::DEFUNCT;
     assert!(tree_of(&picture, &ids, &[ok]).hidden().is_empty());
 }
 

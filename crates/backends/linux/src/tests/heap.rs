@@ -3,7 +3,7 @@
 use super::speaker::{Answers, Speaker, object, unknown};
 use crate::app::LinuxDevice;
 use crate::bus::names;
-use crate::states as s;
+use crate::model::states as s;
 use crate::toolkit::Toolkit;
 use stickpin_device::{CaptureRequest, Device, Hit};
 use zbus::{Message, Variant};

@@ -4,7 +4,7 @@ use super::speaker::{Answers, Speaker, object, unknown};
 use crate::app::LinuxDevice;
 use crate::bus::names;
 use crate::model::Object;
-use crate::states as s;
+use crate::model::states as s;
 use std::sync::Arc;
 use stickpin_device::{
     Action, CancellationToken, CaptureRequest, Captured, Device, Dispatched, Error, ErrorCode, Performed,

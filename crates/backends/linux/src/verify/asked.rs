@@ -3,10 +3,10 @@
 use crate::capture::ask::{Ask, Questions};
 use crate::capture::pages::Spot;
 use crate::model::asked::may_be_socket;
+use crate::model::roles::{self, number as role};
 use crate::model::rows::ROW;
+use crate::model::states;
 use crate::model::{Object, Picture, parents};
-use crate::roles::{self, number as role};
-use crate::states;
 use hashbrown::HashSet;
 use std::sync::Arc;
 use stickpin_tree::Handle;

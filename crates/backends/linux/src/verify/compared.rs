@@ -3,8 +3,8 @@
 use super::asked::Again;
 use crate::bus::fault::Fault;
 use crate::bus::{Link, guest};
+use crate::model::states;
 use crate::model::{Object, Picture};
-use crate::states;
 
 /// What was asked again, as it is now.
 #[derive(Debug)]

@@ -279,7 +279,7 @@ mod tests {
     use crate::app::chooser::is_foreign;
 
     fn window(id: u32, pid: Option<u32>, transient_for: Option<u32>) -> Window {
-        Window { pid, transient_for, ..crate::extents::tests::window(id, "", (0.0, 0.0, 9.0, 9.0)) }
+        Window { pid, transient_for, ..crate::model::extents::tests::window(id, "", (0.0, 0.0, 9.0, 9.0)) }
     }
 
     #[test]
@@ -320,6 +320,6 @@ mod tests {
     #[test]
     fn no_element_has_the_handle_of_a_chooser_of_another_process() {
         assert!(is_foreign(Handle { scope: SCOPE, id: 1 }));
-        assert!(!is_foreign(Handle { scope: crate::ids::APP, id: 1 }));
+        assert!(!is_foreign(Handle { scope: crate::model::ids::APP, id: 1 }));
     }
 }

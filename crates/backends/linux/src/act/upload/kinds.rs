@@ -1,9 +1,9 @@
 //! What in an app is a file chooser, where its field for paths is, and whether it is one to save in. Pure.
 
 use crate::limits;
+use crate::model::roles::{is_field, number as n};
+use crate::model::states as s;
 use crate::model::{Object, Picture};
-use crate::roles::{is_field, number as n};
-use crate::states as s;
 use crate::toolkit::Chooser;
 use std::path::PathBuf;
 

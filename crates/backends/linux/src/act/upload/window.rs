@@ -4,8 +4,8 @@
 use crate::act::upload;
 use crate::app::chooser::Chooser;
 use crate::app::{LinuxDevice, ask, gone};
-use crate::extents::only_window_of;
 use crate::limits::FRAME;
+use crate::model::extents::only_window_of;
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_x11desk::{Window, windows};

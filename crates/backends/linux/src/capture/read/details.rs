@@ -7,9 +7,9 @@ use crate::capture::ask::{Ask, Questions};
 use crate::capture::beside::lacks_name;
 use crate::capture::{gecko, grouped, pages, parked};
 use crate::model::asked::is_mute;
+use crate::model::roles::{is_field, number as role};
+use crate::model::states;
 use crate::model::{Interfaces, Object, Picture};
-use crate::roles::{is_field, number as role};
-use crate::states;
 use crate::toolkit::Toolkit;
 
 impl Reading {

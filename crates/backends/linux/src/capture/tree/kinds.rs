@@ -1,10 +1,10 @@
 //! What an object is in the tree: its role and its states, by what it says of itself, and what stands in it and above it.
 
 use crate::limits::TEXT;
+use crate::model::roles::{self, Above, is_field, number as n};
 use crate::model::rows::{LEADS, is_box, is_piece};
+use crate::model::states as s;
 use crate::model::{Interfaces, Object, Picture};
-use crate::roles::{self, Above, is_field, number as n};
-use crate::states as s;
 use crate::toolkit::Toolkit;
 use stickpin_tree::{Role, States};
 

@@ -3,10 +3,11 @@
 use super::Building;
 use super::kinds::{has_pieces, holds_page, is_grid_item, is_line, takes_press};
 use crate::capture::pages;
+use crate::model::names;
+use crate::model::roles::{self, Above, is_field, number as n};
 use crate::model::rows::is_piece;
+use crate::model::states as s;
 use crate::model::{Object, Picture};
-use crate::roles::{self, Above, is_field, number as n};
-use crate::{names, states as s};
 
 /// A name, and where it comes from.
 #[derive(Debug, Default)]

@@ -2,9 +2,10 @@
 
 use super::named::text_below;
 use crate::limits::TEXT;
+use crate::model::names;
+use crate::model::roles::{is_field, number as n};
+use crate::model::states as s;
 use crate::model::{Object, Picture};
-use crate::roles::{is_field, number as n};
-use crate::{names, states as s};
 use stickpin_tree::{Role, States};
 
 /// The value that a person sees in a control.

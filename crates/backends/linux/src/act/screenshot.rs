@@ -2,7 +2,7 @@
 
 use crate::aim::place;
 use crate::app::LinuxDevice;
-use crate::extents::around;
+use crate::model::extents::around;
 use stickpin_device::{Error, ErrorCode, Result, Shot, ShotRequest};
 use stickpin_tree::Rect;
 use stickpin_x11desk::{Window, windows};

@@ -16,9 +16,9 @@ use crate::bus::fault::Fault;
 use crate::bus::names::ACCESSIBLE;
 use crate::bus::{Args, Call, Link, Message};
 use crate::capture::ask::{Ask, Questions, WHOLE};
+use crate::model::roles::number as role;
+use crate::model::states;
 use crate::model::{Interfaces, Object, Picture};
-use crate::roles::number as role;
-use crate::states;
 use hashbrown::HashMap;
 use std::ops::Range;
 

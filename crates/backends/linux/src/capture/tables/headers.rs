@@ -6,8 +6,8 @@ use crate::bus::names::ACCESSIBLE;
 use crate::bus::{Args, Call, Link};
 use crate::capture::ask::{Ask, WHOLE};
 use crate::model::Picture;
-use crate::roles::number as role;
-use crate::states;
+use crate::model::roles::number as role;
+use crate::model::states;
 use hashbrown::HashMap;
 
 /// What stands above the columns of a table and before its rows.

@@ -4,8 +4,8 @@
 //! Mappings (Core-AAM 1.2, table of role mappings, column "ATK/AT-SPI") name the ARIA role that a toolkit shows under this
 //! role, the row says so; the others are what the header's own description of the role comes to.
 
-use crate::roles::number as role;
-use crate::states;
+use crate::model::roles::number as role;
+use crate::model::states;
 use crate::toolkit::Toolkit;
 use stickpin_tree::{Role, States};
 

@@ -2,10 +2,10 @@
 
 use super::headers::Headers;
 use super::{Part, Place};
+use crate::model::roles::number as role;
 use crate::model::rows::{LEADS, ROW};
+use crate::model::states;
 use crate::model::{Object, Picture};
-use crate::roles::number as role;
-use crate::states;
 
 /// States of what has something below it.
 pub(super) const OPENS: u64 = states::EXPANDABLE | states::EXPANDED | states::COLLAPSED;

@@ -7,7 +7,7 @@ use super::{Place, object_in};
 use crate::bus::fault::Fault;
 use crate::bus::names::ACCESSIBLE;
 use crate::bus::{Args, Call, Link};
-use crate::roles::number as role;
+use crate::model::roles::number as role;
 
 /// The cells behind the last whole row, with their places. `count` is how many children the table has.
 ///

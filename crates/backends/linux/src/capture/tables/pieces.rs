@@ -5,9 +5,9 @@ use super::{Place, look_at};
 use crate::bus::Link;
 use crate::bus::fault::Fault;
 use crate::capture::ask::{Ask, Questions, WHOLE};
+use crate::model::roles::number as role;
+use crate::model::states;
 use crate::model::{Interfaces, Object, Picture};
-use crate::roles::number as role;
-use crate::states;
 
 /// What is read of one cell at most.
 const PIECES: usize = 16;
