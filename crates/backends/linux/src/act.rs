@@ -13,7 +13,7 @@ pub(crate) mod upload;
 
 use crate::act::filled::comparable;
 use crate::aim::{press, scroll};
-use crate::app::{LinuxDevice, ask, reading};
+use crate::app::{App, LinuxDevice, Reading, ask, reading};
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACTION, EDITABLE, PROPERTIES, VALUE};
 use crate::bus::{Args, Call, calls};
@@ -56,7 +56,9 @@ pub(crate) async fn act(
                 if let Some(performed) = press(device, *target).await? {
                     return Ok(performed);
                 }
-                if reading::index(device, *target).is_some_and(|at| press::presses_by_action(device, at)) {
+                if reading::index(&device.app, &device.reading, *target)
+                    .is_some_and(|at| press::presses_by_action(&device.app, &device.reading, at))
+                {
                     return mouse::press_unless_covered(device, *target, cancel).await?;
                 }
             }
@@ -64,7 +66,7 @@ pub(crate) async fn act(
         }
         Action::Fill { target, text } => {
             let focused = focus::focus_to_fill(device, *target).await?;
-            let performed = match fill(device, *target, text, cancel).await? {
+            let performed = match fill(&device.app, &device.reading, *target, text, cancel).await? {
                 performed if performed.handled => performed,
                 _ => keyboard::fill_by_keys(device, *target, text, cancel).await?,
             };
@@ -76,7 +78,9 @@ pub(crate) async fn act(
         }
         Action::Type { target, text } => typed::type_text(device, *target, text, cancel).await,
         Action::Key { modifiers, key } => keyboard::chord(device, *modifiers, key, cancel).await,
-        Action::Scroll { target, dx, dy } => scroll::scroll(device, *target, *dx, *dy).await,
+        Action::Scroll { target, dx, dy } => {
+            scroll::scroll(&device.app, &device.reading, *target, *dx, *dy).await
+        }
         Action::Choose { point, target } => upload::choose(device, *point, *target, cancel).await,
         Action::Upload { target, files } => upload::give_files(device, *target, files, cancel).await,
         // What takes a drop does not say so.
@@ -89,26 +93,28 @@ pub(crate) async fn act(
 /// # Errors
 /// `ELEMENT_NOT_FOUND`, `BACKEND_LOST`.
 pub(crate) async fn press(device: &mut LinuxDevice, target: Handle) -> Result<Option<Performed>> {
-    let object = reading::object(device, target)?;
-    if !reading::index(device, target).is_some_and(|at| press::presses_by_action(device, at)) {
+    let object = reading::object(&device.app, &device.reading, target)?;
+    if !reading::index(&device.app, &device.reading, target)
+        .is_some_and(|at| press::presses_by_action(&device.app, &device.reading, at))
+    {
         return Ok(None);
     }
-    let actions = ask::actions_of(device, &object.path).await?;
+    let actions = ask::actions_of(&device.app, &object.path).await?;
     let Some(index) = own_action(&actions) else { return Ok(None) };
     // A button of Qt may have a menu on a part of it only: what a press does then, no action does.
     let menu = usize::try_from(index).is_ok_and(|at| actions[at].eq_ignore_ascii_case("showmenu"));
-    if menu && device.link.toolkit.profile().menu_on_a_part && device.screen.has_pointer() {
+    if menu && device.app.link.toolkit.profile().menu_on_a_part && device.app.screen.has_pointer() {
         return Ok(None);
     }
     if let Some(action) = usize::try_from(index).ok().and_then(|at| actions.get(at)) {
-        pressing::tell_of_toggle(device, &object, action, "there is no pointer");
+        pressing::tell_of_toggle(&device.app, &object, action, "there is no pointer");
     }
-    if device.link.toolkit.profile().acts_later {
+    if device.app.link.toolkit.profile().acts_later {
         device.activated = Some((object.path.clone(), Instant::now()));
     }
     let args = Args::new().int(index);
     let call = Call { path: &object.path, interface: ACTION, member: "DoAction", args };
-    let answer = device.link.order(&call, DONE).await;
+    let answer = device.app.link.order(&call, DONE).await;
     if let Some((_, at)) = device.activated.as_mut().filter(|_| matches!(answer, Ok(Some(_)))) {
         // It may have been busy until then: its time runs from when it takes the word.
         *at = Instant::now();
@@ -122,18 +128,19 @@ pub(crate) async fn press(device: &mut LinuxDevice, target: Handle) -> Result<Op
         // It may have failed behind what it did: another press could be the second one.
         Err(Fault::Refused(why)) => Err(perhaps_pressed(&object, &why)),
         // It has no such action, or no such object, and did nothing.
-        Err(fault) => ask::refused(device, &object.path, fault).await.map(|()| None),
+        Err(fault) => ask::refused(&device.app, &object.path, fault).await.map(|()| None),
     }
 }
 
 /// Replaces the content of a field, and reads it back.
 async fn fill(
-    device: &mut LinuxDevice,
+    app: &App,
+    reading: &Reading,
     target: Handle,
     text: &str,
     cancel: &CancellationToken,
 ) -> Result<Performed> {
-    let object = reading::object(device, target)?;
+    let object = reading::object(app, reading, target)?;
     if object.role == n::TERMINAL {
         return Err(Error::new(ErrorCode::InvalidArgs, "what stands in a terminal cannot be replaced")
             .hint("stickpin type TEXT types into it; stickpin key Enter sends it"));
@@ -146,15 +153,15 @@ async fn fill(
     {
         let args = Args::new().text(VALUE).text("CurrentValue").variant_double(number);
         let call = Call { path: &object.path, interface: PROPERTIES, member: "Set", args };
-        match device.link.order(&call, DONE).await {
-            Ok(_) => return value_of(device, &object).await,
-            Err(fault) => ask::refused(device, &object.path, fault).await?,
+        match app.link.order(&call, DONE).await {
+            Ok(_) => return value_of(app, &object).await,
+            Err(fault) => ask::refused(app, &object.path, fault).await?,
         }
     }
-    if (hides || object.has(Interfaces::EDITABLE)) && set_text(device, &object, text).await? {
-        let value = match filled::holds(device, &object, text).await {
+    if (hides || object.has(Interfaces::EDITABLE)) && set_text(app, &object, text).await? {
+        let value = match filled::holds(app, &object, text).await {
             Ok(value) => value,
-            Err(fault) => ask::refused(device, &object.path, fault).await.map(|()| None)?,
+            Err(fault) => ask::refused(app, &object.path, fault).await.map(|()| None)?,
         };
         // Some fields of browsers say that they took it, and did not. What was in one that hides it is not known.
         let before = object.text.as_deref().map(|before| comparable(&object, text, before));
@@ -164,31 +171,31 @@ async fn fill(
         }
         // What an app completes is selected, and a caret would take that back.
         if value.as_ref().is_none_or(|value| value == text) {
-            focus::caret_to_end(device, &object, text).await?;
+            focus::caret_to_end(app, &object, text).await?;
         }
-        let performed = filled::at_rest(device, &object, text, value, cancel).await?;
+        let performed = filled::at_rest(app, &object, text, value, cancel).await?;
         return Ok(Performed { landed: Landed::Confirmed, ..performed });
     }
     Ok(Performed::default())
 }
 
 /// Whether the app took the text.
-pub(crate) async fn set_text(device: &mut LinuxDevice, object: &Object, text: &str) -> Result<bool> {
+pub(crate) async fn set_text(app: &App, object: &Object, text: &str) -> Result<bool> {
     let args = Args::new().text(text);
     let call = Call { path: &object.path, interface: EDITABLE, member: "SetTextContents", args };
-    match device.link.order(&call, DONE).await {
+    match app.link.order(&call, DONE).await {
         Ok(Some(answer)) => Ok(answer.body().bool().unwrap_or(false)),
         // It is busy with it, or shows a dialog from inside: what the field holds tells.
         Ok(None) => Ok(true),
-        Err(fault) => ask::refused(device, &object.path, fault).await.map(|()| false),
+        Err(fault) => ask::refused(app, &object.path, fault).await.map(|()| false),
     }
 }
 
-async fn value_of(device: &mut LinuxDevice, object: &Object) -> Result<Performed> {
+async fn value_of(app: &App, object: &Object) -> Result<Performed> {
     let asked = [calls::property(&object.path, VALUE, "CurrentValue")];
-    let value = match device.link.calls(&asked).await.pop() {
+    let value = match app.link.calls(&asked).await.pop() {
         Some(Ok(answer)) => answer.body().variant_number().ok().flatten(),
-        Some(Err(fault)) => ask::refused(device, &object.path, fault).await.map(|()| None)?,
+        Some(Err(fault)) => ask::refused(app, &object.path, fault).await.map(|()| None)?,
         None => None,
     };
     Ok(Performed { value: value.map(crate::model::names::number), ..done() })

@@ -18,7 +18,7 @@ pub(crate) mod wheel;
 
 use crate::aim::there::unknown;
 use crate::app::look::Placed;
-use crate::app::{self, LinuxDevice, life, pointer, reading};
+use crate::app::{self, App, LinuxDevice, Reading, life, pointer, reading};
 use crate::model::extents::{common, has};
 use std::time::{Duration, Instant};
 use stickpin_device::{Aim, AimOptions, Hit, Result};
@@ -64,7 +64,7 @@ pub(crate) async fn aim_at(device: &mut LinuxDevice, handle: Handle, options: Ai
         aim.pointed = pointed;
         let Some(again) = again else { return Ok(aim) };
         if let Again::Unknown(why) = &again {
-            let words = reading::object(device, handle)?.words();
+            let words = reading::object(&device.app, &device.reading, handle)?.words();
             if std::mem::replace(&mut anew, true) {
                 return Err(unknown(&words, why));
             }
@@ -74,7 +74,7 @@ pub(crate) async fn aim_at(device: &mut LinuxDevice, handle: Handle, options: Ai
             continue;
         }
         // A window that is just opening, on a machine that is busy.
-        let changed = device.heard.state().changed_at;
+        let changed = device.app.heard.state().changed_at;
         let at_it = start.elapsed() < AT_IT && changed.is_some_and(|at| at.elapsed() < SILENT);
         let opening = again == Again::Nowhere && start.elapsed() < OPENING;
         if round >= FOLLOWED && !opening && (again == Again::Moved || !at_it) {
@@ -94,13 +94,14 @@ async fn aim_once(
     handle: Handle,
     options: AimOptions<'_>,
 ) -> Result<(Aim, Option<Again>)> {
-    let Some(at) = reading::index(device, handle) else { return Err(app::gone()) };
+    let Some(at) = reading::index(&device.app, &device.reading, handle) else { return Err(app::gone()) };
     let aim = |rect: Rect, point, hit| Aim { rect, point, hit, pointed: false };
     let off_screen = |rect: Rect, again| (aim(rect, rect.center(), Hit::OffScreen), Some(again));
-    let by_action = options.press && options.plain && press::presses_by_action(device, at);
-    let (sight, mut placed) = place::placed_in_sight(device, at).await?;
+    let by_action =
+        options.press && options.plain && press::presses_by_action(&device.app, &device.reading, at);
+    let (sight, mut placed) = place::placed_in_sight(&device.app, &device.reading, at).await?;
     if placed.as_ref().is_none_or(|p| p.seen != Some(p.rect)) {
-        placed = reveal::scroll_into_view(device, at, sight.as_ref(), placed).await?;
+        placed = reveal::scroll_into_view(&device.app, &device.reading, at, sight.as_ref(), placed).await?;
     }
     let Some(Placed { rect, seen, offset, frame }) = placed else {
         return Ok(off_screen(Rect::default(), Again::Nowhere));
@@ -110,69 +111,76 @@ async fn aim_once(
         // Nobody knows the windows: an action of its own reaches it all the same.
         return Ok((aim(rect, seen.center(), Hit::Target), None));
     };
-    let Some(window) = hit::window_with(device, at, frame, &look.windows).await? else {
-        if look.windows.iter().any(|w| w.pid == device.info.pid) || by_action {
+    let Some(window) = hit::window_with(&device.app, &device.reading, at, frame, &look.windows).await? else {
+        if look.windows.iter().any(|w| w.pid == device.app.info.pid) || by_action {
             return Ok((aim(rect, seen.center(), Hit::Target), None));
         }
-        return Err(device.screen.unseen("find the window of the element"));
+        return Err(device.app.screen.unseen("find the window of the element"));
     };
     if window.presence != Presence::Shown {
-        device.screen.present(&window).await?;
+        device.app.screen.present(&window).await?;
         look.windows = look.x11.run(windows::all).await?;
     }
     let window = look.windows.iter().find(|w| w.id == window.id).cloned().unwrap_or(window);
     let Some(visible) = common(seen, window.area) else { return Ok(off_screen(rect, Again::Nowhere)) };
     let Some(visible) = common(visible, look.screen) else {
         // On a display of a person the window is where that person wants it.
-        if device.screen.is_own() && !window.popup {
+        if device.app.screen.is_own() && !window.popup {
             let by = onto(look.screen, seen);
             look.x11.run(move |d| window_manager::move_by(d, &window, by).map(drop)).await?;
         }
         return Ok(off_screen(rect, Again::OutOfView));
     };
-    let point = press::press_point(device, at, visible);
-    let mut hit = match hit::coming_dialog(device, at, &look.windows) {
+    let point = press::press_point(&device.app, &device.reading, at, visible);
+    let mut hit = match hit::coming_dialog(&device.app, &device.reading, at, &look.windows) {
         Some(what) => Hit::Covered { by: None, what },
-        None if by_action && on_top(&look.windows, &window, point, app::is_alone(device)) => Hit::Target,
-        None => hit::window_hit(device, &window, point, &look).await?,
+        None if by_action && on_top(&look.windows, &window, point, device.app.is_alone()) => Hit::Target,
+        None => hit::window_hit(&device.app, &window, point, &look).await?,
     };
-    if matches!(hit, Hit::Covered { .. }) && has_come_elsewhere(device, at, &window, &look.x11).await? {
+    if matches!(hit, Hit::Covered { .. })
+        && has_come_elsewhere(&device.app, &device.reading, at, &window, &look.x11).await?
+    {
         return Ok(off_screen(rect, Again::OutOfView));
     }
     // A pop-up is a window of its own: the app's window is asked about what lies under it.
     let inside = !by_action && !window.popup;
     let mut named = false;
     if hit == Hit::Target {
-        match hit::within_hit(device, at, point, offset, inside).await? {
+        match hit::within_hit(&device.app, &device.reading, at, point, offset, inside).await? {
             Ok(within) => (named, hit) = (within.named, within.hit),
             Err(why) => return Ok((aim(rect, point, Hit::OffScreen), Some(Again::Unknown(why)))),
         }
     }
     let by_pointer = options.pointer && !by_action;
     if hit == Hit::Target && by_pointer {
-        hit = held::held(device, Some(at), &window, &look).await?;
+        hit = held::held(&device.app, &device.reading, Some(at), &window, &look).await?;
         // The pointer alone goes from menu to menu; a press would close what its arrival has opened.
-        if matches!(hit, Hit::Held { .. }) && !options.press && held::is_of_the_open_bar(device, at) {
+        if matches!(hit, Hit::Held { .. }) && !options.press && held::is_of_the_open_bar(&device.reading, at)
+        {
             hit = Hit::Target;
         }
     }
     let pointed = hit == Hit::Target && by_pointer;
     if pointed {
         pointer::apart(device, point).await;
-        let changes = device.heard.state().changes;
+        let changes = device.app.heard.state().changes;
         pointer::move_pointer(&look.x11, window.id, point).await?;
-        until_drawn(device, changes).await?;
+        until_drawn(&device.app, changes).await?;
         // Its arrival may have shown or moved something.
-        hit = match place::placed(device, at, Some(&look)).await? {
+        hit = match place::placed(&device.app, &device.reading, at, Some(&look)).await? {
             Some(now) if has(now.rect, point) => {
-                match hit::window_hit(device, &window, point, &look).await? {
-                    Hit::Target => match hit::within_hit(device, at, point, now.offset, inside).await? {
-                        Ok(within) => within.after(named, device.link.toolkit),
-                        Err(why) => {
-                            let aim = Aim { pointed, ..aim(rect, point, Hit::OffScreen) };
-                            return Ok((aim, Some(Again::Unknown(why))));
+                match hit::window_hit(&device.app, &window, point, &look).await? {
+                    Hit::Target => {
+                        match hit::within_hit(&device.app, &device.reading, at, point, now.offset, inside)
+                            .await?
+                        {
+                            Ok(within) => within.after(named, device.app.link.toolkit),
+                            Err(why) => {
+                                let aim = Aim { pointed, ..aim(rect, point, Hit::OffScreen) };
+                                return Ok((aim, Some(Again::Unknown(why))));
+                            }
                         }
-                    },
+                    }
                     again => again,
                 }
             }
@@ -187,25 +195,31 @@ async fn aim_once(
 
 /// Whether the window of an element came only after the windows were looked at: then it was taken for another one,
 /// which its own covers.
-async fn has_come_elsewhere(device: &mut LinuxDevice, at: usize, taken: &Window, x11: &X11) -> Result<bool> {
+async fn has_come_elsewhere(
+    app: &App,
+    reading: &Reading,
+    at: usize,
+    taken: &Window,
+    x11: &X11,
+) -> Result<bool> {
     let windows = x11.run(windows::all).await?;
-    Ok(hit::window_of(device, at, &windows).await?.is_some_and(|window| window.id != taken.id))
+    Ok(hit::window_of(app, reading, at, &windows).await?.is_some_and(|window| window.id != taken.id))
 }
 
 /// Waits until an app of GTK has drawn what the pointer's arrival made it show: only then it has its place. `changes`: how
 /// often the app had changed before.
-async fn until_drawn(device: &mut LinuxDevice, mut changes: u64) -> Result<()> {
-    if !device.link.toolkit.profile().draws_after_arrival {
+async fn until_drawn(app: &App, mut changes: u64) -> Result<()> {
+    if !app.link.toolkit.profile().draws_after_arrival {
         return Ok(());
     }
     for round in 0..FRAMES {
         // It may answer before it takes the arrival that has come at the same time, but not twice.
         for _ in 0..2 {
-            device.link.barrier().await.map_err(|fault| life::lost_by(device, &fault))?;
+            app.link.barrier().await.map_err(|fault| life::lost_by(app, &fault))?;
         }
-        let now = device.heard.state().changes;
+        let now = app.heard.state().changes;
         // GTK 4 says nothing of what was never shown before.
-        let silent = round == 0 && device.link.toolkit.profile().new_is_silent;
+        let silent = round == 0 && app.link.toolkit.profile().new_is_silent;
         if now == changes && !silent {
             break;
         }

@@ -24,11 +24,12 @@ use std::time::{Duration, Instant};
 use stickpin_device::{AppFolders, DeviceInfo, Dispatched, Error, ErrorCode, Result};
 use stickpin_tree::{Handle, IdentityGrade, Tree, quote};
 use tokio::process::Child;
+use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-/// A running app.
+/// An open app: the ways to it, and what it is called.
 #[derive(Debug)]
-pub(crate) struct LinuxDevice {
+pub(crate) struct App {
     pub(crate) info: DeviceInfo,
     pub(crate) desktop: Desktop,
     pub(crate) link: Link,
@@ -40,15 +41,27 @@ pub(crate) struct LinuxDevice {
     /// Whether it is one of the apps of a desktop, where the session reaches the others, too.
     pub(crate) among: bool,
     /// The app, where we started it.
-    pub(crate) child: Option<Child>,
+    pub(crate) child: Mutex<Option<Child>>,
     /// Its home and working directory, where we started it.
     pub(crate) folders: Option<AppFolders>,
+}
+
+/// What was read of an app.
+#[derive(Debug, Default)]
+pub(crate) struct Reading {
     /// What was read last, and the tree that it made.
     pub(crate) last: Option<Last>,
     /// What is known of its spreadsheets and trees.
     pub(crate) known: Known,
     /// How often the app had changed when that began.
     pub(crate) seen: u64,
+}
+
+/// An app as a session drives it: the app, what was read of it, and what was done to it last.
+#[derive(Debug)]
+pub(crate) struct LinuxDevice {
+    pub(crate) app: App,
+    pub(crate) reading: Reading,
     /// How often it had changed when notices were last asked for.
     pub(crate) told: u64,
     /// What GTK 4 was last told to activate, and when: it does so a moment later.
@@ -80,7 +93,7 @@ impl LinuxDevice {
     ) -> Self {
         let mut info = DeviceInfo::new("linux", label, IdentityGrade::WhileAlive);
         info.partial = true;
-        Self {
+        let app = App {
             info,
             desktop,
             link,
@@ -89,11 +102,12 @@ impl LinuxDevice {
             at: Where { url: what.to_owned() },
             screen,
             among: false,
-            child: None,
+            child: Mutex::default(),
             folders: None,
-            last: None,
-            known: Known::default(),
-            seen: 0,
+        };
+        Self {
+            app,
+            reading: Reading::default(),
             told: 0,
             activated: None,
             pressed: None,
@@ -105,7 +119,9 @@ impl LinuxDevice {
             beside: Vec::new(),
         }
     }
+}
 
+impl App {
     /// The path of a handle.
     ///
     /// # Errors
@@ -119,6 +135,11 @@ impl LinuxDevice {
     /// What messages call the app: it chose its title itself.
     pub(crate) fn called(&self) -> String {
         quote(&self.info.label)
+    }
+
+    /// Whether all windows of the display belong to the app or came because of it.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.screen.is_own() && !self.among
     }
 }
 
@@ -193,17 +214,12 @@ pub(crate) fn unknown(e: Error) -> Error {
 
 /// Waits until an element has done what it was last told to. GTK 4 shows a button pressed for a moment first, and drops
 /// a second press in it. What it does then may make another thing of it: it is to be looked at after that.
-pub(crate) async fn until_activated(device: &mut LinuxDevice, target: Handle) -> Result<()> {
-    let (path, pending) = (device.path(target)?, pending(device));
+pub(crate) async fn until_activated(device: &LinuxDevice, target: Handle) -> Result<()> {
+    let (path, pending) = (device.app.path(target)?, pending(device));
     if !pending.is_zero() && device.activated.as_ref().is_some_and(|(at, _)| **at == *path) {
         tokio::time::sleep(pending).await;
     }
     Ok(())
-}
-
-/// Whether all windows of the display belong to the app or came because of it.
-pub(crate) fn is_alone(device: &LinuxDevice) -> bool {
-    device.screen.is_own() && !device.among
 }
 
 /// How long it takes until GTK 4 does what it was told to activate.

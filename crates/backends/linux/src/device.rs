@@ -1,12 +1,9 @@
 //! An open app: what the device trait promises, each part in a file of its own.
 
-use crate::act::screenshot;
 use crate::act::upload::foreign;
-use crate::act::{self, keyboard, mouse, upload};
+use crate::act::{self, keyboard, mouse, screenshot, upload};
 use crate::aim::{self, place, point};
-use crate::app::query;
-use crate::app::settle;
-use crate::app::{LinuxDevice, life, reading};
+use crate::app::{LinuxDevice, life, query, reading, settle};
 use crate::verify;
 use async_trait::async_trait;
 use std::sync::Arc;
@@ -35,7 +32,7 @@ pub(crate) fn no_dialog() -> Error {
 #[async_trait]
 impl Device for LinuxDevice {
     fn info(&self) -> &DeviceInfo {
-        &self.info
+        &self.app.info
     }
 
     fn capabilities(&self) -> &'static [Capability] {
@@ -43,30 +40,30 @@ impl Device for LinuxDevice {
     }
 
     async fn page(&mut self) -> Result<Option<Page>> {
-        life::alive(self).await?;
-        let title = query::title(self).await?;
-        Ok(title.map(|title| Page { url: self.at.url.clone(), title }))
+        life::alive(&self.app).await?;
+        let title = query::title(&self.app).await?;
+        Ok(title.map(|title| Page { url: self.app.at.url.clone(), title }))
     }
 
     async fn url(&mut self) -> Result<Option<String>> {
-        life::alive(self).await?;
+        life::alive(&self.app).await?;
         // It is what was opened, whatever the app has become.
-        Ok(Some(self.at.url.clone()))
+        Ok(Some(self.app.at.url.clone()))
     }
 
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured> {
-        life::alive(self).await?;
+        life::alive(&self.app).await?;
         let tree = reading::look(self, request.watch).await?;
         let stored = request.stored.is_some_and(|stored| Arc::ptr_eq(stored, &tree));
         Ok(if stored { Captured::Unchanged } else { Captured::Tree(tree) })
     }
 
     async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<Located>> {
-        life::alive(self).await?;
-        if self.ids.path(handle.id).is_none() {
+        life::alive(&self.app).await?;
+        if self.app.ids.path(handle.id).is_none() {
             return Ok(None);
         }
-        let tree = match verify::still(self, handle, context).await? {
+        let tree = match verify::still(&self.app, &self.reading, handle, context).await? {
             Some(tree) => tree,
             None => reading::look(self, &[]).await?,
         };
@@ -74,17 +71,17 @@ impl Device for LinuxDevice {
     }
 
     async fn outcome(&mut self, target: Handle, _performed: Ticket) -> Result<Option<Located>> {
-        life::alive(self).await?;
+        life::alive(&self.app).await?;
         let tree = verify::itself_now(self, target).await?;
         Ok(tree.and_then(|tree| within(tree, target)))
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        place::boxes(self, handles).await
+        place::boxes(&self.app, &self.reading, handles).await
     }
 
     async fn rects_in_picture(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        place::boxes_on_top(self, handles).await
+        place::boxes_on_top(&self.app, &self.reading, handles).await
     }
 
     async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
@@ -92,33 +89,36 @@ impl Device for LinuxDevice {
     }
 
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
-        life::alive(self).await?;
+        life::alive(&self.app).await?;
         point::element_there(self, x, y).await
     }
 
     async fn point_at(&mut self, x: f64, y: f64) -> Result<()> {
-        mouse::point_to(self, x, y).await
+        mouse::point_to(&self.app, x, y).await
     }
 
     async fn resize(&mut self, width: u32, height: u32) -> Result<()> {
-        let x11 = self.screen.x11("change the size of a window").await?;
-        let Some((_, window)) = place::active_window(self).await? else {
-            return Err(self.screen.unseen("change the size of a window"));
+        let x11 = self.app.screen.x11("change the size of a window").await?;
+        let Some((_, window)) = place::active_window(&self.app).await? else {
+            return Err(self.app.screen.unseen("change the size of a window"));
         };
         if x11.run(move |d| window_manager::resize(d, &window, width, height)).await? {
             return Ok(());
         }
-        Err(Error::new(ErrorCode::Unsupported, format!("the window of {} keeps its own size", self.called()))
-            .hint("stickpin screenshot shows how large it is"))
+        Err(Error::new(
+            ErrorCode::Unsupported,
+            format!("the window of {} keeps its own size", self.app.called()),
+        )
+        .hint("stickpin screenshot shows how large it is"))
     }
 
     async fn fold(&mut self, _opener: Handle, _older: &[Handle]) -> Result<bool> {
-        life::alive(self).await?;
+        life::alive(&self.app).await?;
         keyboard::fold_popup(self).await
     }
 
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
-        life::alive(self).await?;
+        life::alive(&self.app).await?;
         act::act(self, action, cancel).await
     }
 
@@ -127,7 +127,7 @@ impl Device for LinuxDevice {
     }
 
     async fn changed(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {
-        settle::until_changed(self, timeout, cancel).await
+        settle::until_changed(&self.app, &self.reading, timeout, cancel).await
     }
 
     async fn effects(&mut self, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
@@ -144,7 +144,7 @@ impl Device for LinuxDevice {
         match to {
             Navigation::To(what) => Err(Error::new(
                 ErrorCode::Unsupported,
-                format!("{} stays what it is; {what} is another app or another run of it", self.called()),
+                format!("{} stays what it is; {what} is another app or another run of it", self.app.called()),
             )
             .hint(format!("stickpin open {what} --relaunch, or --session NAME to have both"))),
             _ => Err(unsupported("linux", "go back, forward or home")),
@@ -152,19 +152,19 @@ impl Device for LinuxDevice {
     }
 
     async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot> {
-        life::alive(self).await?;
-        screenshot::shot(self, &request).await
+        life::alive(&self.app).await?;
+        screenshot::shot(&self.app, &self.reading, &request).await
     }
 
     async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
-        life::alive(self).await?;
+        life::alive(&self.app).await?;
         query::answer(self, handle, query).await
     }
 
     async fn notices(&mut self) -> Result<Vec<Notice>> {
-        life::alive(self).await?;
+        life::alive(&self.app).await?;
         let (mut notices, changes) = {
-            let mut heard = self.heard.state();
+            let mut heard = self.app.heard.state();
             (heard.notices.drain(..).collect::<Vec<_>>(), heard.changes)
         };
         if std::mem::replace(&mut self.told, changes) != changes {
@@ -184,7 +184,7 @@ impl Device for LinuxDevice {
     }
 
     fn clipboard(&mut self) -> Option<&mut dyn Clipboard> {
-        Some(&mut self.screen)
+        Some(&mut self.app.screen)
     }
 
     fn files(&mut self) -> Option<&mut dyn Files> {
@@ -196,8 +196,8 @@ impl Device for LinuxDevice {
     }
 
     async fn close(&mut self) -> Result<()> {
-        let ended = life::end_app(self).await;
-        let screen = self.screen.end().await;
+        let ended = life::end_app(&self.app).await;
+        let screen = self.app.screen.end().await;
         ended.and(screen)
     }
 }
@@ -209,7 +209,7 @@ impl Files for LinuxDevice {
     }
 
     async fn dismiss(&mut self, chooser: Handle) -> Result<Option<bool>> {
-        life::alive(self).await?;
+        life::alive(&self.app).await?;
         upload::close_chooser(self, chooser).await.map(Some)
     }
 }
@@ -217,10 +217,10 @@ impl Files for LinuxDevice {
 #[async_trait]
 impl Lifecycle for LinuxDevice {
     fn app_folders(&self) -> Option<AppFolders> {
-        self.folders.clone()
+        self.app.folders.clone()
     }
 
     async fn ended(&mut self) -> Option<String> {
-        life::how_it_ended(self).await
+        life::how_it_ended(&self.app).await
     }
 }

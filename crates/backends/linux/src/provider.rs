@@ -25,6 +25,7 @@ use stickpin_device::{
 };
 use stickpin_tree::quote;
 use tokio::process::Child;
+use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 pub use config::{LinuxConfig, LinuxProvider};
@@ -67,9 +68,9 @@ impl LinuxProvider {
         let screen = screen.of_process(app.pid);
         let label = if app.title.is_empty() { name.to_owned() } else { app.title.clone() };
         let mut device = LinuxDevice::new(desktop, link, heard, screen, label, &request.what);
-        device.info.pid = app.pid;
-        device.child = child;
-        device.folders = folders;
+        device.app.info.pid = app.pid;
+        device.app.child = Mutex::new(child);
+        device.app.folders = folders;
         let arrival = SettleRequest { quiet: QUIET, cap: request.ready_timeout };
         let ready = async {
             // A busy machine may let it come to nothing else for a while, also when it is first asked for all that it shows.

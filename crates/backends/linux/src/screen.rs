@@ -104,14 +104,14 @@ impl Screen {
     ///
     /// # Errors
     /// `UNSUPPORTED` naming what is missing, `DEVICE_NOT_FOUND` when the display cannot be used.
-    pub(crate) async fn x11(&mut self, to: &str) -> Result<X11> {
+    pub(crate) async fn x11(&self, to: &str) -> Result<X11> {
         let Some(address) = &self.address else { return Err(self.none(to)) };
         let connect = || X11::connect(address.clone(), Instant::now() + PATIENCE);
         self.x11.get_or_try_init(connect).await.cloned()
     }
 
     /// The display, where there is one.
-    pub(crate) async fn x11_if_any(&mut self) -> Result<Option<X11>> {
+    pub(crate) async fn x11_if_any(&self) -> Result<Option<X11>> {
         if self.address.is_none() { Ok(None) } else { self.x11("look at windows").await.map(Some) }
     }
 
@@ -153,7 +153,7 @@ impl Screen {
     ///
     /// # Errors
     /// `ELEMENT_OFFSCREEN` when it is minimised or on another workspace of a display that somebody uses.
-    pub(crate) async fn present(&mut self, window: &Window) -> Result<()> {
+    pub(crate) async fn present(&self, window: &Window) -> Result<()> {
         let what = match window.presence {
             Presence::Shown => return Ok(()),
             Presence::Minimised => "minimised",
@@ -201,12 +201,12 @@ mod tests {
 
     #[tokio::test]
     async fn without_a_display_it_is_said_what_is_missing() {
-        let mut none = Screen::shared(None, false);
+        let none = Screen::shared(None, false);
         let error = none.x11("type keys").await.unwrap_err();
         assert_eq!(error.code, ErrorCode::Unsupported);
         assert!(error.message.contains("no display") && error.hint.contains("--private"), "{error}");
         assert!(none.x11_if_any().await.unwrap().is_none());
-        let mut wayland = Screen::shared(None, true);
+        let wayland = Screen::shared(None, true);
         for (to, tool) in [("type keys", "wtype"), ("take pictures", "grim"), (CLIPBOARD, "wl-clipboard")] {
             let error = wayland.x11(to).await.unwrap_err();
             assert!(error.message.contains(tool), "{error}");
@@ -216,7 +216,7 @@ mod tests {
     #[tokio::test]
     async fn an_app_of_which_no_window_is_known_gets_no_input() {
         assert!(Screen::shared(Some(":4095"), false).of_process(Some(7)).has_pointer());
-        let mut nameless = Screen::shared(Some(":4095"), false).of_process(None);
+        let nameless = Screen::shared(Some(":4095"), false).of_process(None);
         assert!(!nameless.has_pointer() && nameless.x11_if_any().await.unwrap().is_none());
         let error = nameless.x11("type keys").await.unwrap_err();
         assert_eq!(error.code, ErrorCode::Unsupported);
@@ -228,7 +228,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_display_that_is_not_there_is_named() {
-        let mut gone = Screen::shared(Some(":4095"), false);
+        let gone = Screen::shared(Some(":4095"), false);
         let error = gone.x11("type keys").await.unwrap_err();
         assert_eq!(error.code, ErrorCode::DeviceNotFound);
         assert!(error.message.contains(":4095"), "{error}");

@@ -7,7 +7,7 @@
 mod asked;
 mod compared;
 
-use crate::app::{LinuxDevice, life, reading};
+use crate::app::{App, LinuxDevice, Reading, life, reading};
 use crate::capture::tree;
 use std::sync::Arc;
 use stickpin_device::Result;
@@ -21,33 +21,34 @@ pub(crate) use compared::Now;
 /// # Errors
 /// `BACKEND_LOST`, `TIMEOUT`.
 pub(crate) async fn still(
-    device: &mut LinuxDevice,
+    app: &App,
+    reading: &Reading,
     handle: Handle,
     context: &[Handle],
 ) -> Result<Option<Arc<Tree>>> {
-    let seen = device.seen;
-    let again = device.last.as_ref().filter(|_| device.heard.state().changes == seen).and_then(|last| {
-        let path = |h: Handle| device.ids.path(h.id);
+    let seen = reading.seen;
+    let again = reading.last.as_ref().filter(|_| app.heard.state().changes == seen).and_then(|last| {
+        let path = |h: Handle| app.ids.path(h.id);
         Some((Again::of(&last.picture, path, handle, context)?, last))
     });
     if let Some((again, last)) = again {
-        match again.ask(&device.link, &last.picture).await {
-            Ok(now) if device.heard.state().changes == seen && now.same => {
+        match again.ask(&app.link, &last.picture).await {
+            Ok(now) if app.heard.state().changes == seen && now.same => {
                 return Ok(Some(Arc::clone(&last.tree)));
             }
             Ok(_) => {}
-            Err(fault) => return Err(life::failed(device, fault).await),
+            Err(fault) => return Err(life::failed(app, fault).await),
         }
     }
     // What was signalled until now belongs to what is read next.
-    hear(device).await.map(|()| None)
+    hear(app).await.map(|()| None)
 }
 
 /// What was signalled until now has been heard when this comes back.
-async fn hear(device: &mut LinuxDevice) -> Result<()> {
-    match device.link.barrier().await {
+async fn hear(app: &App) -> Result<()> {
+    match app.link.barrier().await {
         Ok(()) => Ok(()),
-        Err(fault) => Err(life::failed(device, fault).await),
+        Err(fault) => Err(life::failed(app, fault).await),
     }
 }
 
@@ -57,25 +58,25 @@ async fn hear(device: &mut LinuxDevice) -> Result<()> {
 /// # Errors
 /// `BACKEND_LOST`, `TIMEOUT`.
 pub(crate) async fn itself_now(device: &mut LinuxDevice, handle: Handle) -> Result<Option<Arc<Tree>>> {
-    let again = itself(device, handle);
-    let Some((again, last)) = again.as_ref().zip(device.last.as_ref()) else {
-        return hear(device).await.map(|()| None);
+    let again = itself(&device.app, &device.reading, handle);
+    let Some((again, last)) = again.as_ref().zip(device.reading.last.as_ref()) else {
+        return hear(&device.app).await.map(|()| None);
     };
-    match again.ask(&device.link, &last.picture).await {
+    match again.ask(&device.app.link, &last.picture).await {
         Ok(now) => with(device, again, now),
-        Err(fault) => Err(life::failed(device, fault).await),
+        Err(fault) => Err(life::failed(&device.app, fault).await),
     }
 }
 
 /// What is to be asked of an element by itself.
-fn itself(device: &LinuxDevice, handle: Handle) -> Option<Again> {
-    let path = |h: Handle| device.ids.path(h.id);
-    device.last.as_ref().and_then(|last| Again::itself(&last.picture, path, handle))
+fn itself(app: &App, reading: &Reading, handle: Handle) -> Option<Again> {
+    let path = |h: Handle| app.ids.path(h.id);
+    reading.last.as_ref().and_then(|last| Again::itself(&last.picture, path, handle))
 }
 
 /// The last tree with what was answered in its place.
 fn with(device: &mut LinuxDevice, again: &Again, mut now: Now) -> Result<Option<Arc<Tree>>> {
-    let Some(last) = &mut device.last else { return Ok(None) };
+    let Some(last) = &mut device.reading.last else { return Ok(None) };
     if now.same {
         return Ok(Some(Arc::clone(&last.tree)));
     }
@@ -84,7 +85,7 @@ fn with(device: &mut LinuxDevice, again: &Again, mut now: Now) -> Result<Option<
     }
     // For as long as the tree takes: a copy of all that was read would cost as much as that.
     again.exchange(&mut now, &mut last.picture);
-    let tree = tree::build(&last.picture, &device.ids, &device.at, &[]);
+    let tree = tree::build(&last.picture, &device.app.ids, &device.app.at, &[]);
     again.exchange(&mut now, &mut last.picture);
-    tree.map(|tree| Some(Arc::new(tree))).map_err(|e| reading::treeless(device, &e))
+    tree.map(|tree| Some(Arc::new(tree))).map_err(|e| reading::treeless(&device.app, &e))
 }

@@ -1,15 +1,13 @@
 //! What a field holds once a text was put into it. Some take it in when they get to it, some complete it, and some say
 //! that they took it and did not.
 
-use crate::app::query;
-use crate::app::{LinuxDevice, life, unknown};
+use crate::app::{App, life, query, unknown};
 use crate::bus::calls::property;
 use crate::bus::fault::Fault;
 use crate::bus::names::TEXT;
 use crate::limits::FRAME;
-use crate::model::Object;
 use crate::model::roles::number::PASSWORD;
-use crate::model::states as s;
+use crate::model::{Object, states as s};
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Performed, Result};
 use tokio::time::{Instant, sleep};
@@ -26,11 +24,11 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// What a field reads that a text was put into; none where it does not say. One that hides what it holds says how much
 /// that is: it reads the text where it is as much.
 pub(crate) async fn holds(
-    device: &LinuxDevice,
+    app: &App,
     field: &Object,
     text: &str,
 ) -> std::result::Result<Option<String>, Fault> {
-    let value = match query::whole_text(device, &field.path).await {
+    let value = match query::whole_text(app, &field.path).await {
         Ok(value) => comparable(field, text, &value).to_owned(),
         Err(Fault::Unknown) => return Ok(None),
         Err(fault) => return Err(fault),
@@ -40,7 +38,7 @@ pub(crate) async fn holds(
     }
     // Qt reads nothing in its place, and counts what is there.
     let count = match value.chars().count() {
-        0 => character_count(device, &field.path).await?.unwrap_or_default(),
+        0 => character_count(app, &field.path).await?.unwrap_or_default(),
         count => count,
     };
     // Some count what takes two units of UTF-16 twice.
@@ -49,8 +47,8 @@ pub(crate) async fn holds(
 }
 
 /// How many characters a field says that it holds.
-async fn character_count(device: &LinuxDevice, path: &str) -> std::result::Result<Option<usize>, Fault> {
-    let answer = device.link.calls(&[property(path, TEXT, "CharacterCount")]).await.pop();
+async fn character_count(app: &App, path: &str) -> std::result::Result<Option<usize>, Fault> {
+    let answer = app.link.calls(&[property(path, TEXT, "CharacterCount")]).await.pop();
     let count = match answer.unwrap_or(Err(Fault::Vanished)) {
         Ok(answer) => answer.body().variant_number()?,
         Err(Fault::Unknown) => None,
@@ -66,7 +64,7 @@ async fn character_count(device: &LinuxDevice, path: &str) -> std::result::Resul
 /// # Errors
 /// `BACKEND_LOST`, `TIMEOUT`.
 pub(crate) async fn at_rest(
-    device: &mut LinuxDevice,
+    app: &App,
     field: &Object,
     text: &str,
     first: Option<String>,
@@ -74,7 +72,7 @@ pub(crate) async fn at_rest(
 ) -> Result<Performed> {
     let completes = field.is(s::SUPPORTS_AUTOCOMPLETION);
     let (mut value, mut same, until) = (first, 1, Instant::now() + PATIENCE);
-    let mut completed = completion(device, field, text, value.as_deref()).await?;
+    let mut completed = completion(app, field, text, value.as_deref()).await?;
     while (completes || value.as_deref() != Some(text))
         && value.is_some()
         && same < REST
@@ -82,14 +80,14 @@ pub(crate) async fn at_rest(
         && !cancel.is_cancelled()
     {
         sleep(FRAME).await;
-        let now = match holds(device, field, text).await {
+        let now = match holds(app, field, text).await {
             Ok(now) => now,
             Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => {
-                return Err(unknown(life::failed(device, fault).await));
+                return Err(unknown(life::failed(app, fault).await));
             }
             Err(_) => break,
         };
-        let rest = completion(device, field, text, now.as_deref()).await?;
+        let rest = completion(app, field, text, now.as_deref()).await?;
         same = if (&now, &rest) == (&value, &completed) { same + 1 } else { 1 };
         (value, completed) = (now, rest);
     }
@@ -97,19 +95,14 @@ pub(crate) async fn at_rest(
 }
 
 /// What the app has put behind a text by itself, and selected.
-async fn completion(
-    device: &mut LinuxDevice,
-    field: &Object,
-    text: &str,
-    value: Option<&str>,
-) -> Result<Option<String>> {
+async fn completion(app: &App, field: &Object, text: &str, value: Option<&str>) -> Result<Option<String>> {
     let Some(rest) = value.and_then(|value| value.strip_prefix(text)).filter(|rest| !rest.is_empty()) else {
         return Ok(None);
     };
-    let ranges = match query::selections(device, &field.path).await {
+    let ranges = match query::selections(app, &field.path).await {
         Ok(ranges) => ranges,
         Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => {
-            return Err(unknown(life::failed(device, fault).await));
+            return Err(unknown(life::failed(app, fault).await));
         }
         // It does not say what is selected.
         Err(_) => return Ok(None),

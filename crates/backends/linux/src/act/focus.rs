@@ -3,14 +3,13 @@
 use crate::act::keyboard::HANDLED;
 use crate::act::mouse;
 use crate::aim::{hit, place};
-use crate::app::{LinuxDevice, ask, gone, life, reading};
+use crate::app::{App, LinuxDevice, Reading, ask, gone, life, reading};
 use crate::bus::fault::Fault;
 use crate::bus::names::{COMPONENT, TEXT};
 use crate::bus::{Args, Call};
 use crate::limits::{DONE, FRAME};
 use crate::model::roles::is_field;
-use crate::model::states as s;
-use crate::model::{Interfaces, Object};
+use crate::model::{Interfaces, Object, states as s};
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, ErrorCode, Result};
 use stickpin_tree::Handle;
@@ -19,10 +18,10 @@ use tokio::time::{Instant, sleep};
 
 /// Gives the window of an element the keyboard, as a press in it would, where that takes it from no person; returns
 /// when the app has noticed.
-pub(crate) async fn take_keyboard(device: &mut LinuxDevice, target: Handle) -> Result<()> {
-    let (Some(at), own) = (reading::index(device, target), device.screen.is_own()) else { return Ok(()) };
-    let Some(sight) = place::sight(device).await? else { return Ok(()) };
-    let window = hit::window_of(device, at, &sight.windows).await?;
+pub(crate) async fn take_keyboard(app: &App, reading: &Reading, target: Handle) -> Result<()> {
+    let (Some(at), own) = (reading::index(app, reading, target), app.screen.is_own()) else { return Ok(()) };
+    let Some(sight) = place::sight(app).await? else { return Ok(()) };
+    let window = hit::window_of(app, reading, at, &sight.windows).await?;
     let Some(window) = window.filter(|w| !w.popup && w.presence == Presence::Shown) else {
         return Ok(());
     };
@@ -43,10 +42,10 @@ pub(crate) async fn take_keyboard(device: &mut LinuxDevice, target: Handle) -> R
 /// # Errors
 /// `ELEMENT_NOT_FOUND`; `UNSUPPORTED` when it does not take it; what is in the way, where it would have to be pressed.
 pub(crate) async fn focus_element(device: &mut LinuxDevice, target: Handle) -> Result<()> {
-    let at = reading::index(device, target).ok_or_else(gone)?;
-    let Some(last) = &device.last else { return Err(gone()) };
+    let at = reading::index(&device.app, &device.reading, target).ok_or_else(gone)?;
+    let Some(last) = &device.reading.last else { return Err(gone()) };
     let object = last.picture.objects[at].clone();
-    if grab_focus(device, target).await? {
+    if grab_focus(&device.app, &device.reading, target).await? {
         return Ok(());
     }
     // Not every toolkit takes the word of a stranger: then as a person would.
@@ -57,7 +56,7 @@ pub(crate) async fn focus_element(device: &mut LinuxDevice, target: Handle) -> R
     }
     // GTK 4 has read the press then, and handles it with its next frame.
     let until = Instant::now() + HANDLED;
-    while !ask::has_focus(device, &object.path).await? {
+    while !ask::has_focus(&device.app, &object.path).await? {
         if Instant::now() >= until {
             let refused = || {
                 Error::new(ErrorCode::Unsupported, "the element did not take the keyboard focus")
@@ -74,22 +73,22 @@ pub(crate) async fn focus_element(device: &mut LinuxDevice, target: Handle) -> R
 ///
 /// # Errors
 /// `ELEMENT_NOT_FOUND`, `BACKEND_LOST`.
-pub(crate) async fn grab_focus(device: &mut LinuxDevice, target: Handle) -> Result<bool> {
-    let path = reading::object(device, target)?.path;
-    if ask::has_focus(device, &path).await? {
+pub(crate) async fn grab_focus(app: &App, reading: &Reading, target: Handle) -> Result<bool> {
+    let path = reading::object(app, reading, target)?.path;
+    if ask::has_focus(app, &path).await? {
         return Ok(true);
     }
     let call = Call { path: &path, interface: COMPONENT, member: "GrabFocus", args: Args::new() };
-    let granted = match device.link.order(&call, DONE).await {
+    let granted = match app.link.order(&call, DONE).await {
         Ok(answer) => answer.is_some_and(|answer| answer.body().bool().unwrap_or(false)),
         Err(Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_)) => false,
         Err(Fault::Vanished) => return Err(gone()),
-        Err(fault) => return Err(life::failed(device, fault).await),
+        Err(fault) => return Err(life::failed(app, fault).await),
     };
     // GTK 3 says so once its window knows that it has the keyboard.
     let until = Instant::now() + if granted { HANDLED } else { Duration::ZERO };
     loop {
-        if ask::has_focus(device, &path).await? {
+        if ask::has_focus(app, &path).await? {
             return Ok(true);
         }
         if Instant::now() >= until {
@@ -105,12 +104,12 @@ pub(crate) async fn grab_focus(device: &mut LinuxDevice, target: Handle) -> Resu
 /// # Errors
 /// `ELEMENT_NOT_FOUND`, `BACKEND_LOST`.
 pub(crate) async fn focus_to_fill(device: &mut LinuxDevice, target: Handle) -> Result<bool> {
-    let object = reading::object(device, target)?;
-    if ask::has_focus(device, &object.path).await? {
+    let object = reading::object(&device.app, &device.reading, target)?;
+    if ask::has_focus(&device.app, &object.path).await? {
         return Ok(true);
     }
-    take_keyboard(device, target).await?;
-    if grab_focus(device, target).await? {
+    take_keyboard(&device.app, &device.reading, target).await?;
+    if grab_focus(&device.app, &device.reading, target).await? {
         return Ok(true);
     }
     if !is_field(object.role) {
@@ -131,14 +130,14 @@ pub(crate) async fn focus_to_fill(device: &mut LinuxDevice, target: Handle) -> R
 ///
 /// # Errors
 /// `BACKEND_LOST`.
-pub(crate) async fn caret_to_end(device: &mut LinuxDevice, field: &Object, text: &str) -> Result<()> {
-    if !device.link.toolkit.profile().caret_stays_before_text || !field.has(Interfaces::TEXT) {
+pub(crate) async fn caret_to_end(app: &App, field: &Object, text: &str) -> Result<()> {
+    if !app.link.toolkit.profile().caret_stays_before_text || !field.has(Interfaces::TEXT) {
         return Ok(());
     }
     let args = Args::new().int(i32::try_from(text.chars().count()).unwrap_or(i32::MAX));
     let call = Call { path: &field.path, interface: TEXT, member: "SetCaretOffset", args };
-    match device.link.order(&call, DONE).await {
+    match app.link.order(&call, DONE).await {
         Ok(_) => Ok(()),
-        Err(fault) => ask::refused(device, &field.path, fault).await,
+        Err(fault) => ask::refused(app, &field.path, fault).await,
     }
 }

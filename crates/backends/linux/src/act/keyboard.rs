@@ -4,12 +4,10 @@ use crate::act::focus::focus_element;
 use crate::act::{filled, typed};
 use crate::aim::{held, hit, place};
 use crate::app::pointer::NONE;
-use crate::app::query;
-use crate::app::{self, LinuxDevice, life, reading, unknown};
+use crate::app::{self, App, LinuxDevice, life, query, reading, unknown};
 use crate::bus::fault::Fault;
 use crate::limits::FRAME;
-use crate::model::Picture;
-use crate::model::states as s;
+use crate::model::{Picture, states as s};
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, ErrorCode, Hit, Landed, Modifiers, Performed, Result};
 use stickpin_tree::{Handle, quote};
@@ -42,24 +40,25 @@ pub(crate) fn busy() -> Error {
 /// The window that gets what is typed, with the keyboard's focus. An open pop-up takes the keys before any element
 /// beside it gets them.
 pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> Result<(X11, u32)> {
-    device.screen.x11("type keys").await?;
-    takes_keys(device).await?;
+    device.app.screen.x11("type keys").await?;
+    takes_keys(&device.app).await?;
     // What GTK 4 was told before comes before what is typed now.
     let pending = app::pending(device);
     if !pending.is_zero() {
         sleep(pending).await;
         // What was due has been done when it answers; one that hangs is told of by what comes next.
-        drop(timeout(HANDLED, device.link.barrier()).await);
+        drop(timeout(HANDLED, device.app.link.barrier()).await);
     }
-    let window = match target.and_then(|t| reading::index(device, t)) {
-        Some(at) => match place::sight(device).await? {
+    let window = match target.and_then(|t| reading::index(&device.app, &device.reading, t)) {
+        Some(at) => match place::sight(&device.app).await? {
             Some(sight) => {
-                let window = hit::window_of(device, at, &sight.windows).await?;
+                let window = hit::window_of(&device.app, &device.reading, at, &sight.windows).await?;
                 if let Some(window) = &window {
-                    let held = held::held(device, Some(at), window, &sight).await?;
+                    let held = held::held(&device.app, &device.reading, Some(at), window, &sight).await?;
                     // One that the app does not name may belong to the field, as what completes it does.
                     let named = matches!(held, Hit::Held { by: Some(_), .. });
-                    let words = target.and_then(|t| reading::words_of(device, t)).unwrap_or_default();
+                    let words =
+                        target.and_then(|t| reading::words_of(&device.reading, t)).unwrap_or_default();
                     if let Some(refusal) = held.refusal(&words).filter(|_| named) {
                         return Err(refusal);
                     }
@@ -70,19 +69,19 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
         },
         None => {
             closing_over(device).await?;
-            place::active_window(device).await?
+            place::active_window(&device.app).await?
         }
     };
     let window = match window {
         Some(window) => Some(window),
-        None => place::active_window(device).await?,
+        None => place::active_window(&device.app).await?,
     };
-    let Some((x11, window)) = window else { return Err(device.screen.unseen("type keys")) };
+    let Some((x11, window)) = window else { return Err(device.app.screen.unseen("type keys")) };
     let windows = x11.run(windows::all).await?;
-    if let Some(taker) = held::taker(device, &windows, &window) {
-        return Err(held::taken(device, taker, &x11, "the keys of the app").await?);
+    if let Some(taker) = held::taker(&device.app, &windows, &window) {
+        return Err(held::taken(&device.app, taker, &x11, "the keys of the app").await?);
     }
-    device.screen.present(&window).await?;
+    device.app.screen.present(&window).await?;
     let id = window.id;
     x11.run(move |d| focus::give(d, id)).await?;
     Ok((x11, id))
@@ -92,8 +91,8 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
 ///
 /// # Errors
 /// `TIMEOUT` when it is still at something that it was told to do.
-async fn takes_keys(device: &LinuxDevice) -> Result<()> {
-    if device.link.takes_keys().await {
+async fn takes_keys(app: &App) -> Result<()> {
+    if app.link.takes_keys().await {
         return Ok(());
     }
     let message = "the app is still inside what it was last told to do; a key would make it hang for good";
@@ -103,12 +102,12 @@ async fn takes_keys(device: &LinuxDevice) -> Result<()> {
 
 /// Sends Escape to the window of another process that takes the keys of the app, which is told in what it says; none
 /// where there is no such window.
-async fn escape_elsewhere(device: &mut LinuxDevice) -> Result<Option<Performed>> {
-    let Some((x11, window)) = place::active_window(device).await? else { return Ok(None) };
+async fn escape_elsewhere(app: &App) -> Result<Option<Performed>> {
+    let Some((x11, window)) = place::active_window(app).await? else { return Ok(None) };
     let windows = x11.run(windows::all).await?;
-    let Some(taker) = held::taker(device, &windows, &window) else { return Ok(None) };
-    let what = hit::cover(device, taker.clone(), &x11).await?;
-    chord_in(device, &taker, NONE, "Escape").await?;
+    let Some(taker) = held::taker(app, &windows, &window) else { return Ok(None) };
+    let what = hit::cover(app, taker.clone(), &x11).await?;
+    chord_in(app, &taker, NONE, "Escape").await?;
     let landed = Landed::Elsewhere { what, stopped: false };
     Ok(Some(Performed { handled: true, landed, ..Performed::default() }))
 }
@@ -118,8 +117,8 @@ async fn escape_elsewhere(device: &mut LinuxDevice) -> Result<Option<Performed>>
 /// once.
 async fn closing_over(device: &mut LinuxDevice) -> Result<()> {
     let until = Instant::now() + CLOSING;
-    let pid = device.info.pid;
-    while let Some(sight) = place::sight(device).await? {
+    let pid = device.app.info.pid;
+    while let Some(sight) = place::sight(&device.app).await? {
         let own = |w: &&Window| pid.is_some() && w.pid == pid && !w.popup && w.presence == Presence::Shown;
         let mut own: Vec<u32> = sight.windows.iter().filter(own).map(|w| w.id).collect();
         own.sort_unstable();
@@ -127,7 +126,7 @@ async fn closing_over(device: &mut LinuxDevice) -> Result<()> {
             break;
         }
         let seen = |picture: &Picture, at: usize| s::seen(picture.objects[at].states, picture.toolkit);
-        let listed = match timeout(HANDLED, query::windows(&device.link)).await {
+        let listed = match timeout(HANDLED, query::windows(&device.app.link)).await {
             Ok(Ok(picture)) => picture.root().children.iter().filter(|&&at| seen(&picture, at)).count(),
             // One that is gone or hangs is told of by what comes next.
             _ => break,
@@ -151,7 +150,7 @@ async fn closing_over(device: &mut LinuxDevice) -> Result<()> {
 /// # Errors
 /// `TIMEOUT` when it was cancelled, `BACKEND_LOST`.
 pub(crate) async fn keys_read(
-    device: &LinuxDevice,
+    app: &App,
     x11: &X11,
     window: u32,
     patience: Duration,
@@ -165,7 +164,7 @@ pub(crate) async fn keys_read(
             break;
         }
         let lives = tokio::select! {
-            lives = device.link.barrier() => lives.is_ok(),
+            lives = app.link.barrier() => lives.is_ok(),
             () = cancel.cancelled() => true,
         };
         // One that hangs is told of by what comes next.
@@ -185,22 +184,22 @@ pub(crate) async fn keys_read(
 /// Waits until the app has handled the keys that it has read. A toolkit may read many at once, and handle them all
 /// before it answers, or one by one in turn with what it is asked: as long as some are left, something changes between
 /// a question and its answer.
-pub(crate) async fn keys_handled(device: &LinuxDevice) {
+pub(crate) async fn keys_handled(app: &App) {
     let until = Instant::now() + HANDLED;
     let (mut asked, mut silent) = (0, 0);
     // One that never rests has handled them by then.
     while silent < SILENT && (asked < SILENT || Instant::now() < until) {
-        let changes = device.heard.state().changes;
+        let changes = app.heard.state().changes;
         // An app that the keys ended, or that hangs, is told of by what comes next.
-        let Ok(()) = device.link.barrier().await else { return };
-        silent = if device.heard.state().changes == changes { silent + 1 } else { 0 };
+        let Ok(()) = app.link.barrier().await else { return };
+        silent = if app.heard.state().changes == changes { silent + 1 } else { 0 };
         asked += 1;
     }
 }
 
 /// The error of keys that would go to this window.
-pub(crate) async fn has_keys(device: &LinuxDevice, other: Window, x11: &X11) -> Result<Error> {
-    let what = hit::cover(device, other, x11).await?;
+pub(crate) async fn has_keys(app: &App, other: Window, x11: &X11) -> Result<Error> {
+    let what = hit::cover(app, other, x11).await?;
     Ok(Error::new(ErrorCode::ElementCovered, format!("{what} keeps the keyboard"))
         .hint("stickpin snapshot -i shows what is open; with open --private no other app has the keyboard"))
 }
@@ -213,13 +212,13 @@ pub(crate) async fn chord(
     cancel: &CancellationToken,
 ) -> Result<Performed> {
     if (modifiers, key) == (NONE, "Escape")
-        && device.screen.has_pointer()
-        && let Some(performed) = escape_elsewhere(device).await?
+        && device.app.screen.has_pointer()
+        && let Some(performed) = escape_elsewhere(&device.app).await?
     {
         return Ok(performed);
     }
     let (x11, window) = typing(device, None).await?;
-    chord_to(device, &x11, window, modifiers, key, cancel).await
+    chord_to(&device.app, &x11, window, modifiers, key, cancel).await
 }
 
 /// Sends one chord to this window, and to no other.
@@ -228,13 +227,13 @@ pub(crate) async fn chord(
 /// `ELEMENT_NOT_FOUND` where that is not there any more, `ELEMENT_COVERED` where another one takes its keys: nothing was
 /// sent then.
 pub(crate) async fn chord_in(
-    device: &mut LinuxDevice,
+    app: &App,
     window: &Window,
     modifiers: Modifiers,
     key: &str,
 ) -> Result<Performed> {
-    let x11 = device.screen.x11("type keys").await?;
-    takes_keys(device).await?;
+    let x11 = app.screen.x11("type keys").await?;
+    takes_keys(app).await?;
     let (id, words) = (window.id, window.words());
     let windows = x11.run(windows::all).await?;
     let closed = || {
@@ -248,13 +247,13 @@ pub(crate) async fn chord_in(
         Error::new(ErrorCode::ElementCovered, format!("{what} takes the keys of {words}"))
             .hint("stickpin snapshot -i shows what is open; stickpin key Escape closes one at a time")
     };
-    let alone = app::is_alone(device);
+    let alone = app.is_alone();
     // A dialog of the app that it was opened from is under it.
     let covers = |w: &&Window| w.id != id && w.blocks(now, alone) && !now.blocks(w, alone);
     if let Some(over) = windows.iter().find(covers) {
-        return Err(covered(hit::cover(device, over.clone(), &x11).await?));
+        return Err(covered(hit::cover(app, over.clone(), &x11).await?));
     }
-    device.screen.present(now).await?;
+    app.screen.present(now).await?;
     let name = key.to_owned();
     let popup = now.popup_among(&windows).is_some();
     match x11.run(move |d| focus::chord_only(d, id, modifiers, &name, popup)).await.map_err(unknown)? {
@@ -266,19 +265,19 @@ pub(crate) async fn chord_in(
             // It may have opened meanwhile.
             let windows = x11.run(windows::all).await?;
             let what = match window.popup_among(&windows) {
-                Some(popup) => hit::cover(device, popup.clone(), &x11).await?,
+                Some(popup) => hit::cover(app, popup.clone(), &x11).await?,
                 None => "what holds the keyboard".to_owned(),
             };
             return Err(covered(what));
         }
     }
     x11.run(move |d| pings::await_delivery(d, id)).await.map_err(unknown)?;
-    keys_handled(device).await;
+    keys_handled(app).await;
     Ok(Performed { handled: true, ..Performed::default() })
 }
 
 async fn chord_to(
-    device: &mut LinuxDevice,
+    app: &App,
     x11: &X11,
     window: u32,
     modifiers: Modifiers,
@@ -293,11 +292,11 @@ async fn chord_to(
     match sent.await.map_err(unknown)? {
         Ok(true) => {}
         Ok(false) => return Err(no_key(key)),
-        Err(other) => return Err(has_keys(device, other, x11).await?),
+        Err(other) => return Err(has_keys(app, other, x11).await?),
     }
     // Some say that they answer pings, and do not: one key has been read by then.
-    keys_read(device, x11, window, ONE_KEY, cancel).await.map_err(unknown)?;
-    keys_handled(device).await;
+    keys_read(app, x11, window, ONE_KEY, cancel).await.map_err(unknown)?;
+    keys_handled(app).await;
     Ok(Performed { handled: true, ..Performed::default() })
 }
 
@@ -320,18 +319,18 @@ pub(crate) async fn fill_by_keys(
         pings::await_delivery(d, window).map(Ok)
     });
     if let Err(other) = emptied.await.map_err(unknown)? {
-        return Err(has_keys(device, other, &x11).await?);
+        return Err(has_keys(&device.app, other, &x11).await?);
     }
     if !text.is_empty() {
         typed::type_text(device, Some(target), text, cancel).await?;
     }
-    let field = reading::object(device, target).map_err(unknown)?;
-    let value = match filled::holds(device, &field, text).await {
+    let field = reading::object(&device.app, &device.reading, target).map_err(unknown)?;
+    let value = match filled::holds(&device.app, &field, text).await {
         Ok(value) => value,
-        Err(Fault::Closed(why)) => return Err(unknown(life::failed(device, Fault::Closed(why)).await)),
+        Err(Fault::Closed(why)) => return Err(unknown(life::failed(&device.app, Fault::Closed(why)).await)),
         Err(_) => None,
     };
-    filled::at_rest(device, &field, text, value, cancel).await
+    filled::at_rest(&device.app, &field, text, value, cancel).await
 }
 
 /// Closes a menu or list of the app that holds the pointer; false when none does, or it stays. While one does, a key
@@ -340,8 +339,8 @@ pub(crate) async fn fold_popup(device: &mut LinuxDevice) -> Result<bool> {
     let until = Instant::now() + FOLDED;
     let mut pressed = false;
     loop {
-        let Some(sight) = place::sight(device).await? else { return Ok(false) };
-        let own = |w: &Window| w.popup && w.pid == device.info.pid;
+        let Some(sight) = place::sight(&device.app).await? else { return Ok(false) };
+        let own = |w: &Window| w.popup && w.pid == device.app.info.pid;
         if !sight.windows.iter().any(own) || !sight.x11.run(|d| pointer::is_held(d)).await? {
             return Ok(pressed);
         }

@@ -5,7 +5,7 @@
 //! chosen is looked at after it.
 
 use crate::act::done;
-use crate::app::{LinuxDevice, ask, life, reading};
+use crate::app::{App, LinuxDevice, Reading, ask, life, reading};
 use crate::bus::body::reference;
 use crate::bus::calls::property;
 use crate::bus::fault::Fault;
@@ -13,8 +13,7 @@ use crate::bus::names::{ACCESSIBLE, SELECTION};
 use crate::bus::{Args, Call, Message};
 use crate::limits::DONE;
 use crate::model::roles::number as n;
-use crate::model::states as s;
-use crate::model::{Interfaces, Object};
+use crate::model::{Interfaces, Object, states as s};
 use stickpin_device::{Dispatched, Error, ErrorCode, Performed, Result};
 use stickpin_tree::{Handle, quote};
 
@@ -94,18 +93,20 @@ pub(crate) async fn select(
     target: Handle,
     options: &[String],
 ) -> Result<Performed> {
-    let object = reading::object(device, target)?;
+    let object = reading::object(&device.app, &device.reading, target)?;
     let combo = object.role == n::COMBO_BOX;
     if combo && options.len() > 1 {
         return Err(takes_one(&object, options));
     }
     // Of its combo boxes GTK 4 does not say what can be chosen; what a table would choose are rows, not cells.
-    let mute = combo && device.link.toolkit.profile().combo_boxes_list_nothing;
+    let mute = combo && device.app.link.toolkit.profile().combo_boxes_list_nothing;
     let table = matches!(object.role, n::TABLE | n::TREE_TABLE);
     if !object.has(Interfaces::SELECTION) || mute || table {
         return Ok(Performed::default());
     }
-    let Some(mut list) = list_of(device, object).await? else { return Ok(Performed::default()) };
+    let Some(mut list) = list_of(&device.app, &device.reading, object).await? else {
+        return Ok(Performed::default());
+    };
     let mut chosen = Vec::new();
     for label in options {
         let Some(option) = list.option(label)? else { return Ok(Performed::default()) };
@@ -115,7 +116,7 @@ pub(crate) async fn select(
     // GTK does not say which lists take several: what becomes of the other choices tells.
     let mut cleared = options.len() > 1 || list.object.is(s::MULTISELECTABLE);
     if cleared {
-        clear_selection(device, &list.object).await?;
+        clear_selection(&device.app, &list.object).await?;
     }
     let (mut others, mut sent) = (false, cleared);
     for again in [false, true] {
@@ -127,15 +128,15 @@ pub(crate) async fn select(
                 Err(error) => return Err(error),
             }
         }
-        others = selected_count(device, &list.object).await?.is_some_and(|count| count > chosen.len());
+        others = selected_count(&device.app, &list.object).await?.is_some_and(|count| count > chosen.len());
         if again || !others {
             break;
         }
         // It takes several, and held others.
-        clear_selection(device, &list.object).await?;
+        clear_selection(&device.app, &list.object).await?;
         cleared = true;
     }
-    let taken = are_chosen(device, &list, &mut chosen).await?;
+    let taken = are_chosen(&device.app, &list, &mut chosen).await?;
     if taken && !others {
         return Ok(Performed { value: Some(options.join(", ")), ..done() });
     }
@@ -156,13 +157,15 @@ pub(crate) async fn select(
 /// Tells the app to choose an option where it stands now, if it still is what it was found by; whether it took it.
 async fn choose_option(device: &mut LinuxDevice, list: &mut List, choice: &mut Choice) -> Result<bool> {
     for _ in 0..ROUNDS {
-        if let Some(at) = place_of(device, list, &choice.path).await? {
+        if let Some(at) = place_of(&device.app, &device.reading, list, &choice.path).await? {
             (choice.at, choice.moved) = (at, false);
-            return choose_child(device, &list.object, "SelectChild", at).await;
+            return choose_child(&device.app, &list.object, "SelectChild", at).await;
         }
         tracing::debug!("the options of {} have changed", list.object.words());
         reading::look(device, &[]).await?;
-        let Some(now) = list_of(device, list.object.clone()).await? else { return Ok(false) };
+        let Some(now) = list_of(&device.app, &device.reading, list.object.clone()).await? else {
+            return Ok(false);
+        };
         // What was chosen before is not what this may have chosen since.
         *list = List { before: list.before.take(), ..now };
         let Some(option) = list.option(&choice.label)? else { return Ok(false) };
@@ -174,29 +177,29 @@ async fn choose_option(device: &mut LinuxDevice, list: &mut List, choice: &mut C
 
 /// The place of an option among the children of its list, as they are now; none where it is none of them, or where it
 /// or something in it is not called what it was when it was read.
-async fn place_of(device: &mut LinuxDevice, list: &List, path: &str) -> Result<Option<usize>> {
-    let mut parts = parts_of(device, path);
+async fn place_of(app: &App, reading: &Reading, list: &List, path: &str) -> Result<Option<usize>> {
+    let mut parts = parts_of(reading, path);
     let own = || list.offered.iter().find(|offered| offered.path == path).map(|o| o.name.clone());
     if let Some(name) = own().filter(|_| parts.first().is_none_or(|(first, _)| first != path)) {
         parts.push((path.to_owned(), name));
     }
     let mut calls = vec![children(&list.holder)];
     calls.extend(parts.iter().map(|(path, _)| property(path, ACCESSIBLE, "Name")));
-    let mut answers = device.link.calls(&calls).await.into_iter();
+    let mut answers = app.link.calls(&calls).await.into_iter();
     let now = match answers.next().unwrap_or(Err(Fault::Vanished)) {
-        Ok(answer) => paths(device, &list.holder, &answer),
+        Ok(answer) => paths(app, &list.holder, &answer),
         Err(fault) => Err(fault),
     };
     let now = match now {
         Ok(now) => now,
-        Err(fault) => return ask::refused(device, &list.holder, fault).await.map(|()| None),
+        Err(fault) => return ask::refused(app, &list.holder, fault).await.map(|()| None),
     };
     for ((_, name), answer) in parts.iter().zip(answers) {
         match answer.and_then(|answer| Ok(answer.body().variant_text()? == name)) {
             Ok(true) => {}
             Ok(false) => return Ok(None),
             Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => {
-                return Err(life::failed(device, fault).await);
+                return Err(life::failed(app, fault).await);
             }
             // It is not there any more.
             Err(_) => return Ok(None),
@@ -206,8 +209,8 @@ async fn place_of(device: &mut LinuxDevice, list: &List, path: &str) -> Result<O
 }
 
 /// What was called something in an option when it was read, itself first: by that it was found.
-fn parts_of(device: &LinuxDevice, path: &str) -> Vec<(String, String)> {
-    let Some(last) = &device.last else { return Vec::new() };
+fn parts_of(reading: &Reading, path: &str) -> Vec<(String, String)> {
+    let Some(last) = &reading.last else { return Vec::new() };
     let objects = &last.picture.objects;
     let option = objects.iter().position(|object| object.path == path);
     let inside = option.into_iter().flat_map(|at| last.picture.inside(at)).map(|at| &objects[at]);
@@ -216,23 +219,23 @@ fn parts_of(device: &LinuxDevice, path: &str) -> Vec<(String, String)> {
 }
 
 /// Whether the app says that these very options are chosen. Not where they move on and on: nobody knows then.
-async fn are_chosen(device: &mut LinuxDevice, list: &List, chosen: &mut [Choice]) -> Result<bool> {
+async fn are_chosen(app: &App, list: &List, chosen: &mut [Choice]) -> Result<bool> {
     for _ in 0..ROUNDS {
         let mut calls = vec![children(&list.holder)];
         calls.extend(chosen.iter().map(|choice| of_child(&list.object, "IsChildSelected", choice.at)));
         calls.push(children(&list.holder));
         // Before and behind it: what it says is of what stands there in both.
-        let answers = device.link.calls(&calls).await;
+        let answers = app.link.calls(&calls).await;
         let mut said = Vec::with_capacity(answers.len());
         let mut orders = Vec::new();
         for (call, answer) in calls.iter().zip(answers) {
             let read = match (answer, call.interface) {
                 (Ok(answer), SELECTION) => answer.body().bool().map(|is| said.push(is)),
-                (Ok(answer), _) => paths(device, &list.holder, &answer).map(|order| orders.push(order)),
+                (Ok(answer), _) => paths(app, &list.holder, &answer).map(|order| orders.push(order)),
                 (Err(fault), _) => Err(fault),
             };
             if let Err(fault) = read {
-                return ask::refused(device, &list.object.path, fault).await.map(|()| false);
+                return ask::refused(app, &list.object.path, fault).await.map(|()| false);
             }
         }
         let stands = |choice: &Choice| {
@@ -263,13 +266,14 @@ async fn mischosen(
 ) -> Result<Option<Error>> {
     let before = list.before.as_ref().filter(|_| !cleared).map_or(&[][..], Vec::as_slice);
     let meant = |path: &String| chosen.iter().any(|choice| choice.path == *path) || before.contains(path);
-    let wrong = match (children_of(device, &list.holder).await?, chosen_in(device, &list.object).await?) {
-        // What is none of them has another object each time that it is asked for.
-        (Some(all), Some(now)) => {
-            Some(now.into_iter().filter(|path| all.contains(path) && !meant(path)).collect::<Vec<_>>())
-        }
-        _ => None,
-    };
+    let wrong =
+        match (children_of(&device.app, &list.holder).await?, chosen_in(&device.app, &list.object).await?) {
+            // What is none of them has another object each time that it is asked for.
+            (Some(all), Some(now)) => {
+                Some(now.into_iter().filter(|path| all.contains(path) && !meant(path)).collect::<Vec<_>>())
+            }
+            _ => None,
+        };
     let what = list.object.words();
     let labels: Vec<String> = chosen.iter().map(|choice| quote(&choice.label)).collect();
     let labels = labels.join(", ");
@@ -286,13 +290,15 @@ async fn mischosen(
         )))),
         Some(wrong) => {
             reading::look(device, &[]).await?;
-            let chosen = match offered(device, wrong).await {
+            let chosen = match offered(&device.app, &device.reading, wrong).await {
                 Ok(chosen) => chosen,
-                Err(fault) => ask::refused(device, &list.object.path, fault).await.map(|()| Vec::new())?,
+                Err(fault) => {
+                    ask::refused(&device.app, &list.object.path, fault).await.map(|()| Vec::new())?
+                }
             };
             let named = chosen.iter().map(|offered| offered.reads.first().map_or("", String::as_str));
             let named: Vec<String> = named.take(NAMED).map(quote).collect();
-            let now = match restore(device, list).await? {
+            let now = match restore(&device.app, &device.reading, list).await? {
                 true => "what was chosen before is chosen again",
                 false => "what was chosen before is not chosen again",
             };
@@ -305,19 +311,19 @@ async fn mischosen(
 }
 
 /// Chooses what was chosen when a list was looked at, and nothing else; whether that is chosen now.
-async fn restore(device: &mut LinuxDevice, list: &List) -> Result<bool> {
+async fn restore(app: &App, reading: &Reading, list: &List) -> Result<bool> {
     let Some(before) = &list.before else { return Ok(false) };
     // What takes one lets go of the other by itself, and may have to have one.
     let clearings = if before.len() == 1 { &[false, true][..] } else { &[true][..] };
     for &clear in clearings {
         if clear {
-            clear_selection(device, &list.object).await?;
+            clear_selection(app, &list.object).await?;
         }
         for path in before {
-            let Some(at) = place_of(device, list, path).await? else { return Ok(false) };
-            choose_child(device, &list.object, "SelectChild", at).await?;
+            let Some(at) = place_of(app, reading, list, path).await? else { return Ok(false) };
+            choose_child(app, &list.object, "SelectChild", at).await?;
         }
-        let now = chosen_in(device, &list.object).await?;
+        let now = chosen_in(app, &list.object).await?;
         if now.is_some_and(|now| now.len() == before.len() && now.iter().all(|path| before.contains(path))) {
             return Ok(true);
         }
@@ -325,21 +331,21 @@ async fn restore(device: &mut LinuxDevice, list: &List) -> Result<bool> {
     Ok(false)
 }
 
-async fn clear_selection(device: &mut LinuxDevice, list: &Object) -> Result<()> {
+async fn clear_selection(app: &App, list: &Object) -> Result<()> {
     let args = Args::new();
     let call = Call { path: &list.path, interface: SELECTION, member: "ClearSelection", args };
-    match device.link.order(&call, DONE).await {
+    match app.link.order(&call, DONE).await {
         Ok(_) => Ok(()),
-        Err(fault) => ask::refused(device, &list.path, fault).await,
+        Err(fault) => ask::refused(app, &list.path, fault).await,
     }
 }
 
 /// How many children of a list are chosen; none where it does not say.
-async fn selected_count(device: &mut LinuxDevice, list: &Object) -> Result<Option<usize>> {
+async fn selected_count(app: &App, list: &Object) -> Result<Option<usize>> {
     let asked = [property(&list.path, SELECTION, "NSelectedChildren")];
-    let count = match device.link.calls(&asked).await.pop() {
+    let count = match app.link.calls(&asked).await.pop() {
         Some(Ok(answer)) => answer.body().variant_number().ok().flatten(),
-        Some(Err(fault)) => ask::refused(device, &list.path, fault).await.map(|()| None)?,
+        Some(Err(fault)) => ask::refused(app, &list.path, fault).await.map(|()| None)?,
         None => None,
     };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, not below 0")]
@@ -348,87 +354,91 @@ async fn selected_count(device: &mut LinuxDevice, list: &Object) -> Result<Optio
 }
 
 /// What is chosen in a list; none where it does not say, or where it is more than is asked for.
-async fn chosen_in(device: &mut LinuxDevice, list: &Object) -> Result<Option<Vec<String>>> {
-    let Some(count) = selected_count(device, list).await?.filter(|count| *count <= CHOSEN) else {
+async fn chosen_in(app: &App, list: &Object) -> Result<Option<Vec<String>>> {
+    let Some(count) = selected_count(app, list).await?.filter(|count| *count <= CHOSEN) else {
         return Ok(None);
     };
     let calls: Vec<Call<'_>> = (0..count).map(|at| of_child(list, "GetSelectedChild", at)).collect();
     let mut chosen = Vec::with_capacity(count);
-    for answer in device.link.calls(&calls).await {
+    for answer in app.link.calls(&calls).await {
         match answer.and_then(|answer| reference(&mut answer.body())) {
-            Ok(child) => chosen.push(device.link.named(&list.path, child)),
-            Err(fault) => return ask::refused(device, &list.path, fault).await.map(|()| None),
+            Ok(child) => chosen.push(app.link.named(&list.path, child)),
+            Err(fault) => return ask::refused(app, &list.path, fault).await.map(|()| None),
         }
     }
     Ok(Some(chosen))
 }
 
 /// What the app says to the order to choose one child of a list.
-async fn choose_child(device: &mut LinuxDevice, list: &Object, member: &str, at: usize) -> Result<bool> {
+async fn choose_child(app: &App, list: &Object, member: &str, at: usize) -> Result<bool> {
     let call = of_child(list, member, at);
-    match device.link.order(&call, DONE).await {
+    match app.link.order(&call, DONE).await {
         Ok(Some(answer)) => Ok(answer.body().bool().unwrap_or(false)),
         // It is busy with it, or shows a dialog from inside: what is chosen then tells.
         Ok(None) => Ok(true),
-        Err(fault) => ask::refused(device, &list.path, fault).await.map(|()| false),
+        Err(fault) => ask::refused(app, &list.path, fault).await.map(|()| false),
     }
 }
 
 /// The children of an object; none where it does not say.
-async fn children_of(device: &mut LinuxDevice, path: &str) -> Result<Option<Vec<String>>> {
-    let answer = device.link.calls(&[children(path)]).await.pop().unwrap_or(Err(Fault::Vanished));
-    match answer.and_then(|answer| paths(device, path, &answer)) {
+async fn children_of(app: &App, path: &str) -> Result<Option<Vec<String>>> {
+    let answer = app.link.calls(&[children(path)]).await.pop().unwrap_or(Err(Fault::Vanished));
+    match answer.and_then(|answer| paths(app, path, &answer)) {
         Ok(children) => Ok(Some(children)),
-        Err(fault) => ask::refused(device, path, fault).await.map(|()| None),
+        Err(fault) => ask::refused(app, path, fault).await.map(|()| None),
     }
 }
 
 /// The objects that an answer of this one refers to.
-fn paths(device: &LinuxDevice, of: &str, answer: &Message) -> std::result::Result<Vec<String>, Fault> {
+fn paths(app: &App, of: &str, answer: &Message) -> std::result::Result<Vec<String>, Fault> {
     let all = answer.body().items(8, |c| reference(c))?;
-    Ok(all.into_iter().map(|path| device.link.named(of, path)).collect())
+    Ok(all.into_iter().map(|path| app.link.named(of, path)).collect())
 }
 
 /// What can be chosen in a list: its children, or those of the list or menu that the only child of a combo box is; and
 /// what is chosen. None where it says nothing of that, or where some are in groups.
-async fn list_of(device: &mut LinuxDevice, object: Object) -> Result<Option<List>> {
+async fn list_of(app: &App, reading: &Reading, object: Object) -> Result<Option<List>> {
     let mut holder = object.path.clone();
     for _ in 0..3 {
-        let Some(options) = children_of(device, &holder).await? else { return Ok(None) };
+        let Some(options) = children_of(app, &holder).await? else { return Ok(None) };
         if let [only] = &options[..]
             && object.role == n::COMBO_BOX
         {
             holder.clone_from(only);
             continue;
         }
-        let offered = match offered(device, options).await {
+        let offered = match offered(app, reading, options).await {
             Ok(offered) => offered,
-            Err(fault) => return ask::refused(device, &object.path, fault).await.map(|()| None),
+            Err(fault) => return ask::refused(app, &object.path, fault).await.map(|()| None),
         };
         // Firefox counts the options in groups, too, and names the groups when it is asked for its children: the place
         // of a child is another option's number.
         if offered.iter().any(|offered| offered.group) {
             return Ok(None);
         }
-        let before = chosen_in(device, &object).await?;
+        let before = chosen_in(app, &object).await?;
         return Ok(Some(List { object, holder, offered, before }));
     }
     Ok(None)
 }
 
 /// What options are called and how they read.
-async fn offered(device: &LinuxDevice, options: Vec<String>) -> std::result::Result<Vec<Offered>, Fault> {
+async fn offered(
+    app: &App,
+    reading: &Reading,
+    options: Vec<String>,
+) -> std::result::Result<Vec<Offered>, Fault> {
     let names = options.iter().map(|path| property(path, ACCESSIBLE, "Name"));
     let roles = options.iter().map(|path| of_object(path, "GetRole"));
     let asked: Vec<_> = names.chain(roles).collect();
-    let mut answers = device.link.calls(&asked).await;
+    let mut answers = app.link.calls(&asked).await;
     let roles = answers.split_off(options.len());
     let mut all = Vec::with_capacity(options.len());
     for (path, (name, role)) in options.into_iter().zip(answers.into_iter().zip(roles)) {
         let name = name?.body().variant_text()?.to_owned();
         let group = matches!(role?.body().unsigned()?, n::PANEL | n::GROUPING | n::MENU);
-        let handle = device.ids.handle(&path);
-        let node = device.last.as_ref().and_then(|last| last.tree.find_handle(handle));
+        let handle = app.ids.handle(&path);
+        let node = reading.last.as_ref().and_then(|last| last.tree.find_handle(handle));
         let inside = node.into_iter().flat_map(|node| {
             let texts = node.subtree().filter(|n| n.is_text());
             std::iter::once(node.name()).chain(texts.map(|n| n.name())).collect::<Vec<_>>()

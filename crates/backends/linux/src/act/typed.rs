@@ -4,8 +4,7 @@
 use crate::act::focus::focus_element;
 use crate::act::keyboard::{busy, has_keys, keys_handled, keys_read, typing};
 use crate::aim::hit;
-use crate::app::query;
-use crate::app::{LinuxDevice, life, reading, unknown};
+use crate::app::{App, LinuxDevice, Reading, life, query, reading, unknown};
 use crate::bus::calls::property;
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, TEXT};
@@ -13,8 +12,7 @@ use crate::bus::{Args, Call, Cursor};
 use crate::limits::FRAME;
 use crate::model::parents::chain;
 use crate::model::roles::is_field;
-use crate::model::states as s;
-use crate::model::{Interfaces, Picture};
+use crate::model::{Interfaces, Picture, states as s};
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, ErrorCode, Performed, Result};
 use stickpin_tree::Handle;
@@ -94,7 +92,7 @@ pub(crate) async fn type_text(
         focus_element(device, target).await?;
     }
     let all: Vec<char> = text.chars().filter(|c| *c != '\r').collect();
-    let field = typed_field(device, target, 0).await?;
+    let field = typed_field(&device.app, &device.reading, target, 0).await?;
     let mut place = Place { x11: x11.clone(), window, field, swallows: false };
     let mut sent = 0;
     while sent < all.len() {
@@ -116,7 +114,7 @@ pub(crate) async fn type_text(
         });
         let now = match typed.await.map_err(unknown)? {
             Ok(now) => now,
-            Err(other) if sent == 0 => return Err(has_keys(device, other, &x11).await?),
+            Err(other) if sent == 0 => return Err(has_keys(&device.app, other, &x11).await?),
             Err(_) => {
                 let progress = Progress { now: 0, before: sent, all: all.len() };
                 match has_strayed(device, &mut place, progress).await.map_err(unknown)? {
@@ -126,11 +124,11 @@ pub(crate) async fn type_text(
                 }
             }
         };
-        if !keys_read(device, &x11, window, BUSY, cancel).await.map_err(unknown)? {
+        if !keys_read(&device.app, &x11, window, BUSY, cancel).await.map_err(unknown)? {
             return Err(unknown(busy()));
         }
         tokio::select! {
-            () = keys_handled(device) => {}
+            () = keys_handled(&device.app) => {}
             () = cancel.cancelled() => {}
         }
         let progress = Progress { now, before: sent, all: all.len() };
@@ -138,7 +136,7 @@ pub(crate) async fn type_text(
         let last = sent == all.len();
         if tab && !last {
             reading::look(device, &[]).await.map_err(unknown)?;
-            place.field = typed_field(device, None, sent).await.map_err(unknown)?;
+            place.field = typed_field(&device.app, &device.reading, None, sent).await.map_err(unknown)?;
         } else if !(tab || enters && all[sent..].iter().all(|&c| c == '\n'))
             && let Some(strayed) = has_strayed(device, &mut place, progress).await.map_err(unknown)?
         {
@@ -151,13 +149,14 @@ pub(crate) async fn type_text(
 /// The field that is typed into, if it is one and has the focus: of no target the one that had it when the app was
 /// read last.
 async fn typed_field(
-    device: &mut LinuxDevice,
+    app: &App,
+    reading: &Reading,
     target: Option<Handle>,
     since: usize,
 ) -> Result<Option<Field>> {
-    let Some(last) = &device.last else { return Ok(None) };
+    let Some(last) = &reading.last else { return Ok(None) };
     let at = match target {
-        Some(target) => reading::index(device, target),
+        Some(target) => reading::index(app, reading, target),
         None => focused(&last.picture),
     };
     let Some(object) = at.map(|at| &last.picture.objects[at]) else { return Ok(None) };
@@ -165,26 +164,26 @@ async fn typed_field(
         return Ok(None);
     }
     let path = object.path.clone();
-    let handle = device.ids.handle(&path);
-    let words = reading::words_of(device, handle).unwrap_or_else(|| "the field".to_owned());
-    let (has_it, count) = field_now(device, &path).await?;
+    let handle = app.ids.handle(&path);
+    let words = reading::words_of(reading, handle).unwrap_or_else(|| "the field".to_owned());
+    let (has_it, count) = field_now(app, &path).await?;
     // What is selected goes with the first key: a toolkit may select all when it gives the focus.
-    let selected = selected_in(device, &path).await?;
+    let selected = selected_in(app, &path).await?;
     let before = count.map(|count| count.saturating_sub(selected));
     Ok(has_it.then_some(Field { path, words, before, since }))
 }
 
 /// Whether a field has the focus, and how many characters are in it.
-async fn field_now(device: &mut LinuxDevice, path: &str) -> Result<(bool, Option<usize>)> {
+async fn field_now(app: &App, path: &str) -> Result<(bool, Option<usize>)> {
     let states = Call { path, interface: ACCESSIBLE, member: "GetState", args: Args::new() };
-    let mut answers = device.link.calls(&[states, property(path, TEXT, "CharacterCount")]).await.into_iter();
+    let mut answers = app.link.calls(&[states, property(path, TEXT, "CharacterCount")]).await.into_iter();
     let mut answer = || answers.next().unwrap_or(Err(Fault::Vanished));
     let (states, count) = (answer(), answer());
     let states = states.and_then(|answer| answer.body().items(4, Cursor::unsigned));
     let count = count.and_then(|answer| answer.body().variant_number());
     for fault in [states.as_ref().err(), count.as_ref().err()].into_iter().flatten() {
         if let Fault::Closed(_) | Fault::Silent(_) = fault {
-            return Err(life::failed(device, fault.clone()).await);
+            return Err(life::failed(app, fault.clone()).await);
         }
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, not below 0")]
@@ -193,11 +192,11 @@ async fn field_now(device: &mut LinuxDevice, path: &str) -> Result<(bool, Option
 }
 
 /// How many characters of a field are selected; none where it does not say.
-async fn selected_in(device: &mut LinuxDevice, path: &str) -> Result<usize> {
+async fn selected_in(app: &App, path: &str) -> Result<usize> {
     let length = |(start, end): (i32, i32)| usize::try_from(end.saturating_sub(start)).unwrap_or_default();
-    match query::selections(device, path).await {
+    match query::selections(app, path).await {
         Ok(ranges) => Ok(ranges.into_iter().map(length).sum()),
-        Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(life::failed(device, fault).await),
+        Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(life::failed(app, fault).await),
         Err(_) => Ok(0),
     }
 }
@@ -209,12 +208,12 @@ async fn has_strayed(
     place: &mut Place,
     progress: Progress,
 ) -> Result<Option<Error>> {
-    let other = waits_for_all(device, place, progress).await?;
+    let other = waits_for_all(&device.app, place, progress).await?;
     let there = other.is_none();
     let ends = progress.sent() == progress.all;
     let (mut from, mut inside) = ("the window that it was typed into".to_owned(), None);
     if let Some(field) = &place.field {
-        let (has_it, count) = field_now(device, &field.path).await?;
+        let (has_it, count) = field_now(&device.app, &field.path).await?;
         if there && has_it {
             return Ok(None);
         }
@@ -230,8 +229,8 @@ async fn has_strayed(
     }
     reading::look(device, &[]).await?;
     let to = match (other, &place.field) {
-        (Some(other), _) => hit::cover(device, other, &place.x11).await?,
-        (None, Some(field)) => match focus_beside(device, field, progress, inside) {
+        (Some(other), _) => hit::cover(&device.app, other, &place.x11).await?,
+        (None, Some(field)) => match focus_beside(&device.app, &device.reading, field, progress, inside) {
             Some(to) => to,
             None => return Ok(None),
         },
@@ -243,16 +242,12 @@ async fn has_strayed(
 
 /// The window that gets the keys in the place of the one that is typed into. Where a field has fewer characters than it
 /// was sent, one may be on its way.
-async fn waits_for_all(
-    device: &mut LinuxDevice,
-    place: &mut Place,
-    progress: Progress,
-) -> Result<Option<Window>> {
+async fn waits_for_all(app: &App, place: &mut Place, progress: Progress) -> Result<Option<Window>> {
     let (window, until) = (place.window, Instant::now() + COMING);
     loop {
         let other = place.x11.run(move |d| focus::keys_elsewhere(d, window)).await?;
         let Some(field) = place.field.as_ref().filter(|_| other.is_none()) else { return Ok(other) };
-        let (has_it, count) = field_now(device, &field.path).await?;
+        let (has_it, count) = field_now(app, &field.path).await?;
         let short = count
             .zip(field.before)
             .is_some_and(|(now, before)| now.saturating_sub(before) < progress.sent() - field.since);
@@ -267,12 +262,13 @@ async fn waits_for_all(
 
 /// What has the focus in the place of a field, in words; none where the keys go to the field all the same.
 fn focus_beside(
-    device: &mut LinuxDevice,
+    app: &App,
+    reading: &Reading,
     field: &Field,
     progress: Progress,
     inside: Option<usize>,
 ) -> Option<String> {
-    let picture = &device.last.as_ref()?.picture;
+    let picture = &reading.last.as_ref()?.picture;
     let at = focused(picture);
     let inner =
         at.is_some_and(|at| chain(picture, at).iter().any(|&i| picture.objects[i].path == field.path));
@@ -282,8 +278,8 @@ fn focus_beside(
         return None;
     }
     let words = at
-        .map(|at| device.ids.handle(&picture.objects[at].path))
-        .and_then(|handle| reading::words_of(device, handle));
+        .map(|at| app.ids.handle(&picture.objects[at].path))
+        .and_then(|handle| reading::words_of(reading, handle));
     Some(words.unwrap_or_else(|| "something else".to_owned()))
 }
 

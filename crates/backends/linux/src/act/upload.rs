@@ -8,16 +8,14 @@ pub(crate) mod window;
 use crate::act::{self, focus, keyboard, mouse};
 use crate::app::chooser::{Chooser, is_foreign};
 use crate::app::pointer::NONE;
-use crate::app::query;
-use crate::app::{self, LinuxDevice, ask, gone, life, reading};
+use crate::app::{self, App, LinuxDevice, Reading, ask, gone, life, query, reading};
 use crate::bus::fault::Fault;
 use crate::bus::names::ACTION;
 use crate::bus::{Args, Call};
 use crate::limits::DONE;
 use crate::model::parents::chain;
 use crate::model::roles::is_field;
-use crate::model::states as s;
-use crate::model::{Interfaces, Object, Picture};
+use crate::model::{Interfaces, Object, Picture, states as s};
 use kinds::{as_text, is_chooser, is_to_save_in, path_field, says_it_opens, takes_the_name};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -48,23 +46,23 @@ pub(crate) fn chooser_of(device: &mut LinuxDevice, handle: Handle) -> Option<Fil
     if is_foreign(handle) {
         return foreign::foreign_of(device, handle);
     }
-    let at = reading::index(device, handle)?;
-    let picture = &device.last.as_ref()?.picture;
+    let at = reading::index(&device.app, &device.reading, handle)?;
+    let picture = &device.reading.last.as_ref()?.picture;
     let top = *chain(picture, at).last()?;
     if !is_chooser(picture, top) || (at != top && !is_field(picture.objects[at].role)) {
         return None;
     }
     let path = picture.objects[top].path.clone();
-    let input = device.ids.handle(&path);
-    Some(takes(device, input, &path))
+    let input = device.app.ids.handle(&path);
+    Some(takes(&device.app, &device.reading, input, &path))
 }
 
 /// What a chooser of this app takes.
-fn takes(device: &LinuxDevice, input: Handle, top: &str) -> FileInput {
+fn takes(app: &App, reading: &Reading, input: Handle, top: &str) -> FileInput {
     // The field of Qt takes several paths in quotes, but not all of them once another name has been in it; that of GTK
     // takes one, whatever the list beside it takes.
-    let multiple = device.link.toolkit.profile().choosers_say_what_they_do
-        && of(device, top, says_it_opens).flatten() == Some(true);
+    let multiple = app.link.toolkit.profile().choosers_say_what_they_do
+        && of(reading, top, says_it_opens).flatten() == Some(true);
     let one_by_one = (!multiple).then(|| ONE_BY_ONE.to_owned());
     FileInput { input, multiple, one_by_one, directory: false, accept: String::new(), holds: Vec::new() }
 }
@@ -76,8 +74,8 @@ pub(crate) async fn choose(
     target: Handle,
     cancel: &CancellationToken,
 ) -> Result<Performed> {
-    let before: Vec<String> = choosers(device);
-    let there: Vec<u32> = window::on_screen(device).await?.into_iter().map(|window| window.id).collect();
+    let before: Vec<String> = choosers(&device.reading);
+    let there: Vec<u32> = window::on_screen(&device.app).await?.into_iter().map(|window| window.id).collect();
     let press = Action::press(point, Some(target));
     app::until_activated(device, target).await?;
     let mut performed = match act::press(device, target).await? {
@@ -88,15 +86,16 @@ pub(crate) async fn choose(
     let unknown = |e: Error| e.dispatched(Dispatched::Unknown);
     let opened = opened.await.map_err(unknown)?;
     if opened.is_none()
-        && let Some(window) = foreign::stranger_beside(device, &there, cancel).await.map_err(unknown)?
+        && let Some(window) = foreign::stranger_beside(&device.app, &there, cancel).await.map_err(unknown)?
     {
         performed.chooser = Some(foreign::meet(device, window, cancel).await.map_err(unknown)?);
         return Ok(performed);
     }
     let Some(top) = opened else { return Ok(performed) };
-    let chooser = window::window_of_chooser(device, &top, Some(&there)).await.map_err(unknown)?;
+    let chooser =
+        window::window_of_chooser(&device.app, &device.reading, &top, Some(&there)).await.map_err(unknown)?;
     if saves(device, &top).await.map_err(unknown)? {
-        let error = to_save_in(&title_of(device, &top));
+        let error = to_save_in(&title_of(&device.reading, &top));
         let closed = escape(device, &chooser).await.map_err(unknown)?;
         return Err(unknown(if closed {
             error.hint("it was closed again, with nothing chosen; stickpin press opens it, stickpin fill says the name")
@@ -104,7 +103,7 @@ pub(crate) async fn choose(
             error
         }));
     }
-    performed.chooser = Some(device.ids.handle(&top));
+    performed.chooser = Some(device.app.ids.handle(&top));
     device.chooser = Some(chooser);
     Ok(performed)
 }
@@ -119,14 +118,15 @@ pub(crate) async fn give_files(
     if is_foreign(chooser) {
         return foreign::give_elsewhere(device, chooser, files, cancel).await;
     }
-    let at = reading::index(device, chooser).ok_or_else(gone)?;
-    let top = device.last.as_ref().map(|last| last.picture.objects[at].path.clone()).ok_or_else(gone)?;
+    let at = reading::index(&device.app, &device.reading, chooser).ok_or_else(gone)?;
+    let top =
+        device.reading.last.as_ref().map(|last| last.picture.objects[at].path.clone()).ok_or_else(gone)?;
     let chooser = window::chooser_known(device, &top).await?;
-    let title = title_of(device, &top);
+    let title = title_of(&device.reading, &top);
     let text = as_text(files);
     let unknown = |e: Error| e.dispatched(Dispatched::Unknown);
     // Once: what the first try opens is there in the second, too.
-    let before = modal_windows(device);
+    let before = modal_windows(&device.reading);
     let mut taken = false;
     // A chooser that still reads a folder does not take a path, and may even put its field away again.
     for again in 0..TRIES {
@@ -158,7 +158,7 @@ pub(crate) async fn give_files(
                     "the file chooser {} did not take {}: {} has opened over it",
                     quote(&title),
                     quote(&text),
-                    quote(&title_of(device, &window))
+                    quote(&title_of(&device.reading, &window))
                 );
                 return Err(unknown(Error::new(ErrorCode::InvalidArgs, message).hint(
                     "both are still open: stickpin snapshot -i shows what it says; stickpin key Escape closes one at a time",
@@ -189,7 +189,7 @@ pub(crate) async fn close_chooser(device: &mut LinuxDevice, chooser: Handle) -> 
     if is_foreign(chooser) {
         return foreign::close_elsewhere(device, chooser).await;
     }
-    let path = device.path(chooser)?;
+    let path = device.app.path(chooser)?;
     let chooser = window::chooser_known(device, &path).await?;
     escape(device, &chooser).await
 }
@@ -197,12 +197,12 @@ pub(crate) async fn close_chooser(device: &mut LinuxDevice, chooser: Handle) -> 
 /// Closes a chooser as a person would; whether it is gone.
 async fn escape(device: &mut LinuxDevice, chooser: &Chooser) -> Result<bool> {
     let cancel = CancellationToken::new();
-    let left = |d: &LinuxDevice| (!choosers(d).contains(&chooser.top)).then_some(());
+    let left = |d: &Reading| (!choosers(d).contains(&chooser.top)).then_some(());
     for _ in 0..ESCAPES {
-        if left(device).is_some() {
+        if left(&device.reading).is_some() {
             return Ok(true);
         }
-        match keyboard::chord_in(device, &chooser.window, NONE, "Escape").await {
+        match keyboard::chord_in(&device.app, &chooser.window, NONE, "Escape").await {
             Ok(_) => {}
             // It has just closed by itself, or is about to say so.
             Err(e) if e.code == ErrorCode::ElementNotFound => {
@@ -226,11 +226,11 @@ async fn shown_field(
     chooser: &Chooser,
     cancel: &CancellationToken,
 ) -> Result<Option<Object>> {
-    match field_of(device, &chooser.top) {
+    match field_of(&device.reading, &chooser.top) {
         Some(field) => Ok(Some(field)),
         None => {
             let control = Modifiers { control: true, ..NONE };
-            keyboard::chord_in(device, &chooser.window, control, "l").await?;
+            keyboard::chord_in(&device.app, &chooser.window, control, "l").await?;
             until_shown(device, cancel, |d| field_of(d, &chooser.top)).await
         }
     }
@@ -238,50 +238,50 @@ async fn shown_field(
 
 /// Puts a path into a field and takes it.
 async fn type_path(device: &mut LinuxDevice, chooser: &Chooser, field: &Object, text: &str) -> Result<()> {
-    let handle = device.ids.handle(&field.path);
-    if !act::set_text(device, field, text).await? {
+    let handle = device.app.ids.handle(&field.path);
+    if !act::set_text(&device.app, field, text).await? {
         return Err(takes_no_text(&chooser.window.title));
     }
-    if device.link.toolkit.profile().choosers_say_what_they_do {
+    if device.app.link.toolkit.profile().choosers_say_what_they_do {
         // It may have said that it opens what was in its field before.
         reading::look(device, &[]).await?;
-        if of(device, &chooser.top, says_it_opens).flatten() == Some(false) {
+        if of(&device.reading, &chooser.top, says_it_opens).flatten() == Some(false) {
             return Err(to_save_in(&chooser.window.title));
         }
     }
-    if !activates(device, field).await? {
+    if !activates(&device.app, field).await? {
         // It has the focus when this comes back: Enter goes nowhere else.
         focus::focus_element(device, handle).await?;
-        keyboard::chord_in(device, &chooser.window, NONE, "Enter").await?;
+        keyboard::chord_in(&device.app, &chooser.window, NONE, "Enter").await?;
     }
     Ok(())
 }
 
 /// Does what Enter does in a field, by the field's own action, if it has one. GTK 4 says of one that it did it, and
 /// does nothing.
-async fn activates(device: &mut LinuxDevice, field: &Object) -> Result<bool> {
-    if !field.has(Interfaces::ACTION) || device.link.toolkit.profile().fields_activate_nothing {
+async fn activates(app: &App, field: &Object) -> Result<bool> {
+    if !field.has(Interfaces::ACTION) || app.link.toolkit.profile().fields_activate_nothing {
         return Ok(false);
     }
     let path = field.path.clone();
-    let actions = ask::actions_of(device, &path).await?;
+    let actions = ask::actions_of(app, &path).await?;
     let Some(index) = actions.iter().position(|action| action.eq_ignore_ascii_case("activate")) else {
         return Ok(false);
     };
     let index = i32::try_from(index).unwrap_or(i32::MAX);
     let args = Args::new().int(index);
     let call = Call { path: &path, interface: ACTION, member: "DoAction", args };
-    match device.link.order(&call, DONE).await {
+    match app.link.order(&call, DONE).await {
         Ok(Some(answer)) => Ok(answer.body().bool().unwrap_or(true)),
         // It asks something from inside; an error of its own may come behind what it did.
         Ok(None) | Err(Fault::Refused(_)) => Ok(true),
-        Err(fault) => ask::refused(device, &path, fault).await.map(|()| false),
+        Err(fault) => ask::refused(app, &path, fault).await.map(|()| false),
     }
 }
 
 /// The paths of the windows that are file choosers.
-fn choosers(device: &LinuxDevice) -> Vec<String> {
-    let Some(last) = &device.last else { return Vec::new() };
+fn choosers(reading: &Reading) -> Vec<String> {
+    let Some(last) = &reading.last else { return Vec::new() };
     let picture = &last.picture;
     let windows = picture.root().children.iter().copied();
     let choosers = windows.filter(|&window| is_chooser(picture, window));
@@ -289,8 +289,8 @@ fn choosers(device: &LinuxDevice) -> Vec<String> {
 }
 
 /// The paths of the windows that take all input of the app.
-fn modal_windows(device: &LinuxDevice) -> Vec<String> {
-    let Some(last) = &device.last else { return Vec::new() };
+fn modal_windows(reading: &Reading) -> Vec<String> {
+    let Some(last) = &reading.last else { return Vec::new() };
     let objects = &last.picture.objects;
     let windows = last.picture.root().children.iter().map(|&window| &objects[window]);
     windows.filter(|o| o.shown && o.is(s::MODAL)).map(|o| o.path.clone()).collect()
@@ -299,66 +299,67 @@ fn modal_windows(device: &LinuxDevice) -> Vec<String> {
 /// Whether the chooser with this path is one to save in, or may be. One of Qt that does not say so is asked by a name that
 /// no file has, which is taken from its field again.
 async fn saves(device: &mut LinuxDevice, top: &str) -> Result<bool> {
-    if !device.link.toolkit.profile().choosers_say_what_they_do {
-        return Ok(of(device, top, is_to_save_in).unwrap_or(false));
+    if !device.app.link.toolkit.profile().choosers_say_what_they_do {
+        return Ok(of(&device.reading, top, is_to_save_in).unwrap_or(false));
     }
-    if let Some(opens) = of(device, top, says_it_opens).flatten() {
+    if let Some(opens) = of(&device.reading, top, says_it_opens).flatten() {
         return Ok(!opens);
     }
-    let Some(field) = field_of(device, top) else { return Ok(false) };
-    let before = match query::whole_text(device, &field.path).await {
+    let Some(field) = field_of(&device.reading, top) else { return Ok(false) };
+    let before = match query::whole_text(&device.app, &field.path).await {
         Ok(text) => text,
-        Err(fault) => return Err(life::failed(device, fault).await),
+        Err(fault) => return Err(life::failed(&device.app, fault).await),
     };
-    if !act::set_text(device, &field, &absent()).await? {
-        return Err(takes_no_text(&title_of(device, top)));
+    if !act::set_text(&device.app, &field, &absent()).await? {
+        return Err(takes_no_text(&title_of(&device.reading, top)));
     }
-    let saves = reading::look(device, &[]).await.map(|_| of(device, top, takes_the_name).unwrap_or(true));
-    act::set_text(device, &field, &before).await?;
+    let saves =
+        reading::look(device, &[]).await.map(|_| of(&device.reading, top, takes_the_name).unwrap_or(true));
+    act::set_text(&device.app, &field, &before).await?;
     saves
 }
 
-fn of<T>(device: &LinuxDevice, top: &str, what: impl Fn(&Picture, usize) -> T) -> Option<T> {
-    let last = device.last.as_ref()?;
+fn of<T>(reading: &Reading, top: &str, what: impl Fn(&Picture, usize) -> T) -> Option<T> {
+    let last = reading.last.as_ref()?;
     Some(what(&last.picture, last.at(top)?))
 }
 
 /// The title of the window with this path.
-fn title_of(device: &LinuxDevice, top: &str) -> String {
-    object_at(device, top).map_or_else(String::new, |object| object.name.clone())
+fn title_of(reading: &Reading, top: &str) -> String {
+    object_at(reading, top).map_or_else(String::new, |object| object.name.clone())
 }
 
 /// How many windows of the app have this title.
-fn windows_called(device: &LinuxDevice, title: &str) -> usize {
-    let Some(last) = &device.last else { return 0 };
+fn windows_called(reading: &Reading, title: &str) -> usize {
+    let Some(last) = &reading.last else { return 0 };
     let objects = &last.picture.objects;
     let called = |&&at: &&usize| objects[at].shown && objects[at].name == title;
     last.picture.root().children.iter().filter(called).count()
 }
 
 /// Whether the object with this path is shown now.
-async fn is_shown(device: &mut LinuxDevice, path: &str) -> Result<bool> {
-    let states = ask::states_of(device, path).await;
+async fn is_shown(app: &App, path: &str) -> Result<bool> {
+    let states = ask::states_of(app, path).await;
     match states {
-        Ok(states) => Ok(s::seen(states, device.link.toolkit)),
+        Ok(states) => Ok(s::seen(states, app.link.toolkit)),
         Err(e) if e.code == ErrorCode::ElementNotFound => Ok(false),
         Err(e) => Err(e),
     }
 }
 
 /// Those with this title.
-fn choosers_called(device: &LinuxDevice, title: &str) -> Vec<String> {
-    let called = |path: &String| object_at(device, path).is_some_and(|object| object.name == title);
-    choosers(device).into_iter().filter(called).collect()
+fn choosers_called(reading: &Reading, title: &str) -> Vec<String> {
+    let called = |path: &String| object_at(reading, path).is_some_and(|object| object.name == title);
+    choosers(reading).into_iter().filter(called).collect()
 }
 
-fn object_at<'d>(device: &'d LinuxDevice, path: &str) -> Option<&'d Object> {
-    device.last.as_ref()?.object(path)
+fn object_at<'d>(reading: &'d Reading, path: &str) -> Option<&'d Object> {
+    reading.last.as_ref()?.object(path)
 }
 
 /// The field for paths in the chooser with this path.
-fn field_of(device: &LinuxDevice, top: &str) -> Option<Object> {
-    let last = device.last.as_ref()?;
+fn field_of(reading: &Reading, top: &str) -> Option<Object> {
+    let last = reading.last.as_ref()?;
     path_field(&last.picture, last.at(top)?).map(|field| last.picture.objects[field].clone())
 }
 
@@ -366,23 +367,23 @@ fn field_of(device: &LinuxDevice, top: &str) -> Option<Object> {
 async fn until_shown<T>(
     device: &mut LinuxDevice,
     cancel: &CancellationToken,
-    mut look: impl FnMut(&LinuxDevice) -> Option<T>,
+    mut look: impl FnMut(&Reading) -> Option<T>,
 ) -> Result<Option<T>> {
     let until = Instant::now() + CHOOSER;
     loop {
-        life::alive(device).await?;
+        life::alive(&device.app).await?;
         reading::look(device, &[]).await?;
-        let found = look(device);
+        let found = look(&device.reading);
         let left = until.saturating_duration_since(Instant::now());
         if found.is_some() || left.is_zero() || cancel.is_cancelled() {
             return Ok(found);
         }
-        let seen = device.seen;
-        let more = device.heard.until(|heard| (heard.changes != seen || heard.gone).then_some(()));
+        let seen = device.reading.seen;
+        let more = device.app.heard.until(|heard| (heard.changes != seen || heard.gone).then_some(()));
         if timeout(left.min(SILENT), more).await.is_err() {
             // One that is busy has not signalled yet.
-            device.link.barrier().await.map_err(|fault| life::lost_by(device, &fault))?;
-            if device.heard.state().changes == seen {
+            device.app.link.barrier().await.map_err(|fault| life::lost_by(&device.app, &fault))?;
+            if device.app.heard.state().changes == seen {
                 return Ok(None);
             }
         }

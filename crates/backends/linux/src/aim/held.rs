@@ -7,11 +7,10 @@
 use crate::aim::{hit, place};
 use crate::app::look::Sight;
 use crate::app::reading::node_words;
-use crate::app::{self, LinuxDevice, reading};
+use crate::app::{App, Reading, reading};
 use crate::model::parents::{chain, holds_popup, popup_in};
 use crate::model::roles::number as role;
-use crate::model::states;
-use crate::model::{Picture, parents};
+use crate::model::{Picture, parents, states};
 use stickpin_device::{Error, ErrorCode, Hit, Result};
 use stickpin_tree::{Handle, NodeRef, Role};
 use stickpin_x11desk::{Presence, Window, X11, pointer, windows};
@@ -19,14 +18,15 @@ use stickpin_x11desk::{Presence, Window, X11, pointer, windows};
 /// What takes an input for an object in this window before it can get there: [`Hit::Held`], or [`Hit::Target`] when
 /// nothing does. Of a bare point there is no object.
 pub(crate) async fn held(
-    device: &mut LinuxDevice,
+    app: &App,
+    reading: &Reading,
     at: Option<usize>,
     window: &Window,
     sight: &Sight,
 ) -> Result<Hit> {
-    let Some(picture) = device.last.as_ref().map(|last| &last.picture) else { return Ok(Hit::Target) };
+    let Some(picture) = reading.last.as_ref().map(|last| &last.picture) else { return Ok(Hit::Target) };
     if let Some(panel) = at.and_then(|at| modal_panel(picture, at)) {
-        return Ok(held_by(device, Some(panel)));
+        return Ok(held_by(app, reading, Some(panel)));
     }
     let popups = || sight.windows.iter().filter(|w| w.popup && w.presence == Presence::Shown);
     let inside = popups().any(|popup| popup.id == window.id);
@@ -36,33 +36,33 @@ pub(crate) async fn held(
     if !there || !sight.x11.run(|d| pointer::is_held(d)).await? {
         return Ok(Hit::Target);
     }
-    Ok(held_by(device, open))
+    Ok(held_by(app, reading, open))
 }
 
 /// The window of another process that takes what is sent to one of the app's.
-pub(crate) fn taker(device: &LinuxDevice, windows: &[Window], window: &Window) -> Option<Window> {
-    let alone = app::is_alone(device);
+pub(crate) fn taker(app: &App, windows: &[Window], window: &Window) -> Option<Window> {
+    let alone = app.is_alone();
     windows.iter().find(|w| w.pid != window.pid && w.blocks(window, alone)).cloned()
 }
 
 /// The error of something that is sent while such a window is open.
-pub(crate) async fn taken(device: &LinuxDevice, taker: Window, x11: &X11, sent: &str) -> Result<Error> {
-    let what = hit::cover(device, taker, x11).await?;
+pub(crate) async fn taken(app: &App, taker: Window, x11: &X11, sent: &str) -> Result<Error> {
+    let what = hit::cover(app, taker, x11).await?;
     Ok(Error::new(ErrorCode::ElementCovered, format!("{what} is open, and takes {sent}"))
         .hint("stickpin key Escape closes it"))
 }
 
 /// Whether an object is a menu of a bar of which another menu is open: that one takes the pointer from there.
-pub(crate) fn is_of_the_open_bar(device: &LinuxDevice, at: usize) -> bool {
-    device.last.as_ref().is_some_and(|last| of_the_open_bar(&last.picture, at))
+pub(crate) fn is_of_the_open_bar(reading: &Reading, at: usize) -> bool {
+    reading.last.as_ref().is_some_and(|last| of_the_open_bar(&last.picture, at))
 }
 
-fn held_by(device: &mut LinuxDevice, popup: Option<usize>) -> Hit {
-    let (by, what) = match popup.zip(device.last.as_ref()) {
+fn held_by(app: &App, reading: &Reading, popup: Option<usize>) -> Hit {
+    let (by, what) = match popup.zip(reading.last.as_ref()) {
         Some((at, last)) => {
             let above = last.chain(at);
             let handles: Vec<_> =
-                above.iter().map(|&i| device.ids.handle(&last.picture.objects[i].path)).collect();
+                above.iter().map(|&i| app.ids.handle(&last.picture.objects[i].path)).collect();
             let mut nodes = handles.iter().filter_map(|handle| last.tree.find_handle(*handle));
             let named = |n: &NodeRef<'_>| !n.name().is_empty() && n.role() != Role::Window;
             let inside = nodes.clone().next().and_then(|n| n.subtree().find(named));
@@ -129,26 +129,26 @@ fn open_beside(picture: &Picture, at: Option<usize>) -> Option<usize> {
 /// The window that an input at a point of the screen goes to; an error when that is no window of the app, or an open
 /// pop-up takes what is sent to an element there.
 pub(crate) async fn own_window_at(
-    device: &mut LinuxDevice,
+    app: &App,
+    reading: &Reading,
     to: &str,
     (x, y): (f64, f64),
     target: Option<Handle>,
 ) -> Result<(Sight, Window)> {
-    device.screen.x11(to).await?;
-    let Some(sight) = place::sight(device).await? else { return Err(device.screen.unseen(to)) };
+    app.screen.x11(to).await?;
+    let Some(sight) = place::sight(app).await? else { return Err(app.screen.unseen(to)) };
     let top = sight.x11.run(move |d| windows::top_at(d, x, y)).await?;
     let there = sight.windows.iter().find(|w| top == Some(w.frame) || top == Some(w.id)).cloned();
     match there {
-        Some(window) if window.pid == device.info.pid || device.info.pid.is_none() => {
-            if let Some(taker) = taker(device, &sight.windows, &window) {
-                return Err(
-                    taken(device, taker, &sight.x11, &format!("what is sent to {x:.0},{y:.0}")).await?
-                );
+        Some(window) if window.pid == app.info.pid || app.info.pid.is_none() => {
+            if let Some(taker) = taker(app, &sight.windows, &window) {
+                return Err(taken(app, taker, &sight.x11, &format!("what is sent to {x:.0},{y:.0}")).await?);
             }
-            let at = target.and_then(|target| reading::index(device, target));
-            let held = held(device, at, &window, &sight).await?;
-            let words =
-                target.and_then(|t| reading::words_of(device, t)).unwrap_or_else(|| format!("{x:.0},{y:.0}"));
+            let at = target.and_then(|target| reading::index(app, reading, target));
+            let held = held(app, reading, at, &window, &sight).await?;
+            let words = target
+                .and_then(|t| reading::words_of(reading, t))
+                .unwrap_or_else(|| format!("{x:.0},{y:.0}"));
             held.refusal(&words).map_or(Ok((sight, window)), Err)
         }
         Some(other) => {

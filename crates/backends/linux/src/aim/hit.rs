@@ -4,14 +4,13 @@ use super::place::shifted;
 use crate::aim::there::There;
 use crate::aim::{over, place, point, unread};
 use crate::app::look::Sight;
-use crate::app::{self, LinuxDevice, ask};
-use crate::model::Picture;
-use crate::model::extents::{self, common, has};
+use crate::app::{App, Reading, ask};
+use crate::model::extents::{common, has};
 use crate::model::floating::floats;
 use crate::model::overlaps::{above_it, is_of, words};
 use crate::model::parents::{DEEP, chain, popup_in};
 use crate::model::roles::number as role;
-use crate::model::states;
+use crate::model::{Picture, extents, states};
 use crate::toolkit::Toolkit;
 use stickpin_device::{Hit, Result};
 use stickpin_tree::{Rect, quote};
@@ -36,80 +35,77 @@ impl Within {
 
 /// The X window that shows an object: its pop-up, or its top-level window.
 pub(crate) async fn window_of(
-    device: &mut LinuxDevice,
+    app: &App,
+    reading: &Reading,
     at: usize,
     windows: &[Window],
 ) -> Result<Option<Window>> {
-    let Some(last) = &device.last else { return Ok(None) };
+    let Some(last) = &reading.last else { return Ok(None) };
     let top = last.chain(at).last().map(|&top| last.picture.objects[top].path.clone());
-    let frame = ask::said(device, top.as_slice()).await?.pop().flatten();
-    window_with(device, at, frame, windows).await
+    let frame = ask::said(app, top.as_slice()).await?.pop().flatten();
+    window_with(app, reading, at, frame, windows).await
 }
 
 /// The same, where the toolkit has said where the top-level window is.
 pub(crate) async fn window_with(
-    device: &mut LinuxDevice,
+    app: &App,
+    reading: &Reading,
     at: usize,
     frame: Option<Rect>,
     windows: &[Window],
 ) -> Result<Option<Window>> {
-    if let Some((popup, _)) = place::popup(device, at, windows).await? {
+    if let Some((popup, _)) = place::popup(app, reading, at, windows).await? {
         return Ok(Some(popup));
     }
-    if let Some(floating) = floating(device, at, windows).await? {
+    if let Some(floating) = floating(app, reading, at, windows).await? {
         return Ok(Some(floating));
     }
-    let Some(last) = &device.last else { return Ok(None) };
+    let Some(last) = &reading.last else { return Ok(None) };
     let chain = last.chain(at);
     let Some(&top) = chain.last() else { return Ok(None) };
     let title = &last.picture.objects[top].name;
     let size = frame.map(|r| (r.width, r.height));
-    Ok(extents::window_of(windows, device.info.pid, title, size).cloned())
+    Ok(extents::window_of(windows, app.info.pid, title, size).cloned())
 }
 
 /// The window of a dock of Qt that floats, where an object is in one. By its title and where it is: the app lists it below
 /// the window that it can be put back into.
-async fn floating(device: &mut LinuxDevice, at: usize, windows: &[Window]) -> Result<Option<Window>> {
-    let Some(last) = device.last.as_ref().filter(|last| last.picture.toolkit.profile().docks_float) else {
+async fn floating(app: &App, reading: &Reading, at: usize, windows: &[Window]) -> Result<Option<Window>> {
+    let Some(last) = reading.last.as_ref().filter(|last| last.picture.toolkit.profile().docks_float) else {
         return Ok(None);
     };
     let (objects, chain) = (&last.picture.objects, last.chain(at));
     let inner = &chain[..chain.len().saturating_sub(1)];
     let Some(&dock) = inner.iter().find(|&&i| floats(&objects[i])) else { return Ok(None) };
     let (title, path) = (objects[dock].name.clone(), objects[dock].path.clone());
-    let Some(place) = ask::said(device, &[path]).await?.pop().flatten() else { return Ok(None) };
-    let own = |w: &&Window| !w.popup && w.pid == device.info.pid && w.title == title;
+    let Some(place) = ask::said(app, &[path]).await?.pop().flatten() else { return Ok(None) };
+    let own = |w: &&Window| !w.popup && w.pid == app.info.pid && w.title == title;
     let shows = |w: &&Window| common(w.area, place) == Some(place);
     Ok(windows.iter().filter(own).find(shows).cloned())
 }
 
 /// A modal dialog that the app says it has and the display does not show yet: what it will cover counts as covered.
 /// Where both know it, the display is the judge.
-pub(crate) fn coming_dialog(device: &LinuxDevice, at: usize, windows: &[Window]) -> Option<String> {
-    let picture = &device.last.as_ref()?.picture;
+pub(crate) fn coming_dialog(app: &App, reading: &Reading, at: usize, windows: &[Window]) -> Option<String> {
+    let picture = &reading.last.as_ref()?.picture;
     let own: Vec<&Window> =
-        windows.iter().filter(|w| w.pid == device.info.pid && w.presence == Presence::Shown).collect();
+        windows.iter().filter(|w| w.pid == app.info.pid && w.presence == Presence::Shown).collect();
     coming(picture, at, &own).map(|name| format!("the dialog {}, which is just opening", quote(name)))
 }
 
 /// Whether an input at a point goes to this window. On a display of the session's own, a window that merely lies in
 /// the way is no hindrance: the right one is brought to the front, as a person would.
-pub(crate) async fn window_hit(
-    device: &mut LinuxDevice,
-    window: &Window,
-    (x, y): (f64, f64),
-    look: &Sight,
-) -> Result<Hit> {
+pub(crate) async fn window_hit(app: &App, window: &Window, (x, y): (f64, f64), look: &Sight) -> Result<Hit> {
     let top_at = move |d: &mut Display| windows::top_at(d, x, y);
     // A modal dialog takes the input of the whole window, wherever it stands.
-    let alone = app::is_alone(device);
+    let alone = app.is_alone();
     if let Some(dialog) = look.windows.iter().find(|w| w.blocks(window, alone)) {
-        let what = cover(device, dialog.clone(), &look.x11).await?;
+        let what = cover(app, dialog.clone(), &look.x11).await?;
         // That of another process is not in the tree.
-        let own = dialog.pid == device.info.pid;
+        let own = dialog.pid == app.info.pid;
         return Ok(if own { Hit::Covered { by: None, what } } else { Hit::Held { by: None, what } });
     }
-    let mut raised = !device.screen.is_own() || window.popup;
+    let mut raised = !app.screen.is_own() || window.popup;
     loop {
         let top = look.x11.run(top_at).await?;
         if top == Some(window.frame) || top == Some(window.id) {
@@ -122,7 +118,7 @@ pub(crate) async fn window_hit(
         if raised || blocks {
             let what = match over.cloned() {
                 None => "a window of another program".to_owned(),
-                Some(over) => cover(device, over, &look.x11).await?,
+                Some(over) => cover(app, over, &look.x11).await?,
             };
             return Ok(if top.is_none() { Hit::OffScreen } else { Hit::Covered { by: None, what } });
         }
@@ -134,11 +130,11 @@ pub(crate) async fn window_hit(
 
 /// A window that covers one of the app, in words: that of another process with its program, and with what that is opened
 /// as where it belongs to the app.
-pub(crate) async fn cover(device: &LinuxDevice, window: Window, x11: &X11) -> Result<String> {
-    if window.pid == device.info.pid {
+pub(crate) async fn cover(app: &App, window: Window, x11: &X11) -> Result<String> {
+    if window.pid == app.info.pid {
         return Ok(window.words());
     }
-    let (own, alone) = (device.info.pid, app::is_alone(device));
+    let (own, alone) = (app.info.pid, app.is_alone());
     x11.run(move |d| {
         let host = window.transient_for;
         let belongs = windows::all(d)?.iter().any(|w| Some(w.id) == host && w.pid == own);
@@ -151,18 +147,19 @@ pub(crate) async fn cover(device: &LinuxDevice, window: Window, x11: &X11) -> Re
 
 /// Whether an input at a point of its window reaches an object; or why nobody knows. `asked`: the app is asked, too.
 pub(crate) async fn within_hit(
-    device: &mut LinuxDevice,
+    app: &App,
+    reading: &Reading,
     at: usize,
     point: (f64, f64),
     offset: (f64, f64),
     asked: bool,
 ) -> Result<std::result::Result<Within, String>> {
-    let ordered = asked && device.link.toolkit.profile().draws_in_order;
-    if ordered && let Some(hit) = over::over_hit(device, at, point, offset).await? {
+    let ordered = asked && app.link.toolkit.profile().draws_in_order;
+    if ordered && let Some(hit) = over::over_hit(app, reading, at, point, offset).await? {
         return Ok(Ok(Within { hit, named: true }));
     }
     let inner = match asked {
-        true => match inner_hit(device, at, point, offset).await? {
+        true => match inner_hit(app, reading, at, point, offset).await? {
             Ok(inner) => inner,
             Err(why) => return Ok(Err(why)),
         },
@@ -170,7 +167,7 @@ pub(crate) async fn within_hit(
     };
     let named = inner.is_some();
     let hit = match inner {
-        None | Some(Hit::Target) => beside_hit(device, at, point, offset).await?,
+        None | Some(Hit::Target) => beside_hit(app, reading, at, point, offset).await?,
         Some(other) => other,
     };
     Ok(Ok(Within { hit, named }))
@@ -179,12 +176,13 @@ pub(crate) async fn within_hit(
 /// Whether an input at a point of the app reaches the object: the app is asked what it has there, from the window
 /// down. None where it names nothing; or why nobody knows.
 async fn inner_hit(
-    device: &mut LinuxDevice,
+    app: &App,
+    reading: &Reading,
     at: usize,
     point: (f64, f64),
     offset: (f64, f64),
 ) -> Result<std::result::Result<Option<Hit>, String>> {
-    let Some(last) = &device.last else { return Ok(Ok(None)) };
+    let Some(last) = &reading.last else { return Ok(Ok(None)) };
     let objects = &last.picture.objects;
     let above = last.chain(at);
     let Some(&top) = above.last() else { return Ok(Ok(None)) };
@@ -193,9 +191,9 @@ async fn inner_hit(
     let (top, page) = (objects[top].path.clone(), objects[page].path.clone());
     // These know all that they show: where the window names nothing, what the element stands in has to.
     let all = toolkit.profile().knows_all_that_it_shows;
-    let mut there = point::deepest(device, &top, point, offset).await?;
+    let mut there = point::deepest(app, &top, point, offset).await?;
     if all && there == There::Nothing {
-        there = point::deepest(device, &page, point, offset).await?;
+        there = point::deepest(app, &page, point, offset).await?;
     }
     let path = match there {
         There::Is(path) => path,
@@ -205,12 +203,12 @@ async fn inner_hit(
         }
         There::Nothing => return Ok(Ok(None)),
     };
-    named_hit(device, at, path).await.map(|hit| Ok(Some(hit)))
+    named_hit(app, reading, at, path).await.map(|hit| Ok(Some(hit)))
 }
 
 /// Whether an input that goes to what the app named reaches an object.
-async fn named_hit(device: &mut LinuxDevice, at: usize, path: String) -> Result<Hit> {
-    let Some(last) = &device.last else { return Ok(Hit::Target) };
+async fn named_hit(app: &App, reading: &Reading, at: usize, path: String) -> Result<Hit> {
+    let Some(last) = &reading.last else { return Ok(Hit::Target) };
     let above = last.chain(at);
     let objects = &last.picture.objects;
     let there = last.at(&path);
@@ -222,50 +220,52 @@ async fn named_hit(device: &mut LinuxDevice, at: usize, path: String) -> Result<
         return Ok(Hit::Target);
     }
     let Some(there) = there.filter(|&there| objects[there].shown) else {
-        return unread::unread_hit(device, at, &path).await;
+        return unread::unread_hit(app, reading, at, &path).await;
     };
     let what = objects[there].words();
-    let by = Some(device.ids.handle(&path));
+    let by = Some(app.ids.handle(&path));
     Ok(Hit::Covered { by, what })
 }
 
 /// Whether something lies over an element in its own window: a later child of what holds both. GTK draws children in
 /// their order, and answers `GetAccessibleAtPoint` with the first that has the point, which is the one below.
 async fn beside_hit(
-    device: &mut LinuxDevice,
+    app: &App,
+    reading: &Reading,
     at: usize,
     point: (f64, f64),
     offset: (f64, f64),
 ) -> Result<Hit> {
-    let Some(last) = &device.last else { return Ok(Hit::Target) };
+    let Some(last) = &reading.last else { return Ok(Hit::Target) };
     let over = above_it(&last.picture, at);
     if over.is_empty() {
         return Ok(Hit::Target);
     }
     let paths: Vec<String> = over.iter().map(|&i| last.picture.objects[i].path.clone()).collect();
-    let said = ask::said(device, &paths).await?;
+    let said = ask::said(app, &paths).await?;
     let here = |rect: &Option<Rect>| rect.is_some_and(|rect| has(shifted(rect, offset), point));
     let Some(covers) = said.iter().position(here).map(|i| over[i]) else { return Ok(Hit::Target) };
-    if is_picked(device, at, point, offset).await? {
+    if is_picked(app, reading, at, point, offset).await? {
         return Ok(Hit::Target);
     }
-    let Some(last) = &device.last else { return Ok(Hit::Target) };
+    let Some(last) = &reading.last else { return Ok(Hit::Target) };
     let what = words(&last.picture, covers);
     let path = last.picture.objects[covers].path.clone();
-    let by = Some(device.ids.handle(&path));
+    let by = Some(app.ids.handle(&path));
     Ok(Hit::Covered { by, what })
 }
 
 /// Whether GTK 4 says that a press at a point reaches an object or what is in it. What lets presses through, and what a
 /// container does not draw, has its place above others and says nothing of it.
 async fn is_picked(
-    device: &mut LinuxDevice,
+    app: &App,
+    reading: &Reading,
     at: usize,
     point: (f64, f64),
     offset: (f64, f64),
 ) -> Result<bool> {
     let Some(last) =
-        device.last.as_ref().filter(|last| last.picture.toolkit.profile().says_what_a_press_reaches)
+        reading.last.as_ref().filter(|last| last.picture.toolkit.profile().says_what_a_press_reaches)
     else {
         return Ok(false);
     };
@@ -274,7 +274,7 @@ async fn is_picked(
         return Ok(false);
     };
     let (target, top) = (objects[at].path.clone(), objects[top].path.clone());
-    let There::Is(mut there) = point::deepest(device, &top, point, offset).await? else { return Ok(false) };
+    let There::Is(mut there) = point::deepest(app, &top, point, offset).await? else { return Ok(false) };
     // From the object that is there up: what a control is made of inside was not read.
     for _ in 0..DEEP {
         if there == target {
@@ -283,7 +283,7 @@ async fn is_picked(
         if there == top {
             break;
         }
-        let Some(above) = unread::above_now(device, &there).await? else { break };
+        let Some(above) = unread::above_now(app, &there).await? else { break };
         there = above;
     }
     Ok(false)
@@ -439,12 +439,15 @@ mod tests {
     ) -> (std::result::Result<(Hit, bool), String>, usize) {
         let app = Speaker::start();
         let (mut device, _) = app.device().await;
-        device.link.toolkit = toolkit;
+        device.app.link.toolkit = toolkit;
         reading::look(&mut device, &[]).await.unwrap();
         app.asked();
         app.becomes(|now| (now.points, now.refuses) = (points.to_vec(), refuses.to_vec()));
-        let first = device.last.as_ref().unwrap().picture.objects.iter().position(|o| o.path == FIRST);
-        let hit = within_hit(&mut device, first.unwrap(), (50.0, 20.0), (0.0, 0.0), true).await.unwrap();
+        let first =
+            device.reading.last.as_ref().unwrap().picture.objects.iter().position(|o| o.path == FIRST);
+        let hit = within_hit(&device.app, &device.reading, first.unwrap(), (50.0, 20.0), (0.0, 0.0), true)
+            .await
+            .unwrap();
         let asked = app.asked();
         let of_window = |(path, what, _): &&(String, String, i32)| path == WINDOW && what == POINT;
         (hit.map(|within| (within.hit, within.named)), asked.iter().filter(of_window).count())

@@ -4,7 +4,7 @@
 //! that has the point, which is the lowest: who would get an input there, their order tells.
 
 use super::place::shifted;
-use crate::app::{LinuxDevice, ask, life};
+use crate::app::{App, Reading, ask, life};
 use crate::bus::body::reference;
 use crate::bus::fault::Fault;
 use crate::bus::names::ACCESSIBLE;
@@ -15,40 +15,41 @@ use crate::model::floating::floats;
 use crate::model::overlaps::{is_of, words};
 use crate::model::parents::popup_in;
 use crate::model::roles::{is_wrapper, number as role};
-use crate::model::states as s;
-use crate::model::{Object, Picture, rows};
+use crate::model::{Object, Picture, rows, states as s};
 use crate::toolkit::Toolkit;
 use stickpin_device::{Hit, Result};
 
 /// Whether something lies over an object at a point of its window, by the order of children as it is now. None where that
 /// does not tell: what holds it ends before the point, or has another order.
 pub(crate) async fn over_hit(
-    device: &mut LinuxDevice,
+    app: &App,
+    reading: &Reading,
     at: usize,
     point: (f64, f64),
     offset: (f64, f64),
 ) -> Result<Option<Hit>> {
-    if !order_tells(device, at, point, offset).await? {
+    if !order_tells(app, reading, at, point, offset).await? {
         return Ok(None);
     }
-    let Some(path) = over(device, at, point, offset).await? else { return Ok(Some(Hit::Target)) };
-    let Some(last) = &device.last else { return Ok(Some(Hit::Target)) };
+    let Some(path) = over(app, reading, at, point, offset).await? else { return Ok(Some(Hit::Target)) };
+    let Some(last) = &reading.last else { return Ok(Some(Hit::Target)) };
     let known = last.at(&path);
     let what = match known.filter(|&at| last.picture.objects[at].shown) {
         Some(at) => words(&last.picture, at),
-        None => words_now(device, &path).await?,
+        None => words_now(app, &path).await?,
     };
-    Ok(Some(Hit::Covered { by: known.map(|_| device.ids.handle(&path)), what }))
+    Ok(Some(Hit::Covered { by: known.map(|_| app.ids.handle(&path)), what }))
 }
 
 /// Whether all that an object lies in reaches to a point, and draws its children in their order.
 pub(crate) async fn order_tells(
-    device: &mut LinuxDevice,
+    app: &App,
+    reading: &Reading,
     at: usize,
     point: (f64, f64),
     offset: (f64, f64),
 ) -> Result<bool> {
-    let Some(last) = &device.last else { return Ok(true) };
+    let Some(last) = &reading.last else { return Ok(true) };
     let objects = &last.picture.objects;
     let above = last.chain(at);
     let holders = &above[1..end_of_window(&last.picture, &above)];
@@ -56,27 +57,28 @@ pub(crate) async fn order_tells(
         return Ok(false);
     }
     let paths: Vec<String> = holders.iter().map(|&holder| objects[holder].path.clone()).collect();
-    let said = ask::said(device, &paths).await?;
+    let said = ask::said(app, &paths).await?;
     Ok(said.into_iter().flatten().all(|place| has(shifted(place, offset), point)))
 }
 
 /// The path of what lies over an object there.
 pub(crate) async fn over(
-    device: &mut LinuxDevice,
+    app: &App,
+    reading: &Reading,
     at: usize,
     point: (f64, f64),
     offset: (f64, f64),
 ) -> Result<Option<String>> {
-    let later = later(device, at).await?;
-    let said = ask::said(device, &later).await?;
+    let later = later(app, reading, at).await?;
+    let said = ask::said(app, &later).await?;
     let here = later
         .into_iter()
         .zip(said)
         .filter_map(|(path, rect)| rect.filter(|rect| has(shifted(*rect, offset), point)).map(|_| path));
     let here: Vec<String> = here.collect();
-    let Some(last) = device.last.as_ref().filter(|_| !here.is_empty()) else { return Ok(None) };
+    let Some(last) = reading.last.as_ref().filter(|_| !here.is_empty()) else { return Ok(None) };
     let own = last.picture.objects[at].clone();
-    let now = asked(device, here).await?;
+    let now = asked(app, here).await?;
     // The last one is the one that is seen.
     let over = now.objects.into_iter().rev().find(|object| lies_over(object, &own, now.toolkit));
     if let Some(object) = &over {
@@ -87,8 +89,8 @@ pub(crate) async fn over(
 
 /// What comes later than an object, or than what it lies in, in what holds both, and may lie over it: those of the
 /// innermost first.
-async fn later(device: &mut LinuxDevice, at: usize) -> Result<Vec<String>> {
-    let Some(last) = &device.last else { return Ok(Vec::new()) };
+async fn later(app: &App, reading: &Reading, at: usize) -> Result<Vec<String>> {
+    let Some(last) = &reading.last else { return Ok(Vec::new()) };
     let objects = &last.picture.objects;
     let above = last.chain(at);
     let end = end_of_window(&last.picture, &above);
@@ -103,16 +105,16 @@ async fn later(device: &mut LinuxDevice, at: usize) -> Result<Vec<String>> {
     let call = |path| Call { path, interface: ACCESSIBLE, member: "GetChildren", args: Args::new() };
     let calls: Vec<Call<'_>> = pairs.iter().map(|(_, holder)| call(holder.as_str())).collect();
     let mut out = Vec::new();
-    for ((child, holder), answer) in pairs.iter().zip(device.link.calls(&calls).await) {
+    for ((child, holder), answer) in pairs.iter().zip(app.link.calls(&calls).await) {
         let children = match answer.and_then(|answer| answer.body().items(8, |c| reference(c))) {
             Ok(children) => children,
             Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => {
-                return Err(life::failed(device, fault).await);
+                return Err(life::failed(app, fault).await);
             }
             // It has no such question, or is gone, which is told when it is asked where it is.
             Err(_) => continue,
         };
-        let children = children.into_iter().map(|path| device.link.named(holder, path));
+        let children = children.into_iter().map(|path| app.link.named(holder, path));
         // What was put elsewhere by the reading is none of them.
         out.extend(children.skip_while(|path| path != child).skip(1));
     }
@@ -120,7 +122,7 @@ async fn later(device: &mut LinuxDevice, at: usize) -> Result<Vec<String>> {
 }
 
 /// What objects are, now.
-pub(crate) async fn asked(device: &mut LinuxDevice, paths: Vec<String>) -> Result<Picture> {
+pub(crate) async fn asked(app: &App, paths: Vec<String>) -> Result<Picture> {
     let object = |path| Object { path, shown: true, ..Object::default() };
     let objects: Vec<Object> = paths.into_iter().map(object).collect();
     let mut questions = Questions::default();
@@ -128,16 +130,16 @@ pub(crate) async fn asked(device: &mut LinuxDevice, paths: Vec<String>) -> Resul
         let asks = [Ask::States, Ask::Role, Ask::Name, Ask::Count];
         asks.into_iter().for_each(|ask| questions.add(at, ask));
     }
-    let mut now = Picture { toolkit: device.link.toolkit, objects, truncated: false };
-    match questions.ask(&device.link, &mut now).await {
+    let mut now = Picture { toolkit: app.link.toolkit, objects, truncated: false };
+    match questions.ask(&app.link, &mut now).await {
         Ok(_) => Ok(now),
-        Err(fault) => Err(life::failed(device, fault).await),
+        Err(fault) => Err(life::failed(app, fault).await),
     }
 }
 
 /// What an object that was not read is, in words.
-pub(crate) async fn words_now(device: &mut LinuxDevice, path: &str) -> Result<String> {
-    let now = asked(device, vec![path.to_owned()]).await?;
+pub(crate) async fn words_now(app: &App, path: &str) -> Result<String> {
+    let now = asked(app, vec![path.to_owned()]).await?;
     Ok(words(&now, 0))
 }
 
@@ -183,6 +185,7 @@ fn lies_over(object: &Object, target: &Object, toolkit: Toolkit) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::LinuxDevice;
     use crate::bus::names::ROOT;
     use crate::model::parents::chain;
     use crate::tests::heap::{Heap, Thing, at, covered, read};
@@ -273,10 +276,10 @@ mod tests {
 
     /// What is said of a press on the middle of the button, after this became of the app since it was read.
     async fn said(toolkit: Toolkit, heap: Heap, since: impl FnOnce(&mut Heap)) -> Option<Hit> {
-        let (app, mut device) = read(toolkit, heap).await;
+        let (app, device) = read(toolkit, heap).await;
         app.becomes(since);
         let target = at(&device, "/target");
-        over_hit(&mut device, target, MIDDLE, (0.0, 0.0)).await.unwrap()
+        over_hit(&device.app, &device.reading, target, MIDDLE, (0.0, 0.0)).await.unwrap()
     }
 
     /// The same where only these came.
@@ -317,19 +320,33 @@ mod tests {
     #[tokio::test]
     async fn the_order_counts_that_there_is_now() {
         for toolkit in BOTH {
-            let (app, mut device) = read(toolkit, heap()).await;
+            let (app, device) = read(toolkit, heap()).await;
             let [target, before] = ["/target", "/before"].map(|path| at(&device, path));
             let zero = (0.0, 0.0);
-            assert_eq!(over_hit(&mut device, target, MIDDLE, zero).await.unwrap(), Some(Hit::Target));
+            assert_eq!(
+                over_hit(&device.app, &device.reading, target, MIDDLE, zero).await.unwrap(),
+                Some(Hit::Target)
+            );
             let by = |device: &LinuxDevice, path: &str, what: &str| {
-                Some(Hit::Covered { by: Some(device.ids.handle(path)), what: what.to_owned() })
+                Some(Hit::Covered { by: Some(device.app.ids.handle(path)), what: what.to_owned() })
             };
             let send = by(&device, "/target", "push button \"Send\"");
-            assert_eq!(over_hit(&mut device, before, MIDDLE, zero).await.unwrap(), send, "{toolkit:?}");
+            assert_eq!(
+                over_hit(&device.app, &device.reading, before, MIDDLE, zero).await.unwrap(),
+                send,
+                "{toolkit:?}"
+            );
             app.becomes(|heap| heap.0.reverse());
             let undo = by(&device, "/before", "push button \"Undo\"");
-            assert_eq!(over_hit(&mut device, target, MIDDLE, zero).await.unwrap(), undo, "{toolkit:?}");
-            assert_eq!(over_hit(&mut device, before, MIDDLE, zero).await.unwrap(), Some(Hit::Target));
+            assert_eq!(
+                over_hit(&device.app, &device.reading, target, MIDDLE, zero).await.unwrap(),
+                undo,
+                "{toolkit:?}"
+            );
+            assert_eq!(
+                over_hit(&device.app, &device.reading, before, MIDDLE, zero).await.unwrap(),
+                Some(Hit::Target)
+            );
         }
     }
 
@@ -338,14 +355,17 @@ mod tests {
         for toolkit in BOTH {
             let mut folded = heap();
             folded.0.push(Thing { states: s::ENABLED, ..button("/x", "Wait", "/form") });
-            let (app, mut device) = read(toolkit, folded).await;
+            let (app, device) = read(toolkit, folded).await;
             let target = at(&device, "/target");
-            assert_eq!(over_hit(&mut device, target, MIDDLE, (0.0, 0.0)).await.unwrap(), Some(Hit::Target));
+            assert_eq!(
+                over_hit(&device.app, &device.reading, target, MIDDLE, (0.0, 0.0)).await.unwrap(),
+                Some(Hit::Target)
+            );
             app.becomes(|heap| *thing(heap, "/x") = button("/x", "Stop", "/form"));
-            let by = Some(device.ids.handle("/x"));
+            let by = Some(device.app.ids.handle("/x"));
             let stop = Hit::Covered { by, what: "push button \"Stop\"".to_owned() };
             assert_eq!(
-                over_hit(&mut device, target, MIDDLE, (0.0, 0.0)).await.unwrap(),
+                over_hit(&device.app, &device.reading, target, MIDDLE, (0.0, 0.0)).await.unwrap(),
                 Some(stop),
                 "{toolkit:?}"
             );
@@ -391,12 +411,16 @@ mod tests {
     #[tokio::test]
     async fn places_are_those_on_the_screen() {
         for toolkit in BOTH {
-            let (app, mut device) = read(toolkit, heap()).await;
+            let (app, device) = read(toolkit, heap()).await;
             app.becomes(|heap| heap.0.push(button("/x", "Delete", "/form")));
             let target = at(&device, "/target");
             let moved = (400.0, 0.0);
-            assert_eq!(over_hit(&mut device, target, MIDDLE, moved).await.unwrap(), None, "{toolkit:?}");
-            let there = over_hit(&mut device, target, (450.0, 25.0), moved).await.unwrap();
+            assert_eq!(
+                over_hit(&device.app, &device.reading, target, MIDDLE, moved).await.unwrap(),
+                None,
+                "{toolkit:?}"
+            );
+            let there = over_hit(&device.app, &device.reading, target, (450.0, 25.0), moved).await.unwrap();
             assert_eq!(there, Some(covered("push button \"Delete\"")), "{toolkit:?}");
         }
     }

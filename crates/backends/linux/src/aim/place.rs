@@ -3,12 +3,12 @@
 use crate::aim::hit;
 use crate::app::ask::extents_said;
 use crate::app::look::{Placed, Sight};
-use crate::app::{LinuxDevice, ask, life, reading};
-use crate::model::extents::{self, common, has};
+use crate::app::{App, Reading, ask, life, reading};
+use crate::model::extents::{common, has};
 use crate::model::floating::floats;
 use crate::model::parents::{POPOVER, chain, is_entry, popup_in};
 use crate::model::roles::number as n;
-use crate::model::{Object, Picture};
+use crate::model::{Object, Picture, extents};
 use crate::toolkit::Popups;
 use hashbrown::HashMap;
 use stickpin_device::Result;
@@ -55,38 +55,45 @@ fn whereabouts(picture: &Picture, at: usize) -> Vec<String> {
 }
 
 /// The windows of the display, where there is one.
-pub(crate) async fn sight(device: &mut LinuxDevice) -> Result<Option<Sight>> {
-    Sight::of(&mut device.screen).await
+pub(crate) async fn sight(app: &App) -> Result<Option<Sight>> {
+    Sight::of(&app.screen).await
 }
 
 /// Where elements are on the screen.
-pub(crate) async fn boxes(device: &mut LinuxDevice, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
+pub(crate) async fn boxes(app: &App, reading: &Reading, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
     let known: Vec<Option<String>> =
-        handles.iter().map(|h| device.path(*h).ok().map(|path| path.to_string())).collect();
+        handles.iter().map(|h| app.path(*h).ok().map(|path| path.to_string())).collect();
     let paths: Vec<String> = known.iter().flatten().cloned().collect();
-    let mut said = ask::said(device, &paths).await?.into_iter();
+    let mut said = ask::said(app, &paths).await?.into_iter();
     let mut rects: Vec<Option<Rect>> =
         known.iter().map(|path| path.as_ref().and_then(|_| said.next().flatten())).collect();
     rects.iter_mut().for_each(|rect| *rect = rect.filter(|rect| !nowhere(*rect)));
-    if device.link.toolkit.profile().places_are_in_the_window
-        && let Some(sight) = sight(device).await?
+    if app.link.toolkit.profile().places_are_in_the_window
+        && let Some(sight) = sight(app).await?
     {
         let mut offsets = HashMap::new();
         for (handle, rect) in handles.iter().zip(&mut rects) {
-            let (Some(at), Some(rect)) = (reading::index(device, *handle), rect.as_mut()) else { continue };
-            *rect = shifted(*rect, offset(device, at, &sight, &mut offsets).await?);
+            let (Some(at), Some(rect)) = (reading::index(app, reading, *handle), rect.as_mut()) else {
+                continue;
+            };
+            *rect = shifted(*rect, offset(app, reading, at, &sight, &mut offsets).await?);
         }
     }
     Ok(rects)
 }
 
 /// The same, without those whose middle lies behind another window of the display.
-pub(crate) async fn boxes_on_top(device: &mut LinuxDevice, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-    let mut rects = boxes(device, handles).await?;
-    let Some(sight) = sight(device).await? else { return Ok(rects) };
+pub(crate) async fn boxes_on_top(
+    app: &App,
+    reading: &Reading,
+    handles: &[Handle],
+) -> Result<Vec<Option<Rect>>> {
+    let mut rects = boxes(app, reading, handles).await?;
+    let Some(sight) = sight(app).await? else { return Ok(rects) };
     let mut tops: HashMap<usize, Option<u32>> = HashMap::new();
     for (handle, rect) in handles.iter().zip(&mut rects) {
-        let (Some(at), Some(last), Some(place)) = (reading::index(device, *handle), &device.last, *rect)
+        let (Some(at), Some(last), Some(place)) =
+            (reading::index(app, reading, *handle), &reading.last, *rect)
         else {
             continue;
         };
@@ -102,9 +109,9 @@ pub(crate) async fn boxes_on_top(device: &mut LinuxDevice, handles: &[Handle]) -
             Some(&known) => known,
             None => {
                 let path = picture.objects[top].path.clone();
-                let frame = ask::said(device, &[path]).await?.pop().flatten();
+                let frame = ask::said(app, &[path]).await?.pop().flatten();
                 let window =
-                    hit::window_with(device, top, frame, &sight.windows).await?.map(|window| window.id);
+                    hit::window_with(app, reading, top, frame, &sight.windows).await?.map(|window| window.id);
                 tops.insert(top, window);
                 window
             }
@@ -118,34 +125,35 @@ pub(crate) async fn boxes_on_top(device: &mut LinuxDevice, handles: &[Handle]) -
 
 /// What has to be added to what the toolkit says of an object.
 async fn offset(
-    device: &mut LinuxDevice,
+    app: &App,
+    reading: &Reading,
     at: usize,
     sight: &Sight,
     known: &mut HashMap<usize, (f64, f64)>,
 ) -> Result<(f64, f64)> {
-    let Some(last) = &device.last else { return Ok((0.0, 0.0)) };
+    let Some(last) = &reading.last else { return Ok((0.0, 0.0)) };
     let chain = last.chain(at);
     let top = *chain.last().unwrap_or(&at);
     let path = last.picture.objects[top].path.clone();
-    if let Some((window, shown)) = popup(device, at, &sight.windows).await? {
+    if let Some((window, shown)) = popup(app, reading, at, &sight.windows).await? {
         let (x, y) = extents::origin(&window, (shown.width, shown.height));
         return Ok((x - shown.x, y - shown.y));
     }
     if let Some(&offset) = known.get(&top) {
         return Ok(offset);
     }
-    let frame = ask::said(device, &[path]).await?.pop().flatten();
-    let offset = offset_of(device, top, frame, sight);
+    let frame = ask::said(app, &[path]).await?.pop().flatten();
+    let offset = offset_of(app, reading, top, frame, sight);
     known.insert(top, offset);
     Ok(offset)
 }
 
 /// What has to be added to what the toolkit says of what stands in one of its windows, which it says is there.
-fn offset_of(device: &LinuxDevice, top: usize, frame: Option<Rect>, sight: &Sight) -> (f64, f64) {
-    let (Some(last), Some(frame)) = (&device.last, frame) else { return (0.0, 0.0) };
+fn offset_of(app: &App, reading: &Reading, top: usize, frame: Option<Rect>, sight: &Sight) -> (f64, f64) {
+    let (Some(last), Some(frame)) = (&reading.last, frame) else { return (0.0, 0.0) };
     let title = &last.picture.objects[top].name;
     let size = (frame.width, frame.height);
-    let window = extents::window_of(&sight.windows, device.info.pid, title, Some(size));
+    let window = extents::window_of(&sight.windows, app.info.pid, title, Some(size));
     window.map_or((0.0, 0.0), |window| {
         let (x, y) = extents::origin(window, size);
         (x - frame.x, y - frame.y)
@@ -155,12 +163,13 @@ fn offset_of(device: &LinuxDevice, top: usize, frame: Option<Rect>, sight: &Sigh
 /// The pop-up window that shows an object, and where the app says that what it shows is; none where the object is in
 /// the window of the app.
 pub(crate) async fn popup(
-    device: &mut LinuxDevice,
+    app: &App,
+    reading: &Reading,
     at: usize,
     windows: &[Window],
 ) -> Result<Option<(Window, Rect)>> {
-    let Some(last) = &device.last else { return Ok(None) };
-    let (picture, pid) = (&last.picture, device.info.pid);
+    let Some(last) = &reading.last else { return Ok(None) };
+    let (picture, pid) = (&last.picture, app.info.pid);
     if !windows.iter().any(|w| w.popup && w.pid == pid) {
         return Ok(None);
     }
@@ -175,7 +184,7 @@ pub(crate) async fn popup(
         let shows = |o: &Object| o.shown && (!entries || is_entry(Some(o.role)) || o.role == n::MENU);
         let shown = children.filter(|&&child| shows(&picture.objects[child]));
         let paths: Vec<String> = if relative { vec![path(&popup)] } else { shown.map(path).collect() };
-        let said = ask::said(device, &paths).await?;
+        let said = ask::said(app, &paths).await?;
         let Some(area) = extents::around(said.into_iter().flatten()) else { return Ok(None) };
         let window = match relative {
             true => extents::popup_of(windows, pid, (area.width, area.height)),
@@ -191,7 +200,7 @@ pub(crate) async fn popup(
         Popups::AsWindows => chain.last().map(path).into_iter().collect(),
         Popups::Anywhere => chain.iter().rev().map(path).collect(),
     };
-    let said = ask::said(device, &asked).await?;
+    let said = ask::said(app, &asked).await?;
     Ok(said.into_iter().flatten().find_map(|area| {
         let popup = extents::popup_of(windows, pid, (area.width, area.height));
         let popup = popup.filter(|popup| relative || common(area, popup.area) == Some(area));
@@ -200,53 +209,56 @@ pub(crate) async fn popup(
 }
 
 /// What of an element its scrolling containers show, on the screen.
-pub(crate) async fn in_sight(device: &mut LinuxDevice, handle: Handle) -> Result<Option<Rect>> {
-    let Some(at) = reading::index(device, handle) else { return Ok(None) };
-    let sight = sight(device).await?;
-    Ok(placed(device, at, sight.as_ref()).await?.and_then(|placed| placed.seen))
+pub(crate) async fn in_sight(app: &App, reading: &Reading, handle: Handle) -> Result<Option<Rect>> {
+    let Some(at) = reading::index(app, reading, handle) else { return Ok(None) };
+    let sight = sight(app).await?;
+    Ok(placed(app, reading, at, sight.as_ref()).await?.and_then(|placed| placed.seen))
 }
 
 /// Where an element is, and what of it can be seen between the containers that it scrolls in.
 pub(crate) async fn placed(
-    device: &mut LinuxDevice,
+    app: &App,
+    reading: &Reading,
     at: usize,
     sight: Option<&Sight>,
 ) -> Result<Option<Placed>> {
-    let Some(last) = &device.last else { return Ok(None) };
-    let said = ask::said(device, &whereabouts(&last.picture, at)).await?;
-    place(device, at, &said, sight).await
+    let Some(last) = &reading.last else { return Ok(None) };
+    let said = ask::said(app, &whereabouts(&last.picture, at)).await?;
+    place(app, reading, at, &said, sight).await
 }
 
 /// The same with the windows of the display, which are asked for at the same time.
 pub(crate) async fn placed_in_sight(
-    device: &mut LinuxDevice,
+    app: &App,
+    reading: &Reading,
     at: usize,
 ) -> Result<(Option<Sight>, Option<Placed>)> {
-    let Some(last) = &device.last else { return Ok((sight(device).await?, None)) };
+    let Some(last) = &reading.last else { return Ok((sight(app).await?, None)) };
     let paths = whereabouts(&last.picture, at);
-    let (sight, said) = tokio::join!(Sight::of(&mut device.screen), extents_said(&device.link, &paths));
+    let (sight, said) = tokio::join!(Sight::of(&app.screen), extents_said(&app.link, &paths));
     let (sight, said) = match said {
         Ok(said) => (sight?, said),
-        Err(fault) => return Err(life::failed(device, fault).await),
+        Err(fault) => return Err(life::failed(app, fault).await),
     };
-    let placed = place(device, at, &said, sight.as_ref()).await?;
+    let placed = place(app, reading, at, &said, sight.as_ref()).await?;
     Ok((sight, placed))
 }
 
 /// Where an element is by what was said of its [`whereabouts`].
 async fn place(
-    device: &mut LinuxDevice,
+    app: &App,
+    reading: &Reading,
     at: usize,
     said: &[Option<Rect>],
     sight: Option<&Sight>,
 ) -> Result<Option<Placed>> {
     let [own, panes @ .., frame] = said else { return Ok(None) };
     let Some(rect) = own.filter(|rect| !nowhere(*rect)) else { return Ok(None) };
-    let offset = match (sight, &device.last) {
-        (Some(sight), Some(last)) if device.link.toolkit.profile().places_are_in_the_window => {
+    let offset = match (sight, &reading.last) {
+        (Some(sight), Some(last)) if app.link.toolkit.profile().places_are_in_the_window => {
             let top = last.chain(at).last().copied().unwrap_or(at);
-            let mut known = HashMap::from_iter([(top, offset_of(device, top, *frame, sight))]);
-            offset(device, at, sight, &mut known).await?
+            let mut known = HashMap::from_iter([(top, offset_of(app, reading, top, *frame, sight))]);
+            offset(app, reading, at, sight, &mut known).await?
         }
         _ => (0.0, 0.0),
     };
@@ -261,9 +273,9 @@ async fn place(
 }
 
 /// The window of the app that has the focus, else its topmost; with the display.
-pub(crate) async fn active_window(device: &mut LinuxDevice) -> Result<Option<(X11, Window)>> {
-    let Some(sight) = sight(device).await? else { return Ok(None) };
-    let pid = device.info.pid;
+pub(crate) async fn active_window(app: &App) -> Result<Option<(X11, Window)>> {
+    let Some(sight) = sight(app).await? else { return Ok(None) };
+    let pid = app.info.pid;
     let own = || sight.windows.iter().filter(|w| (w.pid == pid || pid.is_none()) && !w.popup);
     let shown = || own().filter(|w| w.presence == Presence::Shown);
     let found = own().find(|w| w.active).or_else(|| shown().next_back()).or_else(|| own().next_back());

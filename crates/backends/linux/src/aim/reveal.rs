@@ -3,7 +3,7 @@
 use super::place::{panes, shifted};
 use crate::aim::{place, scroll};
 use crate::app::look::{Placed, Sight};
-use crate::app::{LinuxDevice, ask, life};
+use crate::app::{App, Reading, ask, life};
 use crate::bus::fault::Fault;
 use crate::bus::names::{COMPONENT, PROPERTIES, VALUE};
 use crate::bus::{Args, calls};
@@ -27,28 +27,29 @@ const SCROLLED: Duration = Duration::from_millis(400);
 
 /// Scrolls until an element can be seen, by the toolkit's own means.
 pub(crate) async fn scroll_into_view(
-    device: &mut LinuxDevice,
+    app: &App,
+    reading: &Reading,
     at: usize,
     sight: Option<&Sight>,
     before: Option<Placed>,
 ) -> Result<Option<Placed>> {
-    let Some(last) = &device.last else { return Ok(before) };
+    let Some(last) = &reading.last else { return Ok(before) };
     let path = last.picture.objects[at].path.clone();
     let args = Args::new().unsigned(ANYWHERE);
-    match device.link.call(&path, COMPONENT, "ScrollTo", args).await {
+    match app.link.call(&path, COMPONENT, "ScrollTo", args).await {
         Ok(_) | Err(Fault::Vanished | Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_)) => {}
-        Err(fault) => return Err(life::failed(device, fault).await),
+        Err(fault) => return Err(life::failed(app, fault).await),
     }
-    let mut placed = place::placed(device, at, sight).await?;
-    if placed.is_none() && approach(device, at).await? {
-        placed = place::placed(device, at, sight).await?;
+    let mut placed = place::placed(app, reading, at, sight).await?;
+    if placed.is_none() && approach(app, reading, at).await? {
+        placed = place::placed(app, reading, at, sight).await?;
     }
     for _ in 0..ROUNDS {
         let Some(now) = &placed else { break };
-        if now.seen == Some(now.rect) || !nudge(device, at, now.rect, now.offset).await? {
+        if now.seen == Some(now.rect) || !nudge(app, reading, at, now.rect, now.offset).await? {
             break;
         }
-        let next = place::placed(device, at, sight).await?;
+        let next = place::placed(app, reading, at, sight).await?;
         let moved = next.as_ref().map(|p| p.rect) != Some(now.rect);
         placed = next;
         if !moved {
@@ -56,15 +57,15 @@ pub(crate) async fn scroll_into_view(
         }
     }
     if sight.is_some() {
-        placed = wheel_into_view(device, at, sight, placed).await?;
+        placed = wheel_into_view(app, reading, at, sight, placed).await?;
     }
     Ok(placed)
 }
 
 /// Scrolls to about where something must be that has no place while it is out of sight, as GTK 3 has it of rows: by its
 /// place among its siblings. False when nothing moved.
-async fn approach(device: &mut LinuxDevice, at: usize) -> Result<bool> {
-    let Some(last) = &device.last else { return Ok(false) };
+async fn approach(app: &App, reading: &Reading, at: usize) -> Result<bool> {
+    let Some(last) = &reading.last else { return Ok(false) };
     let objects = &last.picture.objects;
     let Some(&pane) = panes(&last.picture, at).first() else { return Ok(false) };
     let up = last.chain(at);
@@ -81,29 +82,28 @@ async fn approach(device: &mut LinuxDevice, at: usize) -> Result<bool> {
     let bars: Vec<String> = bars.map(|o| o.path.clone()).collect();
     let mut moved = false;
     for bar in bars {
-        let (least, most) = (
-            end_of_bar(device, &bar, "MinimumValue").await?,
-            end_of_bar(device, &bar, "MaximumValue").await?,
-        );
+        let (least, most) =
+            (end_of_bar(app, &bar, "MinimumValue").await?, end_of_bar(app, &bar, "MaximumValue").await?);
         let (Some(least), Some(most)) = (least, most) else { continue };
-        let Some(now) = number(device, &bar).await? else { continue };
-        moved |= scroll_by(device, &bar, least + (most - least) * part - now).await?;
+        let Some(now) = number(app, &bar).await? else { continue };
+        moved |= scroll_by(app, &bar, least + (most - least) * part - now).await?;
     }
     Ok(moved)
 }
 
 /// The same with the wheel: the scroll bars of GTK 4 say nothing of how far they are.
 async fn wheel_into_view(
-    device: &mut LinuxDevice,
+    app: &App,
+    reading: &Reading,
     at: usize,
     sight: Option<&Sight>,
     mut placed: Option<Placed>,
 ) -> Result<Option<Placed>> {
     for _ in 0..ROUNDS {
         let Some(now) = placed.as_ref().filter(|now| now.seen != Some(now.rect)) else { break };
-        let Some((pane, (dx, dy))) = pane_away(device, at, now.rect, now.offset).await? else { break };
+        let Some((pane, (dx, dy))) = pane_away(app, reading, at, now.rect, now.offset).await? else { break };
         let before = now.rect;
-        match scroll::scroll(device, Some(pane), dx, dy).await {
+        match scroll::scroll(app, reading, Some(pane), dx, dy).await {
             Ok(_) => {}
             Err(e) if e.code == ErrorCode::BackendLost => return Err(e),
             // A pane that the wheel does not reach is one that cannot be scrolled, which is what is said then.
@@ -111,7 +111,7 @@ async fn wheel_into_view(
         }
         let until = Instant::now() + SCROLLED;
         loop {
-            placed = place::placed(device, at, sight).await?;
+            placed = place::placed(app, reading, at, sight).await?;
             if placed.as_ref().is_none_or(|now| now.rect != before) {
                 break;
             }
@@ -126,16 +126,17 @@ async fn wheel_into_view(
 
 /// The innermost scrolling container that does not show the whole of a place, and how far away that is.
 async fn pane_away(
-    device: &mut LinuxDevice,
+    app: &App,
+    reading: &Reading,
     at: usize,
     rect: Rect,
     offset: (f64, f64),
 ) -> Result<Option<(Handle, (f64, f64))>> {
-    let Some(last) = &device.last else { return Ok(None) };
+    let Some(last) = &reading.last else { return Ok(None) };
     let objects = &last.picture.objects;
     let panes = panes(&last.picture, at).into_iter();
     let panes: Vec<String> = panes.map(|i| objects[i].path.clone()).collect();
-    let views = ask::said(device, &panes).await?;
+    let views = ask::said(app, &panes).await?;
     let away = |view: Rect| (rect.center().0 - view.center().0, rect.center().1 - view.center().1);
     let beyond = |(dx, dy): (f64, f64), view: Rect| {
         let over = |away: f64, size: f64, room: f64| if away.abs() * 2.0 + size > room { away } else { 0.0 };
@@ -146,12 +147,12 @@ async fn pane_away(
         (common(view, rect) != Some(rect)).then(|| (path, beyond(away(view), view)))
     });
     let found = found.next().map(|(path, by)| (path.clone(), by));
-    Ok(found.map(|(path, by)| (device.ids.handle(&path), by)))
+    Ok(found.map(|(path, by)| (app.ids.handle(&path), by)))
 }
 
 /// Moves the scroll bars around an element so that it comes to the middle; false when none moves.
-async fn nudge(device: &mut LinuxDevice, at: usize, rect: Rect, offset: (f64, f64)) -> Result<bool> {
-    let Some(last) = &device.last else { return Ok(false) };
+async fn nudge(app: &App, reading: &Reading, at: usize, rect: Rect, offset: (f64, f64)) -> Result<bool> {
+    let Some(last) = &reading.last else { return Ok(false) };
     let objects = &last.picture.objects;
     let panes = panes(&last.picture, at).into_iter();
     let bars = |pane: usize| -> Vec<String> {
@@ -164,7 +165,7 @@ async fn nudge(device: &mut LinuxDevice, at: usize, rect: Rect, offset: (f64, f6
     for (pane, bars) in panes {
         let mut paths = vec![pane];
         paths.extend(bars.iter().cloned());
-        let said = ask::said(device, &paths).await?;
+        let said = ask::said(app, &paths).await?;
         let Some(Some(view)) = said.first().copied() else { continue };
         let view = shifted(view, offset);
         if common(view, rect) == Some(rect) {
@@ -175,7 +176,7 @@ async fn nudge(device: &mut LinuxDevice, at: usize, rect: Rect, offset: (f64, f6
         for (bar, at) in bars.iter().zip(&said[1..]) {
             let Some(at) = at else { continue };
             let by = if at.height > at.width { away.1 } else { away.0 };
-            moved |= scroll_by(device, bar, by).await?;
+            moved |= scroll_by(app, bar, by).await?;
         }
         if moved {
             return Ok(true);
@@ -185,29 +186,29 @@ async fn nudge(device: &mut LinuxDevice, at: usize, rect: Rect, offset: (f64, f6
 }
 
 /// Moves a scroll bar by so many pixels of its content; false when it stays where it was.
-pub(crate) async fn scroll_by(device: &mut LinuxDevice, bar: &str, by: f64) -> Result<bool> {
+pub(crate) async fn scroll_by(app: &App, bar: &str, by: f64) -> Result<bool> {
     if by.abs() < 1.0 {
         return Ok(false);
     }
-    let Some(before) = number(device, bar).await? else { return Ok(false) };
+    let Some(before) = number(app, bar).await? else { return Ok(false) };
     let args = Args::new().text(VALUE).text("CurrentValue").variant_double(before + by);
-    match device.link.call(bar, PROPERTIES, "Set", args).await {
+    match app.link.call(bar, PROPERTIES, "Set", args).await {
         Ok(_) | Err(Fault::Vanished | Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_)) => {}
-        Err(fault) => return Err(life::failed(device, fault).await),
+        Err(fault) => return Err(life::failed(app, fault).await),
     }
-    Ok(number(device, bar).await?.is_some_and(|after| (after - before).abs() > f64::EPSILON))
+    Ok(number(app, bar).await?.is_some_and(|after| (after - before).abs() > f64::EPSILON))
 }
 
-async fn number(device: &mut LinuxDevice, path: &str) -> Result<Option<f64>> {
-    end_of_bar(device, path, "CurrentValue").await
+async fn number(app: &App, path: &str) -> Result<Option<f64>> {
+    end_of_bar(app, path, "CurrentValue").await
 }
 
 /// A number of a scroll bar.
-async fn end_of_bar(device: &mut LinuxDevice, path: &str, which: &str) -> Result<Option<f64>> {
+async fn end_of_bar(app: &App, path: &str, which: &str) -> Result<Option<f64>> {
     let asked = [calls::property(path, VALUE, which)];
-    match device.link.calls(&asked).await.pop() {
+    match app.link.calls(&asked).await.pop() {
         Some(Ok(answer)) => Ok(answer.body().variant_number().ok().flatten()),
-        Some(Err(fault @ (Fault::Closed(_) | Fault::Silent(_)))) => Err(life::failed(device, fault).await),
+        Some(Err(fault @ (Fault::Closed(_) | Fault::Silent(_)))) => Err(life::failed(app, fault).await),
         _ => Ok(None),
     }
 }

@@ -2,26 +2,25 @@
 //! hidden below it, or have come over it since.
 
 use crate::aim::over;
-use crate::app::{LinuxDevice, life};
+use crate::app::{App, Reading, life};
 use crate::bus::body::parent;
 use crate::bus::calls::property;
 use crate::bus::fault::Fault;
 use crate::bus::names::ACCESSIBLE;
-use crate::model::overlaps;
-use crate::model::overlaps::is_of;
+use crate::model::overlaps::{self, is_of};
 use crate::model::parents::DEEP;
 use stickpin_device::{Hit, Result};
 
 /// Whether an input that goes to an object of which the last reading shows nothing reaches another one: by what the app
 /// says that it lies in, up to what was read.
-pub(crate) async fn unread_hit(device: &mut LinuxDevice, target: usize, path: &str) -> Result<Hit> {
-    let Some(own) = device.last.as_ref().map(|last| last.picture.objects[target].clone()) else {
+pub(crate) async fn unread_hit(app: &App, reading: &Reading, target: usize, path: &str) -> Result<Hit> {
+    let Some(own) = reading.last.as_ref().map(|last| last.picture.objects[target].clone()) else {
         return Ok(Hit::Target);
     };
     // GTK 4 names what an input reaches, others also what lies hidden there.
-    let seen = device.link.toolkit.profile().says_what_a_press_reaches;
-    let Some((up, holder)) = up_to_read(device, path, &own.path).await? else { return Ok(Hit::Target) };
-    let Some(last) = &device.last else { return Ok(Hit::Target) };
+    let seen = app.link.toolkit.profile().says_what_a_press_reaches;
+    let Some((up, holder)) = up_to_read(app, reading, path, &own.path).await? else { return Ok(Hit::Target) };
+    let Some(last) = &reading.last else { return Ok(Hit::Target) };
     let objects = &last.picture.objects;
     let inside = last.chain(holder).contains(&target);
     let holds_both = last.chain(target).contains(&holder);
@@ -29,7 +28,7 @@ pub(crate) async fn unread_hit(device: &mut LinuxDevice, target: usize, path: &s
         return Ok(Hit::Target);
     }
     let named = if holds_both { up } else { objects[holder].path.clone() };
-    let there = over::asked(device, vec![path.to_owned(), named]).await?;
+    let there = over::asked(app, vec![path.to_owned(), named]).await?;
     if is_of(&there.objects[0], &own) || is_of(&there.objects[1], &own) {
         return Ok(Hit::Target);
     }
@@ -39,11 +38,16 @@ pub(crate) async fn unread_hit(device: &mut LinuxDevice, target: usize, path: &s
 
 /// The first object above one that was read and shown, or that is the target, and the last one below that; none where
 /// nothing above it was read.
-async fn up_to_read(device: &mut LinuxDevice, path: &str, target: &str) -> Result<Option<(String, usize)>> {
+async fn up_to_read(
+    app: &App,
+    reading: &Reading,
+    path: &str,
+    target: &str,
+) -> Result<Option<(String, usize)>> {
     let mut here = path.to_owned();
     for _ in 0..DEEP {
-        let Some(above) = above_now(device, &here).await? else { return Ok(None) };
-        let Some(last) = &device.last else { return Ok(None) };
+        let Some(above) = above_now(app, &here).await? else { return Ok(None) };
+        let Some(last) = &reading.last else { return Ok(None) };
         let objects = &last.picture.objects;
         if let Some(at) = last.at(&above).filter(|&at| objects[at].shown || above == target) {
             return Ok(Some((here, at)));
@@ -54,12 +58,12 @@ async fn up_to_read(device: &mut LinuxDevice, path: &str, target: &str) -> Resul
 }
 
 /// What an object lies in, as the app says it now.
-pub(crate) async fn above_now(device: &mut LinuxDevice, path: &str) -> Result<Option<String>> {
+pub(crate) async fn above_now(app: &App, path: &str) -> Result<Option<String>> {
     let asked = [property(path, ACCESSIBLE, "Parent")];
-    let answer = device.link.calls(&asked).await.pop().unwrap_or(Err(Fault::Vanished));
+    let answer = app.link.calls(&asked).await.pop().unwrap_or(Err(Fault::Vanished));
     match answer.and_then(|answer| parent(&answer)) {
-        Ok(above) => Ok(Some(above).filter(|a| !a.1.ends_with("/null")).map(|a| device.link.named(path, a))),
-        Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(life::failed(device, fault).await),
+        Ok(above) => Ok(Some(above).filter(|a| !a.1.ends_with("/null")).map(|a| app.link.named(path, a))),
+        Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(life::failed(app, fault).await),
         Err(_) => Ok(None),
     }
 }
@@ -94,11 +98,11 @@ mod tests {
 
     /// What is said of a press on the target that goes to something that came into another thing.
     async fn said(toolkit: Toolkit, comes: &[(&'static str, &'static str, u32, &'static str)]) -> Hit {
-        let (app, mut device) = read(toolkit, heap()).await;
+        let (app, device) = read(toolkit, heap()).await;
         let all = comes.iter().map(|&(path, name, role, above)| came(path, name, role, above));
         app.becomes(|heap| heap.0.extend(all));
         let target = at(&device, "/target");
-        unread_hit(&mut device, target, comes[0].0).await.unwrap()
+        unread_hit(&device.app, &device.reading, target, comes[0].0).await.unwrap()
     }
 
     const ALL: [Toolkit; 3] = [Toolkit::Gtk4, Toolkit::Gtk3, Toolkit::Qt];
@@ -155,10 +159,10 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_in_an_element_that_was_hidden_when_it_was_read_is_a_part_of_it() {
-        let (app, mut device) = read(Toolkit::Gtk4, heap()).await;
+        let (app, device) = read(Toolkit::Gtk4, heap()).await;
         app.becomes(|heap| heap.0.push(came("/x", "Spinner", role::PANEL, "/folded")));
         let target = at(&device, "/folded");
-        assert!(!device.last.as_ref().unwrap().picture.objects[target].shown);
-        assert_eq!(unread_hit(&mut device, target, "/x").await.unwrap(), Hit::Target);
+        assert!(!device.reading.last.as_ref().unwrap().picture.objects[target].shown);
+        assert_eq!(unread_hit(&device.app, &device.reading, target, "/x").await.unwrap(), Hit::Target);
     }
 }

@@ -5,11 +5,10 @@ use super::place::{scrolls, shifted};
 use crate::aim::there::unknown;
 use crate::aim::{hit, place};
 use crate::app::look::Sight;
-use crate::app::{LinuxDevice, ask, reading};
-use crate::model::Picture;
+use crate::app::{App, Reading, ask, reading};
 use crate::model::extents::has;
 use crate::model::roles::number as role;
-use crate::model::states;
+use crate::model::{Picture, states};
 use stickpin_device::{Error, ErrorCode, Hit, Result};
 use stickpin_tree::{Handle, Rect};
 use stickpin_x11desk::Window;
@@ -34,32 +33,34 @@ pub(crate) struct Turn {
 /// # Errors
 /// `ELEMENT_COVERED` where something else would get the wheel everywhere.
 pub(crate) async fn wheel_at(
-    device: &mut LinuxDevice,
+    app: &App,
+    reading: &Reading,
     target: Option<Handle>,
     area: Rect,
     along: (bool, bool),
 ) -> Result<Turn> {
     let middle = Turn { point: area.center(), steady: true };
-    let container = target.and_then(|target| reading::index(device, target));
-    let Some(at) = container.or_else(|| active_top(device)) else { return Ok(middle) };
-    let Some(sight) = place::sight(device).await? else { return Ok(middle) };
-    let Some(placed) = place::placed(device, at, Some(&sight)).await? else { return Ok(middle) };
-    let Some(last) = &device.last else { return Ok(middle) };
+    let container = target.and_then(|target| reading::index(app, reading, target));
+    let Some(at) = container.or_else(|| active_top(reading)) else { return Ok(middle) };
+    let Some(sight) = place::sight(app).await? else { return Ok(middle) };
+    let Some(placed) = place::placed(app, reading, at, Some(&sight)).await? else { return Ok(middle) };
+    let Some(last) = &reading.last else { return Ok(middle) };
     let words = last.picture.objects[at].words();
     // In the middle of a window it may be any container that is scrolled.
     let takers = takers(&last.picture, at, container.is_some());
     let paths: Vec<String> = takers.iter().map(|&i| last.picture.objects[i].path.clone()).collect();
-    let places = ask::said(device, &paths).await?.into_iter().flatten();
+    let places = ask::said(app, &paths).await?.into_iter().flatten();
     let places: Vec<Rect> = places.map(|place| shifted(place, placed.offset)).collect();
     let free = free(area, &places, along);
     let Some(&first) = free.first() else { return Err(everywhere(&words)) };
-    let Some(window) = hit::window_of(device, at, &sight.windows).await?.filter(|_| container.is_some())
+    let Some(window) =
+        hit::window_of(app, reading, at, &sight.windows).await?.filter(|_| container.is_some())
     else {
         return Ok(first);
     };
     let mut covered = None;
     for turn in free {
-        let hit = wheel_hit(device, at, turn.point, placed.offset, &window, &sight).await?;
+        let hit = wheel_hit(app, reading, at, turn.point, placed.offset, &window, &sight).await?;
         match hit.map_err(|why| unknown(&words, &why))? {
             Hit::Target => return Ok(turn),
             other => covered = covered.or(other.refusal(&words)),
@@ -70,24 +71,25 @@ pub(crate) async fn wheel_at(
 
 /// What a wheel at a point reaches of the window that shows a container; or why nobody knows.
 async fn wheel_hit(
-    device: &mut LinuxDevice,
+    app: &App,
+    reading: &Reading,
     at: usize,
     point: (f64, f64),
     offset: (f64, f64),
     window: &Window,
     sight: &Sight,
 ) -> Result<std::result::Result<Hit, String>> {
-    match hit::window_hit(device, window, point, sight).await? {
+    match hit::window_hit(app, window, point, sight).await? {
         Hit::Target => {}
         other => return Ok(Ok(other)),
     }
-    let within = hit::within_hit(device, at, point, offset, !window.popup).await?;
+    let within = hit::within_hit(app, reading, at, point, offset, !window.popup).await?;
     Ok(within.map(|within| within.hit))
 }
 
 /// The window of the app that says it is the active one.
-fn active_top(device: &LinuxDevice) -> Option<usize> {
-    let picture = &device.last.as_ref()?.picture;
+fn active_top(reading: &Reading) -> Option<usize> {
+    let picture = &reading.last.as_ref()?.picture;
     let mut tops = picture.root().children.iter().copied();
     tops.find(|&top| picture.objects[top].shown && picture.objects[top].is(states::ACTIVE))
 }

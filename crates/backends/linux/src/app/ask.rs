@@ -1,59 +1,58 @@
 //! Questions about one object that many parts ask, and what the faults of their answers mean.
 
-use crate::app::{LinuxDevice, gone, life};
+use crate::app::{App, gone, life};
 use crate::bus::actions::listed;
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, COMPONENT, SCREEN};
 use crate::bus::{Args, Call, Cursor, Link};
-use crate::model::rows;
-use crate::model::states as s;
+use crate::model::{rows, states as s};
 use stickpin_device::{Dispatched, Result};
 use stickpin_tree::Rect;
 
 /// The names of the actions that an object has.
-pub(crate) async fn actions_of(device: &mut LinuxDevice, path: &str) -> Result<Vec<String>> {
-    match listed(&device.link, path).await {
+pub(crate) async fn actions_of(app: &App, path: &str) -> Result<Vec<String>> {
+    match listed(&app.link, path).await {
         Ok(actions) => Ok(actions),
-        Err(fault) => refused(device, path, fault).await.map(|()| Vec::new()),
+        Err(fault) => refused(app, path, fault).await.map(|()| Vec::new()),
     }
 }
 
 /// What a fault of one act means: an object that is gone is an error, one that will not is another way's turn.
-pub(crate) async fn refused(device: &mut LinuxDevice, path: &str, fault: Fault) -> Result<()> {
+pub(crate) async fn refused(app: &App, path: &str, fault: Fault) -> Result<()> {
     match fault {
         // Qt says that there is no object where there is no such method.
-        Fault::Vanished => match device.link.call(path, ACCESSIBLE, "GetState", Args::new()).await {
+        Fault::Vanished => match app.link.call(path, ACCESSIBLE, "GetState", Args::new()).await {
             Ok(_) => Ok(()),
-            Err(Fault::Closed(why)) => Err(life::failed(device, Fault::Closed(why)).await),
+            Err(Fault::Closed(why)) => Err(life::failed(app, Fault::Closed(why)).await),
             Err(_) => Err(gone()),
         },
         Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_) => Ok(()),
-        fault => Err(life::failed(device, fault).await.dispatched(Dispatched::Unknown)),
+        fault => Err(life::failed(app, fault).await.dispatched(Dispatched::Unknown)),
     }
 }
 
-pub(crate) async fn has_focus(device: &mut LinuxDevice, path: &str) -> Result<bool> {
-    Ok(states_of(device, path).await? & s::FOCUSED != 0)
+pub(crate) async fn has_focus(app: &App, path: &str) -> Result<bool> {
+    Ok(states_of(app, path).await? & s::FOCUSED != 0)
 }
 
 /// The states that an object has now; none of one that does not say.
-pub(crate) async fn states_of(device: &mut LinuxDevice, path: &str) -> Result<u64> {
-    match device.link.call(path, ACCESSIBLE, "GetState", Args::new()).await {
+pub(crate) async fn states_of(app: &App, path: &str) -> Result<u64> {
+    match app.link.call(path, ACCESSIBLE, "GetState", Args::new()).await {
         Ok(answer) => {
             let words = answer.body().items(4, Cursor::unsigned).unwrap_or_default();
             Ok(s::joined(&words))
         }
         Err(Fault::Vanished) => Err(gone()),
         Err(Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_)) => Ok(0),
-        Err(fault) => Err(life::failed(device, fault).await),
+        Err(fault) => Err(life::failed(app, fault).await),
     }
 }
 
 /// What the toolkit says of where these are; none for what has no place or is gone.
-pub(crate) async fn said(device: &mut LinuxDevice, paths: &[String]) -> Result<Vec<Option<Rect>>> {
-    match extents_said(&device.link, paths).await {
+pub(crate) async fn said(app: &App, paths: &[String]) -> Result<Vec<Option<Rect>>> {
+    match extents_said(&app.link, paths).await {
         Ok(said) => Ok(said),
-        Err(fault) => Err(life::failed(device, fault).await),
+        Err(fault) => Err(life::failed(app, fault).await),
     }
 }
 

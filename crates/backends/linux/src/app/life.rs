@@ -1,6 +1,6 @@
 //! Whether an app is still there: how it ended, and how it is ended.
 
-use crate::app::{LinuxDevice, end_child, lost};
+use crate::app::{App, end_child, lost};
 use crate::bus::fault::Fault;
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -11,56 +11,56 @@ use tokio::time::timeout;
 const EXIT: Duration = Duration::from_millis(500);
 
 /// An error when the app is gone.
-pub(crate) async fn alive(device: &mut LinuxDevice) -> Result<()> {
-    let left = device.heard.state().gone;
-    if left || device.desktop.closed() {
-        return Err(failed(device, Fault::Closed("the app has left".into())).await);
+pub(crate) async fn alive(app: &App) -> Result<()> {
+    let left = app.heard.state().gone;
+    if left || app.desktop.closed() {
+        return Err(failed(app, Fault::Closed("the app has left".into())).await);
     }
     Ok(())
 }
 
 /// What a fault of a whole reading means.
-pub(crate) async fn failed(device: &mut LinuxDevice, fault: Fault) -> Error {
+pub(crate) async fn failed(app: &App, fault: Fault) -> Error {
     if fault.is_final()
-        && let Some(status) = left(device).await
+        && let Some(status) = left(app).await
     {
-        return lost(&ended_with(device, status));
+        return lost(&ended_with(app, status));
     }
-    lost_by(device, &fault)
+    lost_by(app, &fault)
 }
 
 /// The error of an app that does not answer any more.
-pub(crate) fn lost_by(device: &LinuxDevice, fault: &Fault) -> Error {
+pub(crate) fn lost_by(app: &App, fault: &Fault) -> Error {
     match fault {
         fault @ Fault::Silent(_) => {
-            Error::new(ErrorCode::Timeout, format!("{} may hang: {fault}", device.called()))
+            Error::new(ErrorCode::Timeout, format!("{} may hang: {fault}", app.called()))
                 .hint("wait and try again; stickpin close ends it")
         }
-        fault => lost(&format!("{} cannot be reached any more: {fault}", device.called())),
+        fault => lost(&format!("{} cannot be reached any more: {fault}", app.called())),
     }
 }
 
 /// How the app ended, where it did so by itself.
-pub(crate) async fn how_it_ended(device: &mut LinuxDevice) -> Option<String> {
-    if device.child.is_some() {
-        return left(device).await.filter(|s| s.code().is_some()).map(|status| ended_with(device, status));
+pub(crate) async fn how_it_ended(app: &App) -> Option<String> {
+    if app.child.lock().await.is_some() {
+        return left(app).await.filter(|s| s.code().is_some()).map(|status| ended_with(app, status));
     }
     // Of an app that we only watched it is known that it left, not how.
-    let left = device.heard.until(|heard| heard.gone.then_some(()));
-    timeout(EXIT, left).await.ok().map(|()| format!("{} has left", device.called()))
+    let left = app.heard.until(|heard| heard.gone.then_some(()));
+    timeout(EXIT, left).await.ok().map(|()| format!("{} has left", app.called()))
 }
 
 /// How our child ended, if it has, or is about to.
-async fn left(device: &mut LinuxDevice) -> Option<ExitStatus> {
-    timeout(EXIT, device.child.as_mut()?.wait()).await.ok()?.ok()
+async fn left(app: &App) -> Option<ExitStatus> {
+    timeout(EXIT, app.child.lock().await.as_mut()?.wait()).await.ok()?.ok()
 }
 
-fn ended_with(device: &LinuxDevice, status: ExitStatus) -> String {
-    format!("{} has ended ({status})", device.called())
+fn ended_with(app: &App, status: ExitStatus) -> String {
+    format!("{} has ended ({status})", app.called())
 }
 
 /// Ends the app, where we started it.
-pub(crate) async fn end_app(device: &mut LinuxDevice) -> Result<()> {
-    let Some(child) = device.child.take() else { return Ok(()) };
-    end_child(child, &device.info.label).await
+pub(crate) async fn end_app(app: &App) -> Result<()> {
+    let Some(child) = app.child.lock().await.take() else { return Ok(()) };
+    end_child(child, &app.info.label).await
 }

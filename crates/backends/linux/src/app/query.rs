@@ -1,13 +1,13 @@
 //! Facts about one element that are not in the tree, and the whole text of one that is long.
 
-use crate::app::{LinuxDevice, gone, life, reading};
+use crate::app::{App, LinuxDevice, gone, life, reading};
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, ROOT, TEXT};
 use crate::bus::{self, Args, Call, Link, calls};
 use crate::capture::ask::{Ask, Questions};
 use crate::limits;
-use crate::model::roles::{self, is_field, number as role};
-use crate::model::{Interfaces, Object, Picture};
+use crate::model::roles::{is_field, number as role};
+use crate::model::{Interfaces, Object, Picture, roles};
 use serde_json::{Value, json};
 use stickpin_device::{Query, Result, unsupported};
 use stickpin_tree::Handle;
@@ -83,13 +83,13 @@ fn facts(object: &Object) -> Value {
 ///
 /// # Errors
 /// `BACKEND_LOST`, `TIMEOUT`.
-pub(crate) async fn title(device: &mut LinuxDevice) -> Result<Option<String>> {
-    match windows(&device.link).await {
+pub(crate) async fn title(app: &App) -> Result<Option<String>> {
+    match windows(&app.link).await {
         Ok(picture) => {
             let told = picture.root().children.len() == 1 || picture.active().is_some();
             Ok(told.then(|| picture.title().to_owned()))
         }
-        Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(life::failed(device, fault).await),
+        Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(life::failed(app, fault).await),
         Err(_) => Ok(None),
     }
 }
@@ -107,19 +107,19 @@ pub(crate) async fn answer(device: &mut LinuxDevice, handle: Handle, query: Quer
 }
 
 async fn attributes(device: &mut LinuxDevice, handle: Handle) -> Result<Value> {
-    let path = device.path(handle)?;
+    let path = device.app.path(handle)?;
     reading::look(device, &[]).await?;
-    let Some(last) = &device.last else { return Err(gone()) };
+    let Some(last) = &device.reading.last else { return Err(gone()) };
     let object = last.object(&path).ok_or_else(gone)?;
     let mut out = facts(object);
     let field = object.has(Interfaces::TEXT) && is_field(object.role) && object.role != role::PASSWORD;
     // A capture asks text that nobody acts on for none.
-    let undescribed = device.link.toolkit.profile().reads_text_late && object.description.is_empty();
+    let undescribed = device.app.link.toolkit.profile().reads_text_late && object.description.is_empty();
     let told = tokio::join!(
-        of(undescribed, description(device, &path)),
-        of(field, caret(device, &path)),
-        of(field, selected(device, &path)),
-        of(field, misspelled(device, &path)),
+        of(undescribed, description(&device.app, &path)),
+        of(field, caret(&device.app, &path)),
+        of(field, selected(&device.app, &path)),
+        of(field, misspelled(&device.app, &path)),
     );
     let facts = [
         ("description", told.0.map(|told| told.map(|text| json!(text)))),
@@ -134,7 +134,7 @@ async fn attributes(device: &mut LinuxDevice, handle: Handle) -> Result<Value> {
             Some(Ok(Value::Array(all))) if all.is_empty() => {}
             Some(Ok(value)) => out[key] = value,
             Some(Err(fault @ (Fault::Closed(_) | Fault::Silent(_)))) => {
-                return Err(life::failed(device, fault).await);
+                return Err(life::failed(&device.app, fault).await);
             }
             Some(Err(e)) => tracing::debug!("{path} does not say its {key}: {e}"),
         }
@@ -142,16 +142,16 @@ async fn attributes(device: &mut LinuxDevice, handle: Handle) -> Result<Value> {
     Ok(out)
 }
 
-async fn description(device: &LinuxDevice, path: &str) -> std::result::Result<String, Fault> {
+async fn description(app: &App, path: &str) -> std::result::Result<String, Fault> {
     let asked = [calls::property(path, ACCESSIBLE, "Description")];
-    let answer = device.link.calls(&asked).await.pop().unwrap_or(Err(Fault::Vanished))?;
+    let answer = app.link.calls(&asked).await.pop().unwrap_or(Err(Fault::Vanished))?;
     Ok(answer.body().variant_text()?.to_owned())
 }
 
 /// Where the caret stands, counted in characters from 0; none where it is elsewhere.
-async fn caret(device: &LinuxDevice, path: &str) -> std::result::Result<Option<i64>, Fault> {
+async fn caret(app: &App, path: &str) -> std::result::Result<Option<i64>, Fault> {
     let asked = [calls::property(path, TEXT, "CaretOffset")];
-    let answer = device.link.calls(&asked).await.pop().unwrap_or(Err(Fault::Vanished))?;
+    let answer = app.link.calls(&asked).await.pop().unwrap_or(Err(Fault::Vanished))?;
     let caret = answer.body().variant_number()?.filter(|&caret| caret >= 0.0);
     #[expect(clippy::cast_possible_truncation, reason = "a place in a text, 32 bits on the wire")]
     let caret = caret.map(|caret| caret as i64);
@@ -159,16 +159,13 @@ async fn caret(device: &LinuxDevice, path: &str) -> std::result::Result<Option<i
 }
 
 /// From where to where something is selected in a text.
-pub(crate) async fn selections(
-    device: &LinuxDevice,
-    path: &str,
-) -> std::result::Result<Vec<(i32, i32)>, Fault> {
-    let count = device.link.call(path, TEXT, "GetNSelections", Args::new()).await?.body().int()?;
+pub(crate) async fn selections(app: &App, path: &str) -> std::result::Result<Vec<(i32, i32)>, Fault> {
+    let count = app.link.call(path, TEXT, "GetNSelections", Args::new()).await?.body().int()?;
     let text = |member, args| Call { path, interface: TEXT, member, args };
     let asked: Vec<_> =
         (0..count.clamp(0, SELECTIONS)).map(|n| text("GetSelection", Args::new().int(n))).collect();
     let mut ranges = Vec::with_capacity(asked.len());
-    for range in device.link.calls(&asked).await {
+    for range in app.link.calls(&asked).await {
         let range = range?;
         let mut c = range.body();
         let (start, end) = (c.int()?, c.int()?);
@@ -180,34 +177,30 @@ pub(crate) async fn selections(
 }
 
 /// What is selected, from where to where.
-async fn selected(device: &LinuxDevice, path: &str) -> std::result::Result<Vec<Value>, Fault> {
-    let mut ranges = selections(device, path).await?;
+async fn selected(app: &App, path: &str) -> std::result::Result<Vec<Value>, Fault> {
+    let mut ranges = selections(app, path).await?;
     ranges.iter_mut().for_each(|(start, end)| *end = (*end).min(start.saturating_add(limits::TEXT)));
-    let texts = pieces(device, path, &ranges).await?;
+    let texts = pieces(app, path, &ranges).await?;
     let told = ranges.iter().zip(texts);
     Ok(told.map(|((start, end), text)| json!({"start": start, "end": end, "text": text})).collect())
 }
 
 /// Pieces of a text, from where to where each.
-async fn pieces(
-    device: &LinuxDevice,
-    path: &str,
-    ranges: &[(i32, i32)],
-) -> std::result::Result<Vec<String>, Fault> {
+async fn pieces(app: &App, path: &str, ranges: &[(i32, i32)]) -> std::result::Result<Vec<String>, Fault> {
     let args = |&(from, to): &(i32, i32)| Args::new().int(from).int(to);
     let call = |range| Call { path, interface: TEXT, member: "GetText", args: args(range) };
     let asked: Vec<_> = ranges.iter().map(call).collect();
     let said = |answer: std::result::Result<bus::Message, Fault>| Ok(answer?.body().text()?.to_owned());
-    device.link.calls(&asked).await.into_iter().map(said).collect()
+    app.link.calls(&asked).await.into_iter().map(said).collect()
 }
 
 /// The words that a spell checker has marked, from the beginning of the text.
-async fn misspelled(device: &LinuxDevice, path: &str) -> std::result::Result<Vec<String>, Fault> {
+async fn misspelled(app: &App, path: &str) -> std::result::Result<Vec<String>, Fault> {
     let mut marked = Vec::new();
     let mut at = 0;
     for _ in 0..RUNS {
         let args = Args::new().int(at).bool(false);
-        let run = match device.link.call(path, TEXT, "GetAttributeRun", args).await {
+        let run = match app.link.call(path, TEXT, "GetAttributeRun", args).await {
             Ok(run) => run,
             // Not every toolkit says how its text looks.
             Err(Fault::Unknown | Fault::Refused(_) | Fault::Vanished) => break,
@@ -228,22 +221,22 @@ async fn misspelled(device: &LinuxDevice, path: &str) -> std::result::Result<Vec
         }
         at = end;
     }
-    pieces(device, path, &marked).await
+    pieces(app, path, &marked).await
 }
 
 /// The text that a person sees: that of the element itself, in pieces, else what stands in it. What is secret is not
 /// read.
 async fn text(device: &mut LinuxDevice, handle: Handle) -> Result<String> {
-    let path = device.path(handle)?;
+    let path = device.app.path(handle)?;
     let tree = reading::look(device, &[]).await?;
     let node = tree.find_handle(handle).ok_or_else(gone)?;
     if node.is(stickpin_tree::States::PROTECTED) {
         return Ok(String::new());
     }
-    match whole_text(device, &path).await {
+    match whole_text(&device.app, &path).await {
         Ok(text) if !text.trim().is_empty() && !text.contains('\u{fffc}') => return Ok(text),
         Ok(_) | Err(Fault::Unknown | Fault::Refused(_) | Fault::Vanished | Fault::Corrupt(_)) => {}
-        Err(fault) => return Err(life::failed(device, fault).await),
+        Err(fault) => return Err(life::failed(&device.app, fault).await),
     }
     let leaves: Vec<&str> = node.subtree().filter(|n| n.is_text()).map(|n| n.name()).collect();
     Ok(if leaves.is_empty() { node.name().to_owned() } else { leaves.join("\n") })
@@ -253,9 +246,9 @@ async fn text(device: &mut LinuxDevice, handle: Handle) -> Result<String> {
 ///
 /// # Errors
 /// `Unknown` when it has none.
-pub(crate) async fn whole_text(device: &LinuxDevice, path: &str) -> std::result::Result<String, Fault> {
+pub(crate) async fn whole_text(app: &App, path: &str) -> std::result::Result<String, Fault> {
     let asked = [calls::property(path, TEXT, "CharacterCount")];
-    let count = match device.link.calls(&asked).await.pop() {
+    let count = match app.link.calls(&asked).await.pop() {
         Some(answer) => answer?.body().variant_number()?.unwrap_or(0.0),
         None => 0.0,
     };
@@ -265,7 +258,7 @@ pub(crate) async fn whole_text(device: &LinuxDevice, path: &str) -> std::result:
     let mut from = 0;
     while from < count {
         let to = (from + PIECE).min(count);
-        text.extend(pieces(device, path, &[(from, to)]).await?);
+        text.extend(pieces(app, path, &[(from, to)]).await?);
         from = to;
     }
     Ok(text)

@@ -1,6 +1,6 @@
 //! Waiting: for a change, for quiet, for the end.
 
-use crate::app::{self, LinuxDevice, life};
+use crate::app::{self, App, LinuxDevice, Reading, life};
 use crate::opening::worked;
 use std::time::{Duration, Instant};
 use stickpin_device::{CancellationToken, Moving, Result, SettleRequest, Settled};
@@ -30,21 +30,22 @@ pub(crate) async fn until_quiet(
     let pending = app::pending(device);
     let start = Instant::now() + pending;
     let end = start + request.cap;
-    let mut work = Work::of(device.info.pid);
+    let mut work = Work::of(device.app.info.pid);
     loop {
-        life::alive(device).await?;
+        life::alive(&device.app).await?;
         let (changes, last) = {
-            let heard = device.heard.state();
+            let heard = device.app.heard.state();
             (heard.changes, heard.changed_at.map_or(start, |at| at.max(start)))
         };
         let quiet_at = last + request.quiet;
         let now = Instant::now();
         if now >= quiet_at {
             // What it signalled until now has arrived when it answers: an app that is busy has not signalled yet.
-            device.link.barrier().await.map_err(|e| life::lost_by(device, &e))?;
-            if device.heard.state().changes == changes && works_on(device, &mut work, start, end) {
+            device.app.link.barrier().await.map_err(|e| life::lost_by(&device.app, &e))?;
+            if device.app.heard.state().changes == changes && works_on(device, &mut work, start, end) {
                 // It says what it has done when it has done it.
-                let more = device.heard.until(|heard| (heard.changes != changes || heard.gone).then_some(()));
+                let more =
+                    device.app.heard.until(|heard| (heard.changes != changes || heard.gone).then_some(()));
                 tokio::select! {
                     woken = timeout(request.quiet, more) => drop(woken),
                     () = cancel.cancelled() => {}
@@ -53,7 +54,7 @@ pub(crate) async fn until_quiet(
                     continue;
                 }
             }
-            if device.heard.state().changes == changes {
+            if device.app.heard.state().changes == changes {
                 return Ok(Settled { settled: true, still: Vec::new() });
             }
             // One that signals whenever it is asked is never at rest.
@@ -62,11 +63,11 @@ pub(crate) async fn until_quiet(
             }
         }
         if now >= end || cancel.is_cancelled() {
-            let still = vec![Moving::Other(device.heard.state().last.clone())];
+            let still = vec![Moving::Other(device.app.heard.state().last.clone())];
             return Ok(Settled { settled: false, still });
         }
         let wait = quiet_at.min(end).saturating_duration_since(now);
-        let more = device.heard.until(|heard| (heard.changes != changes || heard.gone).then_some(()));
+        let more = device.app.heard.until(|heard| (heard.changes != changes || heard.gone).then_some(()));
         tokio::select! {
             // Either may come first: both are looked at again.
             woken = timeout(wait, more) => drop(woken),
@@ -85,19 +86,20 @@ fn works_on(device: &mut LinuxDevice, work: &mut Work, start: Instant, end: Inst
 
 /// Waits until something may have changed since the last capture.
 pub(crate) async fn until_changed(
-    device: &mut LinuxDevice,
+    app: &App,
+    reading: &Reading,
     wait: Duration,
     cancel: &CancellationToken,
 ) -> Result<bool> {
     // Whoever asks again and again must not keep events from being read.
     tokio::task::yield_now().await;
-    let seen = device.seen;
-    let changed = device.heard.until(|heard| (heard.changes != seen || heard.gone).then_some(()));
+    let seen = reading.seen;
+    let changed = app.heard.until(|heard| (heard.changes != seen || heard.gone).then_some(()));
     let changed = tokio::select! {
         changed = timeout(wait.min(NET), changed) => changed.is_ok(),
         () = cancel.cancelled() => return Ok(false),
     };
-    life::alive(device).await?;
+    life::alive(app).await?;
     // The net is shorter than the wait: something may have changed without a word.
     Ok(changed || wait > NET)
 }
@@ -110,9 +112,9 @@ pub(crate) async fn until_effect(
 ) -> Result<()> {
     let wait = at_most + app::pending(device);
     let (told, start) = (device.told, Instant::now());
-    let mut work = Work::of(device.info.pid);
+    let mut work = Work::of(device.app.info.pid);
     loop {
-        let effect = device.heard.until(|heard| (heard.changes != told || heard.gone).then_some(()));
+        let effect = device.app.heard.until(|heard| (heard.changes != told || heard.gone).then_some(()));
         // Whether it came or not: the notices say.
         let ended = tokio::select! {
             came = timeout(wait, effect) => came.is_ok(),
@@ -122,7 +124,7 @@ pub(crate) async fn until_effect(
             break;
         }
     }
-    life::alive(device).await
+    life::alive(&device.app).await
 }
 
 /// The processor time of a process, looked at again and again.
@@ -186,7 +188,7 @@ mod tests {
         let mut shell = tokio::process::Command::new("sh");
         let mut worker = shell.args(["-c", "while :; do :; done"]).kill_on_drop(true).spawn().unwrap();
         let pid = worker.id().unwrap();
-        device.info.pid = Some(pid);
+        device.app.info.pid = Some(pid);
         let request = SettleRequest { quiet: Duration::from_millis(20), cap: Duration::from_secs(20) };
         let cancel = CancellationToken::new();
         let ended = std::sync::atomic::AtomicBool::new(false);

@@ -183,7 +183,8 @@ impl Ground for Desk {
     fn inside_others(&self, apps: &Parts<App>) -> Vec<u64> {
         // The process of a page stands in the window of its app, and is read there.
         let devices = apps.iter().filter_map(|app| app.member.device.as_ref());
-        let guests: Vec<String> = devices.flat_map(|device| device.heard.state().guests.clone()).collect();
+        let guests: Vec<String> =
+            devices.flat_map(|device| device.app.heard.state().guests.clone()).collect();
         apps.iter().filter(|app| guests.contains(&app.member.bus)).map(|app| app.number).collect()
     }
 

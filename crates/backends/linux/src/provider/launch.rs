@@ -134,7 +134,7 @@ impl LinuxProvider {
         // One that shows nothing is given up when it does nothing either.
         let (mut worked, mut worked_at, mut looked_at) = (0, started, started);
         let mut shown: Option<(Instant, String)> = None;
-        let mut screen_of = screen.beside();
+        let screen_of = screen.beside();
         loop {
             // First: what one that has ended handed over to has not been asked before that.
             let ended = child.try_wait().map_err(|e| lost(&e.to_string()))?;
@@ -164,7 +164,7 @@ impl LinuxProvider {
                 if work > worked {
                     (worked, worked_at) = (work, now);
                 }
-                let window = window_of(&mut screen_of, own).await?;
+                let window = window_of(&screen_of, own).await?;
                 shown = window.map(|window| (shown.map_or(now, |(at, _)| at), window));
             }
             if let Some((at, window)) = &shown {
@@ -217,7 +217,7 @@ impl LinuxProvider {
 }
 
 /// A window that a process or one below it shows, in words; none where there is no display either.
-async fn window_of(screen: &mut Screen, own: Option<u32>) -> Result<Option<String>> {
+async fn window_of(screen: &Screen, own: Option<u32>) -> Result<Option<String>> {
     let (Some(x11), Some(own)) = (screen.x11_if_any().await?, own) else { return Ok(None) };
     let windows = x11.run(windows::all).await?;
     let is_own = |pid: Option<u32>| pid.is_some_and(|pid| is_of(pid, own));

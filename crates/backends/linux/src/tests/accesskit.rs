@@ -69,8 +69,8 @@ async fn an_app_of_access_kit_is_read_and_pressed_by_its_own_action() {
     let app = Speaker::with(Form::new());
     let mut device = app.device().await.0;
     let until = Instant::now() + Duration::from_secs(20);
-    device.link = Link::to(&device.desktop, ":1.2", until).await.unwrap();
-    assert_eq!(device.link.toolkit, Toolkit::AccessKit);
+    device.app.link = Link::to(&device.app.desktop, ":1.2", until).await.unwrap();
+    assert_eq!(device.app.link.toolkit, Toolkit::AccessKit);
 
     let Captured::Tree(tree) = device.capture(CaptureRequest::default()).await.unwrap() else {
         panic!("nothing was stored");

@@ -13,7 +13,7 @@ async fn what_is_not_said_is_looked_at_again_once_and_then_refused() {
     let dir = tempfile::tempdir().unwrap();
     let Some(private) = desktop(dir.path()).await else { return };
     let window = TestWindow::show(&private, "Window", (0, 0, 600, 500));
-    let mut screen = Screen::own(private, &opening()).await.unwrap();
+    let screen = Screen::own(private, &opening()).await.unwrap();
     let x11 = screen.x11("look").await.unwrap();
     while !x11.run(windows::all).await.unwrap().iter().any(|w| w.id == window.id) {
         tokio::task::yield_now().await;
@@ -21,10 +21,10 @@ async fn what_is_not_said_is_looked_at_again_once_and_then_refused() {
     let app = Speaker::start();
     app.becomes(|now| (now.stacked, now.points) = (true, vec![(WINDOW, FIRST)]));
     let (mut device, _) = app.device().await;
-    device.screen = screen;
-    device.info.pid = Some(std::process::id());
+    device.app.screen = screen;
+    device.app.info.pid = Some(std::process::id());
     reading::look(&mut device, &[]).await.unwrap();
-    let first = device.ids.handle(FIRST);
+    let first = device.app.ids.handle(FIRST);
     let options = AimOptions { pointer: true, press: true, plain: false, guarded: &[] };
     for (errors, answered) in [(0, true), (1, true), (2, false)] {
         app.becomes(|now| now.errors = errors);
@@ -39,5 +39,5 @@ async fn what_is_not_said_is_looked_at_again_once_and_then_refused() {
     }
     drop(window);
     drop(x11);
-    device.screen.end().await.unwrap();
+    device.app.screen.end().await.unwrap();
 }

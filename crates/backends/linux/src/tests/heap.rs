@@ -65,14 +65,14 @@ impl Answers for Heap {
 pub(crate) async fn read(toolkit: Toolkit, heap: Heap) -> (Speaker<Heap>, LinuxDevice) {
     let app = Speaker::with(heap);
     let mut device = app.device().await.0;
-    device.link.toolkit = toolkit;
+    device.app.link.toolkit = toolkit;
     device.capture(CaptureRequest::default()).await.unwrap();
     (app, device)
 }
 
 /// Which of what was read has this path.
 pub(crate) fn at(device: &LinuxDevice, path: &str) -> usize {
-    let objects = &device.last.as_ref().unwrap().picture.objects;
+    let objects = &device.reading.last.as_ref().unwrap().picture.objects;
     objects.iter().position(|object| object.path == path).unwrap_or_else(|| panic!("{path} was not read"))
 }
 

@@ -39,12 +39,12 @@ impl Stage {
         let private = desktop(dir).await?;
         let window = TestWindow::show(&private, "Held", PLACE);
         let watch = Watch::begin(&private);
-        let mut screen = Screen::own(private, &opening()).await.unwrap();
+        let screen = Screen::own(private, &opening()).await.unwrap();
         let x11 = screen.x11("look").await.unwrap();
         let (app, heard) = (App::start(), Arc::new(Heard::new()));
         let (link, bus) = (app.link(&heard).await, Desktop::over(app.connect(Box::new(|_| {})).await));
         let mut device = LinuxDevice::new(bus, link, heard, screen, "app".to_owned(), "linux:app");
-        device.info.pid = Some(std::process::id());
+        device.app.info.pid = Some(std::process::id());
         let shown = loop {
             let shown = x11.run(windows::all).await.unwrap().into_iter().find(|w| w.id == window.id);
             match shown {
@@ -58,7 +58,7 @@ impl Stage {
     async fn end(mut self) {
         drop(self.window);
         drop(self.x11);
-        self.device.screen.end().await.unwrap();
+        self.device.app.screen.end().await.unwrap();
     }
 }
 

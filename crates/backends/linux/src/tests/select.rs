@@ -3,8 +3,7 @@
 use super::speaker::{Answers, Speaker, object, unknown};
 use crate::app::LinuxDevice;
 use crate::bus::names;
-use crate::model::Object;
-use crate::model::states as s;
+use crate::model::{Object, states as s};
 use std::sync::Arc;
 use stickpin_device::{
     Action, CancellationToken, CaptureRequest, Captured, Device, Dispatched, Error, ErrorCode, Performed,
@@ -248,7 +247,7 @@ async fn what_is_hidden_in_an_option_may_stand_in_itself() {
     let app = Speaker::with(Shelf::default());
     let (mut device, _) = app.device().await;
     let tree = read(&mut device).await;
-    let objects = &mut device.last.as_mut().unwrap().picture.objects;
+    let objects = &mut device.reading.last.as_mut().unwrap().picture.objects;
     let hidden = objects.len();
     objects.push(Object { children: vec![hidden], ..Object::default() });
     objects.iter_mut().find(|object| object.path == "/b").unwrap().children.push(hidden);

@@ -5,11 +5,9 @@
 //! Such a process may show choosers of other apps, too: only the one window that came with the press counts, and only
 //! where its title tells it from the others.
 
-use crate::act::upload;
-use crate::act::upload::window;
-use crate::app;
-use crate::app::LinuxDevice;
+use crate::act::upload::{self, window};
 use crate::app::chooser::{Chooser, Foreign, SCOPE};
+use crate::app::{self, App, LinuxDevice};
 use crate::bus::fault::Fault;
 use crate::bus::{Desktop, Link, Running};
 use crate::events::Heard;
@@ -31,23 +29,23 @@ const REACHED: Duration = Duration::from_secs(4);
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Windows of other processes that belong to one of the app's.
-async fn strangers(device: &mut LinuxDevice) -> Result<Vec<Window>> {
-    let alone = app::is_alone(device);
+async fn strangers(app: &App) -> Result<Vec<Window>> {
+    let alone = app.is_alone();
     let belongs = |window: &Window| alone || window.transient_for.is_some();
-    Ok(windows_beside(device).await?.into_iter().filter(belongs).collect())
+    Ok(windows_beside(app).await?.into_iter().filter(belongs).collect())
 }
 
 /// Those, and modal ones of which nobody knows whose they are.
-pub(crate) async fn windows_beside(device: &mut LinuxDevice) -> Result<Vec<Window>> {
-    Ok(beside(window::on_screen(device).await?, device.info.pid))
+pub(crate) async fn windows_beside(app: &App) -> Result<Vec<Window>> {
+    Ok(beside(window::on_screen(app).await?, app.info.pid))
 }
 
 /// Which of them came and went since this was asked last. On a desktop they are in the tree.
 pub(crate) async fn strangers_told(device: &mut LinuxDevice) -> Vec<Notice> {
-    if device.among {
+    if device.app.among {
         return Vec::new();
     }
-    let strangers = match strangers(device).await {
+    let strangers = match strangers(&device.app).await {
         Ok(strangers) => strangers,
         Err(e) => {
             // Whatever needs the display says what is wrong with it.
@@ -68,13 +66,13 @@ pub(crate) async fn strangers_told(device: &mut LinuxDevice) -> Vec<Notice> {
 
 /// One of those that was not there before; waits a moment for it, as its process may just be starting.
 pub(crate) async fn stranger_beside(
-    device: &mut LinuxDevice,
+    app: &App,
     before: &[u32],
     cancel: &CancellationToken,
 ) -> Result<Option<Window>> {
     let until = Instant::now() + STRANGER;
     loop {
-        let came = windows_beside(device).await?.into_iter().find(|window| !before.contains(&window.id));
+        let came = windows_beside(app).await?.into_iter().find(|window| !before.contains(&window.id));
         if came.is_some() || Instant::now() >= until || cancel.is_cancelled() {
             return Ok(came);
         }
@@ -91,23 +89,23 @@ pub(crate) async fn meet(
     window: Window,
     cancel: &CancellationToken,
 ) -> Result<Handle> {
-    if window.transient_for.is_none() && !app::is_alone(device) {
-        return Err(elsewhere(device, &window, "it does not say whose it is"));
+    if window.transient_for.is_none() && !device.app.is_alone() {
+        return Err(elsewhere(&device.app, &window, "it does not say whose it is"));
     }
     let until = Instant::now() + REACHED;
-    let reached = reach(&device.desktop, &window, until, cancel).await;
+    let reached = reach(&device.app.desktop, &window, until, cancel).await;
     let (desktop, link, heard) = match reached {
         Ok(reached) => reached,
         Err(fault) => {
             tracing::debug!("{} cannot be reached: {fault}", window.words());
-            return Err(elsewhere(device, &window, "its process is not on the accessibility bus"));
+            return Err(elsewhere(&device.app, &window, "its process is not on the accessibility bus"));
         }
     };
     let what = format!("linux:{}", window.pid.unwrap_or_default());
-    let screen = device.screen.beside();
+    let screen = device.app.screen.beside();
     let mut other = LinuxDevice::new(desktop, link, heard, screen, window.title.clone(), &what);
-    other.info.pid = window.pid;
-    other.among = true;
+    other.app.info.pid = window.pid;
+    other.app.among = true;
     let tops = upload::until_shown(&mut other, cancel, |d| {
         Some(upload::choosers_called(d, &window.title)).filter(|c| !c.is_empty())
     });
@@ -115,26 +113,27 @@ pub(crate) async fn meet(
         Ok(tops) => tops.unwrap_or_default(),
         Err(e) => {
             tracing::debug!("{} cannot be read: {e}", window.words());
-            return Err(elsewhere(device, &window, "its process does not say what it is"));
+            return Err(elsewhere(&device.app, &window, "its process does not say what it is"));
         }
     };
     let [top] = &tops[..] else {
         let why = if tops.is_empty() { "it is no file chooser" } else { "others there have the same title" };
-        return Err(elsewhere(device, &window, why));
+        return Err(elsewhere(&device.app, &window, why));
     };
     // Of all windows that the process has on the display it is the only one that the path can be of, if that is still
     // there now.
     let alike = |w: &Window| w.pid == window.pid && w.title == window.title;
-    let alike: Vec<u32> = window::on_screen(device).await?.into_iter().filter(alike).map(|w| w.id).collect();
+    let alike: Vec<u32> =
+        window::on_screen(&device.app).await?.into_iter().filter(alike).map(|w| w.id).collect();
     if alike != [window.id] {
-        return Err(elsewhere(device, &window, "others there have the same title"));
+        return Err(elsewhere(&device.app, &window, "others there have the same title"));
     }
-    match upload::is_shown(&mut other, top).await {
+    match upload::is_shown(&other.app, top).await {
         Ok(true) => {}
-        Ok(false) => return Err(elsewhere(device, &window, "it was closed again at once")),
+        Ok(false) => return Err(elsewhere(&device.app, &window, "it was closed again at once")),
         Err(e) => {
             tracing::debug!("{} cannot be read: {e}", window.words());
-            return Err(elsewhere(device, &window, "its process does not say what it is"));
+            return Err(elsewhere(&device.app, &window, "its process does not say what it is"));
         }
     }
     device.choosers_met += 1;
@@ -147,7 +146,7 @@ pub(crate) async fn meet(
 /// The chooser of another process that a handle stands for.
 pub(crate) fn foreign_of(device: &LinuxDevice, handle: Handle) -> Option<FileInput> {
     let foreign = device.foreign.as_ref().filter(|foreign| foreign.handle == handle)?;
-    Some(upload::takes(&foreign.device, handle, &foreign.chooser.top))
+    Some(upload::takes(&foreign.device.app, &foreign.device.reading, handle, &foreign.chooser.top))
 }
 
 /// Closes the chooser of another process; whether it is gone.
@@ -184,26 +183,26 @@ pub(crate) async fn give_elsewhere(
         Ok(true) => Err(error.hint("it belonged to another process, and was closed again with nothing chosen")),
         left => {
             tracing::debug!(?left, "{} stays open", foreign.chooser.window.words());
-            let open = elsewhere(device, &foreign.chooser.window, "it is still open");
+            let open = elsewhere(&device.app, &foreign.chooser.window, "it is still open");
             Err(Error { hint: open.hint, ..error })
         }
     }
 }
 
 /// The error of a window of another process that was opened, and that no file can be given to from here.
-fn elsewhere(device: &LinuxDevice, window: &Window, why: &str) -> Error {
+fn elsewhere(app: &App, window: &Window, why: &str) -> Error {
     let pid = window.pid.map_or_else(String::new, |pid| format!(" (linux:{pid})"));
     let message = format!(
         "{} was opened; it belongs to another process{pid}, and has no file yet: {why}",
         window.words()
     );
-    let hint = hint(window, device.among, device.screen.is_own(), &device.at.url);
+    let hint = hint(window, app.among, app.screen.is_own(), &app.at.url);
     Error::new(ErrorCode::Unsupported, message).hint(hint)
 }
 
 impl Foreign {
     async fn give(&mut self, files: &[PathBuf], cancel: &CancellationToken) -> Result<Performed> {
-        let top = self.device.ids.handle(&self.chooser.top);
+        let top = self.device.app.ids.handle(&self.chooser.top);
         self.device.chooser = Some(self.chooser.clone());
         // It gives them to none other than itself: there is no third process.
         Box::pin(upload::give_files(&mut self.device, top, files, cancel)).await

@@ -137,20 +137,20 @@ impl Member for App {
 
     fn falls_silent(&mut self) {
         if let Some(device) = &self.device {
-            self.waking = Some(Waking::of(&device.desktop, &self.bus));
+            self.waking = Some(Waking::of(&device.app.desktop, &self.bus));
         }
     }
 
     fn active_window(&mut self) -> Option<(Handle, bool)> {
         let device = self.device.as_deref()?;
-        let picture = &device.last.as_ref()?.picture;
+        let picture = &device.reading.last.as_ref()?.picture;
         let window = &picture.objects[picture.active()?];
-        Some((device.ids.handle(&window.path), window.is(s::ACTIVE)))
+        Some((device.app.ids.handle(&window.path), window.is(s::ACTIVE)))
     }
 
     async fn take_keyboard(&mut self, element: Handle) -> Result<()> {
         match self.device.as_deref_mut() {
-            Some(device) => focus::take_keyboard(device, element).await,
+            Some(device) => focus::take_keyboard(&device.app, &device.reading, element).await,
             None => Ok(()),
         }
     }
@@ -195,8 +195,8 @@ async fn meet(
             let (label, what) = (running.title.clone(), format!("linux:{what}"));
             let screen = if running.pid.is_some() { screen.beside() } else { screen.beside_nameless() };
             let mut device = LinuxDevice::new(bus.clone(), link, heard, screen, label, &what);
-            device.info.pid = running.pid;
-            device.among = true;
+            device.app.info.pid = running.pid;
+            device.app.among = true;
             Some((running, Some(device)))
         }
         Err(fault) => (!fault.is_final()).then_some((running, None)),
@@ -214,7 +214,7 @@ impl Desk {
         self.registry.known = self.registry.heard.state().changes;
         let listed = self.listed(apps).await?;
         for app in apps.iter_mut() {
-            let left = app.member.device.as_ref().is_some_and(|device| device.heard.state().gone);
+            let left = app.member.device.as_ref().is_some_and(|device| device.app.heard.state().gone);
             app.gone |= left || listed.as_ref().is_some_and(|listed| !listed.contains(&app.member.bus));
         }
         apps.drop_gone();
