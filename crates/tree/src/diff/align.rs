@@ -1,7 +1,7 @@
 //! Which lines of two outlines are the same one.
 
 use super::DiffCues;
-use crate::outline::{Shown, Sketch, View};
+use crate::outline::{Shown, Sketch, View, distilled};
 use crate::{NodeId, NodeRef, Role, States, Tree};
 use hashbrown::{HashMap, HashSet};
 use std::collections::VecDeque;
@@ -32,7 +32,7 @@ pub(super) struct Side<'t> {
 impl<'t> Side<'t> {
     fn new(tree: &'t Tree, view: &View) -> Self {
         let view = View { interactive: view.interactive, ..View::default() };
-        let mut sketch = Sketch::distilled(tree, &view);
+        let mut sketch = distilled(tree, &view);
         let lines = sketch.lines();
         let at = lines.iter().enumerate().map(|(at, l)| (l.node.id(), at)).collect();
         Self { sketch, lines, at }

@@ -2,7 +2,7 @@
 
 use super::inline::{Line, control, is_control};
 use super::{Heading, Row, escape};
-use crate::outline::Sketch;
+use crate::outline::{Sketch, readable};
 use crate::{Attr, NodeRef, Role, States, Tree};
 use hashbrown::HashMap;
 
@@ -49,7 +49,7 @@ pub(super) struct Page<'t> {
 
 impl<'t> Page<'t> {
     pub(super) fn of(tree: &'t Tree, scope: NodeRef<'t>) -> Self {
-        let sketch = Sketch::readable(tree, scope.id());
+        let sketch = readable(tree, scope.id());
         let mut blocks = vec![false; tree.len()];
         for node in scope.subtree().collect::<Vec<_>>().into_iter().rev() {
             let at = node.id().index();

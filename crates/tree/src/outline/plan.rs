@@ -1,9 +1,11 @@
 //! Which lines are printed, settled before refs are issued; then the text with the refs in it.
 
+use super::distil::distilled;
 use super::line::{Style, describe};
 use super::runs::{self, More};
 use super::sketch::{Shown, Sketch};
-use super::{Cues, View, tell};
+use super::tell;
+use super::view::{Cues, View};
 use crate::model::escape::{bare_url, quote};
 use crate::{NodeId, NodeRef, Role, Tree};
 use std::collections::BTreeMap;
@@ -62,7 +64,7 @@ impl Outline {
     /// If `view.scope` is not a node of `tree`.
     #[must_use]
     pub fn plan<'t>(tree: &'t Tree, view: &View, cues: &Cues<'_>) -> Plan<'t> {
-        let mut sketch = Sketch::distilled(tree, view);
+        let mut sketch = distilled(tree, view);
         let mut gaps = if view.all { BTreeMap::new() } else { runs::cut(&mut sketch, cues.held) };
         let all_lines = sketch.lines();
         let style = match (view.raw, view.interactive) {

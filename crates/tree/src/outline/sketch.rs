@@ -1,7 +1,5 @@
 //! A tree with a fate for every node: what the passes work on.
 
-use super::View;
-use super::passes;
 use crate::{NodeId, NodeRef, Tree};
 use hashbrown::HashMap;
 
@@ -55,24 +53,6 @@ impl<'t> Sketch<'t> {
         Self { tree, fate, label: HashMap::new(), folded: HashMap::new(), room: Vec::new(), start, end }
     }
 
-    /// The view, runs not yet cut.
-    pub(crate) fn distilled(tree: &'t Tree, view: &View) -> Self {
-        let mut sketch = Self::raw(tree, view.scope);
-        if !view.raw {
-            for pass in passes::ALL {
-                pass(&mut sketch);
-            }
-            if view.interactive {
-                super::interactive::apply(&mut sketch, !view.all);
-            }
-        }
-        // What was asked for by name is there, whatever the passes think of it.
-        if let Some(scope) = view.scope.filter(|s| *s != NodeId::ROOT) {
-            sketch.show(tree.node(scope));
-        }
-        sketch
-    }
-
     /// Whether the view is of this part only.
     pub(super) fn is_scope(&self, node: NodeRef<'_>) -> bool {
         self.start > 0 && node.id().index() == self.start
@@ -85,15 +65,6 @@ impl<'t> Sketch<'t> {
 
     pub(super) fn set_folded(&mut self, toolbar: NodeRef<'_>, buttons: usize) {
         self.folded.insert(toolbar.id(), buttons);
-    }
-
-    /// For reading: what is hidden, and what only repeats the name of something, is dropped; all markup stays.
-    pub(crate) fn readable(tree: &'t Tree, scope: NodeId) -> Self {
-        let mut sketch = Self::raw(tree, Some(scope));
-        for pass in passes::FOR_READING {
-            pass(&mut sketch);
-        }
-        sketch
     }
 
     /// Whether a node is dropped with all below.

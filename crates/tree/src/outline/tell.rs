@@ -1,7 +1,7 @@
 //! Lines that read the same: four `button "Delete"` are too little to choose by.
 
-use super::Cues;
 use super::sketch::{Shown, Sketch};
+use super::view::Cues;
 use crate::model::escape::{MAX_CHARS, quote_into};
 use crate::{NodeRef, Role, States};
 use hashbrown::HashMap;

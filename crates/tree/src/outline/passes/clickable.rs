@@ -2,7 +2,7 @@
 //! wraps one control.
 
 use super::super::sketch::{Fate, Sketch};
-use super::{says_the_same, text_of};
+use super::words::{says_the_same, text_of};
 use crate::{NodeRef, Role, States};
 
 pub(super) fn apply(sketch: &mut Sketch<'_>) {

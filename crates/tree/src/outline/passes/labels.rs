@@ -1,7 +1,7 @@
 //! Labels, legends and captions that only name something which says its name itself.
 
 use super::super::sketch::Sketch;
-use super::{bare, says_the_same, text_of};
+use super::words::{bare, says_the_same, text_of};
 use crate::{NodeRef, Role, States};
 use hashbrown::HashSet;
 

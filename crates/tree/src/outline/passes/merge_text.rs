@@ -1,7 +1,7 @@
 //! Texts that follow each other in one sentence are one line.
 
 use super::super::sketch::{Shown, Sketch};
-use super::join;
+use super::words::join;
 use crate::{NodeRef, States};
 
 pub(super) fn apply(sketch: &mut Sketch<'_>) {

@@ -15,6 +15,7 @@ mod punctuation;
 mod rows;
 mod said_beside;
 mod single_child;
+mod words;
 
 use super::sketch::Sketch;
 
@@ -37,34 +38,6 @@ pub(super) const ALL: &[fn(&mut Sketch<'_>)] = &[
 /// Those that Markdown needs: it has marks of its own for what the others take away.
 pub(super) const FOR_READING: &[fn(&mut Sketch<'_>)] =
     &[hidden::apply, generic::apply, labels::apply, said_beside::apply];
-
-/// Whether two lines that say the same are one too many.
-fn says_the_same(text: &str, name: &str) -> bool {
-    bare(text) == bare(name)
-}
-
-/// A text without its decoration, a trailing colon or asterisk. Where it is nothing else, that is what it says.
-fn bare(text: &str) -> &str {
-    let bare = text.trim_end_matches([':', '*', ' ']);
-    if bare.is_empty() { text } else { bare }
-}
-
-/// Every text leaf below a node, joined as it is read.
-fn text_of(node: crate::NodeRef<'_>) -> String {
-    let mut out = String::new();
-    for leaf in node.subtree().filter(|n| n.is_text()) {
-        join(&mut out, leaf.name());
-    }
-    out
-}
-
-/// Appends a text with a space between, but none before what closes a phrase.
-fn join(out: &mut String, text: &str) {
-    if !out.is_empty() && !text.starts_with(['.', ',', ';', ':', '!', '?', ')', ']', '%', '…']) {
-        out.push(' ');
-    }
-    out.push_str(text);
-}
 
 #[cfg(test)]
 mod testing {

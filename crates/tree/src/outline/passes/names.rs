@@ -4,8 +4,8 @@
 //! acted on or is a cell of its own, the row goes without, and the texts stay where they are.
 
 use super::super::sketch::Sketch;
-use super::says_the_same;
-use crate::outline::folded;
+use super::super::view::folded;
+use super::words::says_the_same;
 use crate::{NodeRef, Role, States};
 
 pub(super) fn apply(sketch: &mut Sketch<'_>) {

@@ -1,7 +1,7 @@
 //! A text beside a control, picture or group that has it as its name: the words that `aria-labelledby` points to.
 
 use super::super::sketch::{Shown, Sketch};
-use super::says_the_same;
+use super::words::says_the_same;
 use crate::Role;
 
 pub(super) fn apply(sketch: &mut Sketch<'_>) {
