@@ -1,6 +1,7 @@
 //! Files that are projections of a definition elsewhere. `--check` is what CI runs.
 
 mod commands;
+mod summary;
 
 use crate::Result;
 use crate::run::root;
@@ -8,7 +9,8 @@ use crate::run::root;
 /// One generated file: its path from the root, and what should stand in it.
 type Generated = (&'static str, fn() -> Result<String>);
 
-const FILES: &[Generated] = &[("docs/commands.md", commands::reference)];
+const FILES: &[Generated] =
+    &[("docs/commands.md", commands::reference), ("docs/SUMMARY.md", summary::summary)];
 
 /// Writes every generated file, or fails where one is not current.
 pub fn codegen(check: bool) -> Result {
