@@ -292,11 +292,13 @@ async fn run(
             };
         }
     };
-    // What names no file waits for nobody's roots, and is confined by those that are known.
-    let cached =
-        || Some(Folders::new(lock(&connection.roots).as_ref()?, &connection.caller, &shared.setup.allow));
-    let roots = known.or_else(cached).map(|folders| folders.roots);
-    let prepared = checked.and_then(|()| prepare(shared, connection, entry, work, roots));
+    // A call that names no file does not wait for the client to name its roots. Those named so far confine it; before that,
+    // the folders that the server was started with.
+    let folders = known.unwrap_or_else(|| {
+        let named = lock(&connection.roots).clone().unwrap_or_default();
+        Folders::new(&named, &connection.caller, &shared.setup.allow)
+    });
+    let prepared = checked.and_then(|()| prepare(shared, connection, entry, work, folders.roots));
     let (client, request) = match prepared {
         Ok(prepared) => prepared,
         Err(e) => return (failed(name, e), None),
@@ -424,7 +426,7 @@ fn prepare(
     connection: &Connection,
     entry: &'static Entry,
     work: Work,
-    file_roots: Option<Vec<PathBuf>>,
+    file_roots: Vec<PathBuf>,
 ) -> Result<(Arc<SocketClient>, Request)> {
     let Work { mut input, options, .. } = work;
     let setup = &shared.setup;
@@ -446,7 +448,7 @@ fn prepare(
         input,
         session,
         caller: Caller {
-            file_roots,
+            file_roots: Some(file_roots),
             installed_apps_only: !setup.allow_programs,
             ..connection.caller.clone()
         },

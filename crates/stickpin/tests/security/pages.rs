@@ -98,6 +98,25 @@ fn no_page_of_the_folder_shows_a_file_outside() {
     assert!(client.ok("get", json!({"what": "title"})).contains("Inside"));
 }
 
+/// The first call of a client may name no file and still lead to one.
+#[test]
+fn first_press_of_a_client_does_not_leave_its_folders() {
+    let outside = world();
+    outside.put("shop/out.html", "<title>Here</title><a href='../vault/secret.html'>Out</a>");
+    let opened = outside.world.run(&["--session", "both", "open", "./out.html"]);
+    if opened.err.starts_with("TOOL_MISSING") && std::env::var_os("STICKPIN_REQUIRE_CHROMIUM").is_none() {
+        eprintln!("skipped: {}", opened.err);
+        return;
+    }
+    assert_eq!(opened.code, 0, "{opened:?}");
+    let mut client = Client::new(&outside.world, &["--session", "both"]);
+    let said = client.ok("press", json!({"target": "role=link text=Out", "settle": true}));
+    assert!(said.contains("not in a folder that is open to this client"), "{said}");
+    let read = client.ok("read", json!({}));
+    assert!(!read.contains(CANARY), "{read}");
+    assert!(client.ok("get", json!({"what": "title"})).contains("Here"));
+}
+
 /// A person opened it, without any folder: from the first call over MCP on it keeps to the folders of that client.
 #[test]
 fn a_session_of_the_command_line_is_confined_once_a_client_uses_it() {
