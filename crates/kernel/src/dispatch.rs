@@ -54,7 +54,9 @@ impl Request {
         let own = || {
             let prepared =
                 registry::lookup(&self.command).and_then(|entry| entry.prepare(self.input.clone()));
-            prepared.map_or(UNKNOWN, |prepared| self.given(&*prepared).unwrap_or_else(|| prepared.deadline()))
+            prepared.map_or(UNKNOWN, |prepared| {
+                self.given(&*prepared).unwrap_or_else(|| prepared.time().deadline)
+            })
         };
         self.timeout_ms.map_or_else(own, Duration::from_millis).saturating_add(GRACE)
     }
@@ -63,7 +65,7 @@ impl Request {
     fn given(&self, prepared: &dyn Prepared) -> Option<Duration> {
         let asked = self.timeout_ms.map(Duration::from_millis);
         // A run of a script has a time of its own; what it gives its steps is how long they wait.
-        asked.or_else(|| if self.replayed { None } else { prepared.bound() })
+        asked.or_else(|| if self.replayed { None } else { prepared.time().bound })
     }
 }
 
@@ -136,7 +138,7 @@ impl Host {
             underway: Arc::default(),
             looked: false,
         };
-        let hangs = prepared.deadline();
+        let hangs = prepared.time().deadline;
         let answer = given.unwrap_or(hangs);
         let times = Times { answer, hangs: hangs.max(answer) };
         let result = run(entry, prepared, times, overdue, &mut cx).await;

@@ -1,5 +1,6 @@
 //! Arguments that several commands share, written down once.
 
+use crate::command::definition::Time;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
@@ -153,14 +154,11 @@ impl How {
         }
     }
 
-    /// How long the whole act may take where the caller gave a time; `more` is for what it does besides, like typing.
-    pub(crate) fn bound(self, more: Duration) -> Option<Duration> {
-        self.timed.then(|| self.extra() + ALLOWANCE + more)
-    }
-
-    /// How much longer than usual an act may take with these arguments.
-    pub(crate) fn extra(self) -> Duration {
-        self.timeout + self.settle.unwrap_or_default()
+    /// How long the whole act may take: its usual `deadline` plus what the caller asked it to wait, and where the caller
+    /// gave a time, that plus `more`, which is for what the act does besides, like typing.
+    pub(crate) fn time(self, deadline: Duration, more: Duration) -> Time {
+        let waits = self.timeout + self.settle.unwrap_or_default();
+        Time { deadline: deadline + waits, bound: self.timed.then(|| waits + ALLOWANCE + more) }
     }
 }
 

@@ -8,6 +8,16 @@ use serde::{Serialize, de::DeserializeOwned};
 use std::time::Duration;
 use stickpin_device::Result;
 
+/// How long a command may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Time {
+    /// When the command has to be over. Includes what its own waiting may take.
+    pub deadline: Duration,
+    /// When the command has to be answered because its caller gave it a time (`--timeout`). An input that is under way
+    /// then is not cut off: it goes on until the deadline, and the answer says that it may arrive.
+    pub bound: Option<Duration>,
+}
+
 /// One command of the registry. Its doc comment is the help, its fields with their doc comments are the
 /// arguments on every surface.
 ///
@@ -28,15 +38,9 @@ pub trait Command: DeserializeOwned + JsonSchema + Send + 'static {
         Self::SPEC.effect
     }
 
-    /// When it has to be over, with these arguments. Includes what its own waiting may take.
-    fn deadline(&self) -> Duration {
-        Self::SPEC.deadline
-    }
-
-    /// When it has to be answered because its caller gave it a time (`--timeout`), with these arguments. An input that is
-    /// under way then is not cut off: it goes on until [`Command::deadline`], and the answer says that it may arrive.
-    fn bound(&self) -> Option<Duration> {
-        None
+    /// How long it may take, with these arguments.
+    fn time(&self) -> Time {
+        Time { deadline: Self::SPEC.deadline, bound: None }
     }
 
     /// Does it. Nothing that was begun on the device may be left half done: a stop is a token in `cx` that is

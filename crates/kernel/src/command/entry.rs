@@ -5,13 +5,12 @@ use crate::api::render::{Show, Text};
 use crate::api::schema;
 use crate::api::spec::Effect;
 use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::command::definition::{Command, Time};
 use serde::de::IntoDeserializer as _;
 use serde_json::{Map, Value};
 use std::fmt;
 use std::ops::Deref;
 use std::pin::Pin;
-use std::time::Duration;
 use stickpin_device::{Error, Result};
 
 type Parse = fn(Map<String, Value>) -> serde_json::Result<Box<dyn Prepared>>;
@@ -74,8 +73,7 @@ pub(crate) trait Prepared: Send {
     /// What it was given, handed over: nothing is left of it here.
     fn take_input(&mut self) -> Map<String, Value>;
     fn effect(&self) -> Effect;
-    fn deadline(&self) -> Duration;
-    fn bound(&self) -> Option<Duration>;
+    fn time(&self) -> Time;
     fn run<'a>(self: Box<Self>, cx: &'a mut Cx) -> Running<'a>;
 }
 
@@ -98,12 +96,8 @@ impl<C: Command> Prepared for Parsed<C> {
         self.0.effect()
     }
 
-    fn deadline(&self) -> Duration {
-        self.0.deadline()
-    }
-
-    fn bound(&self) -> Option<Duration> {
-        self.0.bound()
+    fn time(&self) -> Time {
+        self.0.time()
     }
 
     fn run<'a>(self: Box<Self>, cx: &'a mut Cx) -> Running<'a> {

@@ -6,6 +6,8 @@ pub(crate) mod traffic;
 
 use crate::api::render::{Show, Text};
 use crate::api::spec::Spec;
+use crate::command::args::ALLOWANCE;
+use crate::command::definition::Time;
 use serde::Serialize;
 use std::time::Duration;
 use stickpin_device::Capability;
@@ -13,11 +15,6 @@ use stickpin_device::Capability;
 /// How long a wait takes unless it says otherwise, in milliseconds.
 pub(crate) fn usual() -> u64 {
     10_000
-}
-
-/// When a wait of so many milliseconds has to be answered.
-pub(crate) fn bounded(ms: u64) -> Duration {
-    Duration::from_millis(ms).saturating_add(crate::command::args::ALLOWANCE)
 }
 
 /// How a wait ended.
@@ -31,9 +28,10 @@ pub(crate) struct Waited {
 /// Waits let other commands of the session in between their looks.
 pub(crate) const WAIT: Spec = Spec { needs: &[Capability::Capture], ..Spec::SESSION };
 
-/// When a wait of so many milliseconds has to be over.
-fn longer(ms: u64) -> Duration {
-    WAIT.deadline.saturating_add(Duration::from_millis(ms))
+/// How long a wait of so many milliseconds may take.
+fn within(ms: u64) -> Time {
+    let waits = Duration::from_millis(ms);
+    Time { deadline: WAIT.deadline.saturating_add(waits), bound: Some(waits.saturating_add(ALLOWANCE)) }
 }
 
 impl Show for Waited {

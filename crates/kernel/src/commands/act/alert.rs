@@ -6,7 +6,7 @@ use crate::api::render::{Show, Text};
 use crate::api::spec::{Effect, Lane, Spec};
 use crate::command::args::How;
 use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::command::definition::{Command, Time};
 use crate::observe::waiting::Patience;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -82,8 +82,8 @@ impl Command for AlertAccept {
     };
     type Output = Answered;
 
-    fn deadline(&self) -> Duration {
-        ALERT.deadline + patience(self.timeout)
+    fn time(&self) -> Time {
+        Time { deadline: ALERT.deadline + patience(self.timeout), bound: None }
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Answered> {
@@ -100,8 +100,8 @@ impl Command for AlertDismiss {
     };
     type Output = Answered;
 
-    fn deadline(&self) -> Duration {
-        ALERT.deadline + patience(self.timeout)
+    fn time(&self) -> Time {
+        Time { deadline: ALERT.deadline + patience(self.timeout), bound: None }
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Answered> {

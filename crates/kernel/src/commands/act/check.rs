@@ -6,7 +6,7 @@ use crate::api::spec::{Effect, Spec};
 use crate::api::target::Target;
 use crate::command::args::acting;
 use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::command::definition::{Command, Time};
 use std::time::Duration;
 use stickpin_device::{Capability, Result};
 
@@ -35,12 +35,8 @@ impl Command for Check {
     const SPEC: Spec = Spec { name: "check", examples: &["stickpin check @e4"], ..CHECK };
     type Output = Acted;
 
-    fn deadline(&self) -> Duration {
-        Self::SPEC.deadline + self.how().extra()
-    }
-
-    fn bound(&self) -> Option<Duration> {
-        self.how().bound(Duration::ZERO)
+    fn time(&self) -> Time {
+        self.how().time(Self::SPEC.deadline, Duration::ZERO)
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
@@ -53,12 +49,8 @@ impl Command for Uncheck {
     const SPEC: Spec = Spec { name: "uncheck", examples: &["stickpin uncheck @e4"], ..CHECK };
     type Output = Acted;
 
-    fn deadline(&self) -> Duration {
-        Self::SPEC.deadline + self.how().extra()
-    }
-
-    fn bound(&self) -> Option<Duration> {
-        self.how().bound(Duration::ZERO)
+    fn time(&self) -> Time {
+        self.how().time(Self::SPEC.deadline, Duration::ZERO)
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Acted> {

@@ -6,9 +6,8 @@ use crate::api::spec::{Effect, Spec};
 use crate::api::target::Target;
 use crate::command::args::acting;
 use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::command::definition::{Command, Time};
 use std::collections::BTreeSet;
-use std::time::Duration;
 use stickpin_device::{Capability, Error, ErrorCode, Result};
 use stickpin_tree::quote;
 
@@ -55,12 +54,9 @@ impl Command for Fill {
     };
     type Output = Acted;
 
-    fn deadline(&self) -> Duration {
-        Self::SPEC.deadline + self.how().extra()
-    }
-
-    fn bound(&self) -> Option<Duration> {
-        self.how().bound(crate::command::args::typing(self.text.as_deref().unwrap_or_default()))
+    fn time(&self) -> Time {
+        self.how()
+            .time(Self::SPEC.deadline, crate::command::args::typing(self.text.as_deref().unwrap_or_default()))
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Acted> {

@@ -10,7 +10,7 @@ use crate::api::target::Target;
 use crate::command::args::How;
 use crate::command::args::acting;
 use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::command::definition::{Command, Time};
 use crate::observe::resolve;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -95,13 +95,11 @@ impl Command for Form {
     };
     type Output = Filled;
 
-    fn deadline(&self) -> Duration {
-        Self::SPEC.deadline + self.how().extra()
-    }
-
-    fn bound(&self) -> Option<Duration> {
-        self.how()
-            .bound(crate::command::args::ALLOWANCE * u32::try_from(self.fields.len()).unwrap_or(u32::MAX))
+    fn time(&self) -> Time {
+        self.how().time(
+            Self::SPEC.deadline,
+            crate::command::args::ALLOWANCE * u32::try_from(self.fields.len()).unwrap_or(u32::MAX),
+        )
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Filled> {

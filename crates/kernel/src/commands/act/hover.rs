@@ -8,7 +8,7 @@ use crate::api::spec::{Effect, Spec};
 use crate::api::target::Target;
 use crate::command::args::acting;
 use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::command::definition::{Command, Time};
 use std::time::Duration;
 use stickpin_device::{Capability, Result};
 
@@ -31,12 +31,8 @@ impl Command for Hover {
     };
     type Output = Acted;
 
-    fn deadline(&self) -> Duration {
-        Self::SPEC.deadline + self.how().extra()
-    }
-
-    fn bound(&self) -> Option<Duration> {
-        self.how().bound(Duration::ZERO)
+    fn time(&self) -> Time {
+        self.how().time(Self::SPEC.deadline, Duration::ZERO)
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Acted> {

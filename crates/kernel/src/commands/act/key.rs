@@ -7,7 +7,7 @@ use crate::api::spec::{Effect, Spec};
 use crate::command::args::How;
 use crate::command::args::{Receipt, Settle};
 use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::command::definition::{Command, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -44,12 +44,8 @@ impl Command for Key {
     };
     type Output = Acted;
 
-    fn deadline(&self) -> Duration {
-        Self::SPEC.deadline + self.how().extra()
-    }
-
-    fn bound(&self) -> Option<Duration> {
-        self.how().bound(Duration::ZERO)
+    fn time(&self) -> Time {
+        self.how().time(Self::SPEC.deadline, Duration::ZERO)
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Acted> {

@@ -7,7 +7,7 @@ use crate::api::spec::{Effect, Spec};
 use crate::api::target::Target;
 use crate::command::args::acting;
 use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::command::definition::{Command, Time};
 use std::time::Duration;
 use stickpin_device::{Action, Button, Capability, Error, ErrorCode, Modifiers, Result};
 
@@ -38,12 +38,8 @@ impl Command for LongPress {
     };
     type Output = Acted;
 
-    fn deadline(&self) -> Duration {
-        Self::SPEC.deadline + self.how().extra()
-    }
-
-    fn bound(&self) -> Option<Duration> {
-        self.how().bound(Duration::from_millis(self.hold))
+    fn time(&self) -> Time {
+        self.how().time(Self::SPEC.deadline, Duration::from_millis(self.hold))
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Acted> {

@@ -9,7 +9,7 @@ use crate::api::spec::{Effect, Spec};
 use crate::api::target::Target;
 use crate::command::args::acting;
 use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::command::definition::{Command, Time};
 use crate::commands::wait::traffic::{Saved, download};
 use crate::commands::wait::usual;
 use serde::Serialize;
@@ -89,12 +89,8 @@ impl Command for Press {
     };
     type Output = Pressed;
 
-    fn deadline(&self) -> Duration {
-        Self::SPEC.deadline + self.how().extra() + self.file_time()
-    }
-
-    fn bound(&self) -> Option<Duration> {
-        self.how().bound(self.file_time())
+    fn time(&self) -> Time {
+        self.how().time(Self::SPEC.deadline + self.file_time(), self.file_time())
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Pressed> {

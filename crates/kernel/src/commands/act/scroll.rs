@@ -10,7 +10,7 @@ use crate::api::target::Target;
 use crate::command::args::How;
 use crate::command::args::{Receipt, Settle};
 use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::command::definition::{Command, Time};
 use crate::observe::waiting::QUIET;
 use crate::observe::{capture, resolve};
 use schemars::JsonSchema;
@@ -117,12 +117,8 @@ impl Command for Scroll {
     };
     type Output = Scrolled;
 
-    fn deadline(&self) -> Duration {
-        Self::SPEC.deadline + self.how().extra()
-    }
-
-    fn bound(&self) -> Option<Duration> {
-        self.how().bound(Duration::ZERO)
+    fn time(&self) -> Time {
+        self.how().time(Self::SPEC.deadline, Duration::ZERO)
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Scrolled> {

@@ -8,8 +8,7 @@ use crate::api::spec::{Effect, Spec};
 use crate::api::target::Target;
 use crate::command::args::acting;
 use crate::command::context::Cx;
-use crate::command::definition::Command;
-use std::time::Duration;
+use crate::command::definition::{Command, Time};
 use stickpin_device::{Action, Capability, Result};
 
 acting! {
@@ -37,12 +36,8 @@ impl Command for Type {
     };
     type Output = Acted;
 
-    fn deadline(&self) -> Duration {
-        Self::SPEC.deadline + self.how().extra()
-    }
-
-    fn bound(&self) -> Option<Duration> {
-        self.how().bound(crate::command::args::typing(&self.text))
+    fn time(&self) -> Time {
+        self.how().time(Self::SPEC.deadline, crate::command::args::typing(&self.text))
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Acted> {

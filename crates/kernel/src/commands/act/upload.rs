@@ -10,7 +10,7 @@ use crate::api::target::Target;
 use crate::command::args::How;
 use crate::command::args::acting;
 use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::command::definition::{Command, Time};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 use stickpin_device::{
@@ -46,12 +46,8 @@ impl Command for Upload {
     };
     type Output = Acted;
 
-    fn deadline(&self) -> Duration {
-        Self::SPEC.deadline + self.how().extra()
-    }
-
-    fn bound(&self) -> Option<Duration> {
-        self.how().bound(Duration::ZERO)
+    fn time(&self) -> Time {
+        self.how().time(Self::SPEC.deadline, Duration::ZERO)
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Acted> {

@@ -3,8 +3,8 @@
 use crate::api::spec::Spec;
 use crate::api::target::Target;
 use crate::command::context::Cx;
-use crate::command::definition::Command;
-use crate::commands::wait::{WAIT, Waited, bounded, longer, usual};
+use crate::command::definition::{Command, Time};
+use crate::commands::wait::{WAIT, Waited, usual, within};
 use crate::observe::question::{Predicate, ask};
 use crate::observe::waiting::Patience;
 use schemars::JsonSchema;
@@ -43,12 +43,8 @@ impl Command for Wait {
         Spec { name: "wait", asserts: true, examples: &["stickpin wait 'role=heading \"Welcome\"'"], ..WAIT };
     type Output = Waited;
 
-    fn deadline(&self) -> Duration {
-        longer(self.timeout)
-    }
-
-    fn bound(&self) -> Option<Duration> {
-        Some(bounded(self.timeout))
+    fn time(&self) -> Time {
+        within(self.timeout)
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Waited> {
@@ -65,12 +61,8 @@ impl Command for WaitAbsent {
     };
     type Output = Waited;
 
-    fn deadline(&self) -> Duration {
-        longer(self.timeout)
-    }
-
-    fn bound(&self) -> Option<Duration> {
-        Some(bounded(self.timeout))
+    fn time(&self) -> Time {
+        within(self.timeout)
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Waited> {

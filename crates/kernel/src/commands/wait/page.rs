@@ -3,9 +3,9 @@
 use crate::api::pattern::Pattern;
 use crate::api::spec::Spec;
 use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::command::definition::{Command, Time};
 use crate::commands::read::get::url;
-use crate::commands::wait::{WAIT, Waited, bounded, longer, usual};
+use crate::commands::wait::{WAIT, Waited, usual, within};
 use crate::host::queue::Turn;
 use crate::observe::waiting::Patience;
 use crate::observe::waiting::QUIET;
@@ -68,8 +68,8 @@ impl Command for WaitMs {
     const SPEC: Spec = Spec { name: "wait ms", examples: &["stickpin wait ms 500"], ..WAIT };
     type Output = Waited;
 
-    fn deadline(&self) -> Duration {
-        longer(self.ms)
+    fn time(&self) -> Time {
+        Time { bound: None, ..within(self.ms) }
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Waited> {
@@ -94,12 +94,8 @@ impl Command for WaitText {
         Spec { asserts: true, name: "wait text", examples: &["stickpin wait text \"Order placed\""], ..WAIT };
     type Output = Waited;
 
-    fn deadline(&self) -> Duration {
-        longer(self.timeout)
-    }
-
-    fn bound(&self) -> Option<Duration> {
-        Some(bounded(self.timeout))
+    fn time(&self) -> Time {
+        within(self.timeout)
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Waited> {
@@ -122,12 +118,8 @@ impl Command for WaitUrl {
         Spec { asserts: true, name: "wait url", examples: &["stickpin wait url /checkout"], ..WAIT };
     type Output = Waited;
 
-    fn deadline(&self) -> Duration {
-        longer(self.timeout)
-    }
-
-    fn bound(&self) -> Option<Duration> {
-        Some(bounded(self.timeout))
+    fn time(&self) -> Time {
+        within(self.timeout)
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Waited> {
@@ -150,12 +142,8 @@ impl Command for WaitStable {
     const SPEC: Spec = Spec { name: "wait stable", examples: &["stickpin wait stable"], ..WAIT };
     type Output = Waited;
 
-    fn deadline(&self) -> Duration {
-        longer(self.timeout)
-    }
-
-    fn bound(&self) -> Option<Duration> {
-        Some(bounded(self.timeout))
+    fn time(&self) -> Time {
+        within(self.timeout)
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Waited> {

@@ -5,9 +5,9 @@ use crate::api::pattern::Pattern;
 use crate::api::render::{Show, Text};
 use crate::api::spec::{Effect, Spec};
 use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::command::definition::{Command, Time};
 use crate::command::facets;
-use crate::commands::wait::{WAIT, Waited, bounded, longer, usual};
+use crate::commands::wait::{WAIT, Waited, usual, within};
 use crate::observe::traffic::{progress, span, words};
 use crate::observe::waiting;
 use crate::observe::waiting::Patience;
@@ -142,12 +142,8 @@ impl Command for WaitRequest {
     };
     type Output = Answered;
 
-    fn deadline(&self) -> Duration {
-        longer(self.timeout)
-    }
-
-    fn bound(&self) -> Option<Duration> {
-        Some(bounded(self.timeout))
+    fn time(&self) -> Time {
+        within(self.timeout)
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Answered> {
@@ -207,12 +203,8 @@ impl Command for WaitDownload {
         Effect::Reads
     }
 
-    fn deadline(&self) -> Duration {
-        longer(self.timeout)
-    }
-
-    fn bound(&self) -> Option<Duration> {
-        Some(bounded(self.timeout))
+    fn time(&self) -> Time {
+        within(self.timeout)
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Saved> {
@@ -303,12 +295,8 @@ impl Command for WaitFn {
     };
     type Output = Waited;
 
-    fn deadline(&self) -> Duration {
-        longer(self.timeout)
-    }
-
-    fn bound(&self) -> Option<Duration> {
-        Some(bounded(self.timeout))
+    fn time(&self) -> Time {
+        within(self.timeout)
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Waited> {
