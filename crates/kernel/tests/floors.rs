@@ -26,17 +26,8 @@ const FLOORS: &[&str] = &[
 /// What still points up: `batch` asks the list of commands for those of its steps.
 const EXCEPTIONS: &[&str] = &["commands::session::batch -> registry"];
 
-/// Files of the largest circle that is allowed.
-const CIRCLE: usize = 6;
-
-/// Methods of the largest type that is allowed.
-const METHODS: usize = 40;
-
 /// Methods of the context of a command.
 const CONTEXT: usize = 20;
-
-/// Files of one folder.
-const FILES: usize = 20;
 
 fn src() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
@@ -54,16 +45,8 @@ fn arrows_between_floors_point_down() {
 }
 
 #[test]
-fn circles_stay_small() {
-    let imports = imports();
-    let circles = imports.circles(CIRCLE);
-    assert!(circles.is_empty(), "{circles:#?}");
-}
-
-#[test]
-fn no_type_has_too_many_methods() {
+fn the_context_of_a_command_stays_small() {
     let sources = floors::sources(&src(), &["fake"]);
-    assert_eq!(floors::large_types(&sources, METHODS), []);
     let context: Vec<_> =
         floors::large_types(&sources, 0).into_iter().filter(|(name, _)| name == "Cx").collect();
     assert!(matches!(context[..], [(_, methods)] if methods <= CONTEXT), "{context:?}");
@@ -78,7 +61,6 @@ fn the_context_of_a_command_is_extended_nowhere() {
 }
 
 #[test]
-fn no_folder_has_too_many_files() {
-    assert_eq!(floors::full_folders(&src(), FILES), []);
-    assert!(!floors::full_folders(&src(), 3).is_empty(), "the search finds nothing");
+fn circles_types_and_folders_stay_small() {
+    floors::assert_small(&src(), &["fake"], (10, 3));
 }

@@ -7,31 +7,13 @@ mod floors;
 use floors::Imports;
 use std::path::{Path, PathBuf};
 
-const MOST_IN_CIRCLE: usize = 6;
-const MOST_METHODS: usize = 40;
-const MOST_IN_FOLDER: usize = 20;
-
 fn src() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
 #[test]
-fn circles_are_small() {
+fn circles_types_and_folders_stay_small() {
     let imports = Imports::of(&src(), &[]);
     assert!(imports.contains("align", "table"), "the search finds nothing: {imports:?}");
-    let circles = imports.circles(MOST_IN_CIRCLE);
-    assert!(circles.is_empty(), "{circles:#?}");
-}
-
-#[test]
-fn no_folder_has_too_many_files() {
-    assert_eq!(floors::full_folders(&src(), MOST_IN_FOLDER), []);
-    assert!(!floors::full_folders(&src(), 3).is_empty(), "the search finds nothing");
-}
-
-#[test]
-fn no_type_has_too_many_methods() {
-    let sources = floors::sources(&src(), &[]);
-    assert_eq!(floors::large_types(&sources, MOST_METHODS), []);
-    assert!(!floors::large_types(&sources, 20).is_empty(), "the search finds nothing");
+    floors::assert_small(&src(), &[], (20, 3));
 }

@@ -125,10 +125,6 @@ fn the_environment_is_read_in_one_file() {
     assert_eq!(found.iter().filter(elsewhere).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
-const MOST_METHODS: usize = 40;
-const MOST_IN_FOLDER: usize = 20;
-const MOST_IN_CIRCLE: usize = 6;
-
 /// Types, folders and circles of imports above the limits. A circle is named by its first module.
 fn large(name: &str, src: &Path, (methods, files, modules): (usize, usize, usize)) -> Vec<String> {
     let types = floors::large_types(&floors::sources(src, &[]), methods);
@@ -153,7 +149,7 @@ fn large_in_workspace(most: (usize, usize, usize)) -> BTreeSet<String> {
 
 #[test]
 fn nothing_grows_too_large_to_find_anything_in() {
-    let large = large_in_workspace((MOST_METHODS, MOST_IN_FOLDER, MOST_IN_CIRCLE));
+    let large = large_in_workspace((floors::MOST_METHODS, floors::MOST_IN_FOLDER, floors::MOST_IN_CIRCLE));
     assert_eq!(large, BTreeSet::new());
     let found = large_in_workspace((20, 10, 1));
     assert!(found.len() > 20, "the search finds nothing: {found:?}");

@@ -29,6 +29,29 @@ pub fn sources(src: &Path, without: &[&str]) -> Sources {
     found
 }
 
+/// Modules that may name one another in a circle.
+pub const MOST_IN_CIRCLE: usize = 6;
+/// Methods that a type may have.
+pub const MOST_METHODS: usize = 40;
+/// Files that a folder may have at one level.
+pub const MOST_IN_FOLDER: usize = 20;
+
+/// Fails on a circle, a type or a folder above the limits. `busiest` is what a crate is known to have more than: methods of
+/// a type and files of a folder, so that a search which finds nothing fails, too.
+///
+/// # Panics
+/// If one is above, or if a file cannot be read.
+pub fn assert_small(src: &Path, without: &[&str], busiest: (usize, usize)) {
+    let imports = Imports::of(src, without);
+    let circles = imports.circles(MOST_IN_CIRCLE);
+    assert!(circles.is_empty(), "{circles:#?}");
+    let modules = sources(src, &[]);
+    assert_eq!(large_types(&modules, MOST_METHODS), []);
+    assert!(!large_types(&modules, busiest.0).is_empty(), "the search finds no types");
+    assert_eq!(full_folders(src, MOST_IN_FOLDER), []);
+    assert!(!full_folders(src, busiest.1).is_empty(), "the search finds no folders");
+}
+
 /// Returns the types with more than `most` methods, own ones and those of traits together, over all modules of a crate.
 #[must_use]
 pub fn large_types(sources: &Sources, most: usize) -> Vec<(String, usize)> {

@@ -10,9 +10,6 @@ use std::path::{Path, PathBuf};
 /// The modules of the crate, lowest first.
 const FLOORS: &[&str] =
     &["text", "agent", "state", "events", "tab", "capture", "unseen", "read", "wait", "act"];
-const MOST_IN_CIRCLE: usize = 6;
-const MOST_METHODS: usize = 40;
-const MOST_IN_FOLDER: usize = 20;
 
 fn src() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
@@ -30,21 +27,6 @@ fn modules_use_what_is_below_them() {
 }
 
 #[test]
-fn circles_are_small() {
-    let imports = imports();
-    let circles = imports.circles(MOST_IN_CIRCLE);
-    assert!(circles.is_empty(), "{circles:#?}");
-}
-
-#[test]
-fn no_folder_has_too_many_files() {
-    assert_eq!(floors::full_folders(&src(), MOST_IN_FOLDER), []);
-    assert!(!floors::full_folders(&src(), 3).is_empty(), "the search finds nothing");
-}
-
-#[test]
-fn no_type_has_too_many_methods() {
-    let sources = floors::sources(&src(), &[]);
-    assert_eq!(floors::large_types(&sources, MOST_METHODS), []);
-    assert!(!floors::large_types(&sources, 20).is_empty(), "the search finds nothing");
+fn circles_types_and_folders_stay_small() {
+    floors::assert_small(&src(), &[], (20, 3));
 }

@@ -1,5 +1,5 @@
-//! The floors of this crate. A file imports from its own floor or from lower ones, and no circle of imports is larger than
-//! [`LARGEST`] files. Code of tests is left out.
+//! The floors of this crate. A file imports from its own floor or from lower ones, and circles, types and
+//! folders stay small. Code of tests is left out.
 
 #[path = "../../../testkit/src/floors.rs"]
 mod floors;
@@ -25,15 +25,6 @@ const FLOORS: &[&str] = &[
     "provider",
 ];
 
-/// Files that may be in one circle of imports.
-const LARGEST: usize = 6;
-
-/// Methods that a type may have, its own and those of traits.
-const METHODS: usize = 40;
-
-/// Files that a folder may have.
-const FILES: usize = 20;
-
 fn src() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
@@ -50,31 +41,11 @@ fn imports_go_down() {
 }
 
 #[test]
-fn circles_are_small() {
-    let imports = imports();
-    let circles = imports.circles(LARGEST);
-    assert!(circles.is_empty(), "{circles:#?}");
-}
-
-#[test]
 fn a_wrong_import_and_a_large_circle_are_named() {
     let mut imports = imports();
     imports.add("toolkit", "device");
     assert_eq!(imports.upward(FLOORS), ["toolkit -> device"]);
-    assert_eq!(imports.circles(LARGEST).len(), 1);
-}
-
-#[test]
-fn no_folder_has_too_many_files() {
-    assert_eq!(floors::full_folders(&src(), FILES), []);
-    assert!(!floors::full_folders(&src(), 10).is_empty(), "the search finds nothing");
-}
-
-#[test]
-fn no_type_has_too_many_methods() {
-    let sources = floors::sources(&src(), &[]);
-    assert_eq!(floors::large_types(&sources, METHODS), []);
-    assert!(!floors::large_types(&sources, 20).is_empty(), "the search finds nothing");
+    assert_eq!(imports.circles(floors::MOST_IN_CIRCLE).len(), 1);
 }
 
 /// What is true of one toolkit stands in `toolkit/`: who names one elsewhere decides by it.
@@ -93,4 +64,9 @@ fn toolkits_are_named_in_one_folder() {
     assert_eq!(named(&sources), Vec::<String>::new());
     sources.insert("act".to_owned(), "if link.toolkit == Toolkit::Gtk3 {".to_owned());
     assert_eq!(named(&sources), ["act"]);
+}
+
+#[test]
+fn circles_types_and_folders_stay_small() {
+    floors::assert_small(&src(), &[], (20, 10));
 }

@@ -17,9 +17,6 @@ const FLOORS: &[&str] = &[
     "input sequence",
     "act device provider",
 ];
-const MOST_IN_CIRCLE: usize = 6;
-const MOST_METHODS: usize = 40;
-const MOST_IN_FOLDER: usize = 20;
 
 fn src() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
@@ -29,24 +26,10 @@ fn src() -> PathBuf {
 fn imports_go_down() {
     let imports = Imports::of(&src(), &[]);
     assert_eq!(imports.upward(FLOORS), Vec::<String>::new());
-}
-
-#[test]
-fn circles_are_small() {
-    let imports = Imports::of(&src(), &[]);
-    assert_eq!(imports.circles(MOST_IN_CIRCLE).into_iter().collect::<Vec<_>>(), Vec::<Vec<&str>>::new());
     assert!(imports.contains("device", "capture"), "the search finds nothing");
 }
 
 #[test]
-fn no_folder_has_too_many_files() {
-    assert_eq!(floors::full_folders(&src(), MOST_IN_FOLDER), []);
-    assert!(!floors::full_folders(&src(), 10).is_empty(), "the search finds nothing");
-}
-
-#[test]
-fn no_type_has_too_many_methods() {
-    let sources = floors::sources(&src(), &[]);
-    assert_eq!(floors::large_types(&sources, MOST_METHODS), []);
-    assert!(!floors::large_types(&sources, 20).is_empty(), "the search finds nothing");
+fn circles_types_and_folders_stay_small() {
+    floors::assert_small(&src(), &[], (20, 10));
 }
