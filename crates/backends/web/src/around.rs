@@ -19,6 +19,8 @@ pub(crate) struct Known {
     pub(crate) file_roots: Option<Vec<PathBuf>>,
     /// The size of the viewport that every tab gets.
     pub(crate) viewport: Option<(u32, u32)>,
+    /// The tab that was last brought to the front, and the newest tab by then: one that opens later is in front of it.
+    pub(crate) front: Option<(String, u64)>,
 }
 
 impl Around {

@@ -1,7 +1,7 @@
 //! The tabs of a browser, and the one that is driven.
 //!
-//! Tabs are opened in the background and stay there: which one is driven is our own note, and nobody's window changes by
-//! it. Where the driven one ends, every call about it is an error until [`take_ended`] has told so: an input
+//! Tabs are opened in the background and, in a window that a person sees, stay there: which one is driven is our own note.
+//! Where the driven one ends, every call about it is an error until [`take_ended`] has told so: an input
 //! never goes to a tab that nobody chose.
 
 use crate::driven::Driven;
@@ -104,6 +104,28 @@ pub(crate) fn drive(web: &mut Driven, session: String) {
     web.page.told = tab.map_or(0, |tab| tab.changes);
     web.page.seen = tab.map_or(0, |tab| tab.activity).wrapping_sub(1);
     web.page.acted = None;
+    drop(state);
+    keep_in_front(web);
+}
+
+/// Brings the driven tab to the front of a browser that nobody sees. Chromium draws one frame a second of a tab behind
+/// another, and input waits for a frame. Returns before the browser has done so.
+pub(crate) fn keep_in_front(web: &Driven) {
+    let target_id = {
+        let state = web.page.tab.shared.state();
+        let Some(tab) = state.tabs.get(&web.page.tab.session) else { return };
+        if web.browser.headed || state.living().len() == 1 {
+            return;
+        }
+        let mut known = web.around.known();
+        let front = Some((web.page.tab.session.clone(), known.last_tab));
+        if known.front == front {
+            return;
+        }
+        known.front = front;
+        tab.target.clone()
+    };
+    drop(web.page.tab.client.send(None, &cdp::ActivateTarget { target_id }));
 }
 
 /// Waits until a tab that a page opened shows what it was opened for, when nobody has looked at it yet.

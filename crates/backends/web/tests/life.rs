@@ -103,6 +103,42 @@ async fn a_crashed_page_is_lost() {
     page.close().await;
 }
 
+/// Seven seconds of frames that show something new: a tab behind another draws for about four, then once a second.
+const FRAMES: &str = "new Promise(done => {
+    let frames = 0;
+    const draw = () => {
+        document.body.lastChild.textContent = ++frames;
+        frames === 420 ? done(frames) : requestAnimationFrame(draw);
+    };
+    draw();
+})";
+
+async fn draws_at_full_speed(page: &Page) {
+    let frames = tokio::time::timeout(Duration::from_secs(30), page.truth::<u32>(FRAMES));
+    assert_eq!(frames.await.expect("the browser draws the tab"), 420);
+}
+
+#[tokio::test]
+async fn tab_opened_by_us_draws_at_full_speed() {
+    let Some(mut page) = Page::show("<!doctype html><button>A</button><p>0</p>").await else { return };
+    let (url, never) = (page.site.url("/"), CancellationToken::new());
+    page.device.tabs().unwrap().new_tab(Some(&url), Duration::from_secs(10), &never).await.unwrap();
+    draws_at_full_speed(&page).await;
+    page.close().await;
+}
+
+#[tokio::test]
+async fn tab_behind_a_popup_draws_at_full_speed_once_it_is_used() {
+    let html = "<!doctype html><button onclick=\"window.open('/')\">A</button><p>0</p>";
+    let Some(mut page) = Page::show(html).await else { return };
+    let a = page.find(Role::Button, "A").await;
+    page.press(a).await;
+    assert_eq!(page.device.tabs().unwrap().list_tabs().await.unwrap().len(), 2);
+    page.prepare(a).await;
+    draws_at_full_speed(&page).await;
+    page.close().await;
+}
+
 #[tokio::test]
 async fn a_tab_that_crashes_leaves_the_others() {
     let Some(mut page) = Page::show("<!doctype html><button>A</button>").await else { return };
