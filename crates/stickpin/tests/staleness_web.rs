@@ -96,13 +96,18 @@ impl Stage for Pages {
     }
 }
 
-/// One column of the table, in a browser of its own.
-fn column(between: Between, shown: Shown) {
-    let Some(provider) = chromium() else { return };
+/// What comes between a look and an act, in the order of the columns.
+const COLUMNS: [Between; 4] = [Between::Nothing, Between::Looks, Between::Snapshots, Between::OwnActs];
+
+/// Runs the table in one place, in a browser of its own; `between` gives the column of the situation at an index. None
+/// without a browser.
+fn run_table(shown: Shown, between: impl Fn(usize) -> Between) -> Option<Account> {
+    let provider = chromium()?;
+    let mut account = Account::default();
     let dir = tempfile::tempdir().expect("a folder");
     let mut surface = InProcess::new(dir.path(), vec![Arc::new(provider)]);
     let server = PageServer::start(&workspace_root().join("fixtures").join("web")).expect("a loopback port");
-    let mut pages = Pages { server, shown, step: 0, another: None, button: between == Between::OwnActs };
+    let mut pages = Pages { server, shown, step: 0, another: None, button: false };
     if shown == Shown::Tab {
         // The first tab shows the same layout, with another record.
         let other = pages.url("second-tab-other");
@@ -110,55 +115,73 @@ fn column(between: Between, shown: Shown) {
         run(&mut surface, &["tab", "new"]).expect("a tab");
     }
     let table = Table::read().expect("the table");
-    let mut account = Account::default();
-    for situation in &table.situations {
+    for (index, situation) in table.situations.iter().enumerate() {
         let here = situation.suites.as_ref().is_none_or(|s| s.iter().any(|s| s == "device" || s == "page"));
         let not_here = NOT_YET.iter().any(|(id, _)| *id == situation.id);
         if !here || not_here {
             continue;
         }
+        let between = between(index);
+        pages.button = between == Between::OwnActs;
         match table.run(situation, &["never-reused"], between, &mut surface, &mut pages) {
             Ok(found) => account.add(found),
             Err(e) => account.differ.push(e),
         }
     }
-    println!("staleness on Chromium, {shown:?}, {between:?} in between: {account}");
     assert!(account.wrong.is_empty() && account.differ.is_empty(), "{account}");
+    Some(account)
+}
+
+/// A whole column, in the top document.
+fn column(between: Between) {
+    let Some(account) = run_table(Shown::Top, |_| between) else { return };
+    println!("staleness on Chromium, {between:?} in between: {account}");
     let least = if between == Between::OwnActs { 20 } else { 100 };
     assert!(account.uses > least, "only {} uses were judged", account.uses);
 }
 
-macro_rules! columns {
-    ($($place:ident $shown:ident;)*) => {$(mod $place {
-        use super::*;
-
-        #[test]
-        fn nothing_in_between() {
-            column(Between::Nothing, Shown::$shown);
-        }
-
-        #[test]
-        fn looks_in_between() {
-            column(Between::Looks, Shown::$shown);
-        }
-
-        #[test]
-        fn after_own_acts() {
-            column(Between::OwnActs, Shown::$shown);
-        }
-
-        #[test]
-        fn snapshots_in_between() {
-            column(Between::Snapshots, Shown::$shown);
-        }
-    })*};
+/// Every situation once in a place: each takes the column after that of the situation before, from `first` on. Two
+/// places that begin apart show a situation in different columns.
+fn place(shown: Shown, first: usize) {
+    let columns = run_table(shown, |index| COLUMNS[(first + index) % COLUMNS.len()]);
+    let Some(account) = columns else { return };
+    println!("staleness on Chromium, {shown:?}, columns in turn: {account}");
+    assert!(account.uses > 100, "only {} uses were judged", account.uses);
 }
 
-columns! {
-    top Top;
-    frame Frame;
-    nested Nested;
-    tab Tab;
+#[test]
+fn top_document_nothing_in_between() {
+    column(Between::Nothing);
+}
+
+#[test]
+fn top_document_looks_in_between() {
+    column(Between::Looks);
+}
+
+#[test]
+fn top_document_snapshots_in_between() {
+    column(Between::Snapshots);
+}
+
+#[test]
+fn top_document_after_own_acts() {
+    column(Between::OwnActs);
+}
+
+#[test]
+fn frame_columns_in_turn() {
+    place(Shown::Frame, 0);
+}
+
+#[test]
+fn nested_frame_columns_in_turn() {
+    place(Shown::Nested, 1);
+}
+
+#[test]
+fn second_tab_columns_in_turn() {
+    place(Shown::Tab, 2);
 }
 
 #[test]
