@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{
     Action, Aim, AimOptions, AppFolders, Arrived, CancellationToken, Capability, CaptureRequest, Captured,
-    Clipboard, Device, DeviceInfo, Dialog, DialogAnswer, Error, ErrorCode, FileInput, Files, Hit, Leave,
-    Lifecycle, Located, Moving, Navigation, Notice, Performed, Query, Result, SettleRequest, Settled, Shot,
-    ShotRequest, Ticket, unsupported,
+    Clipboard, Device, DeviceInfo, ErrorCode, Events, FileInput, Files, Geometry, Hit, Leave, Lifecycle,
+    Located, Moving, Navigation, Navigator, Notice, Performed, Pictures, Popups, Query, Result,
+    SettleRequest, Settled, Shot, ShotRequest, Ticket, unsupported,
 };
 use stickpin_tree::{Handle, Rect};
 
@@ -59,11 +59,6 @@ impl<G: Ground> Device for Composed<G> {
         self.ground.capabilities()
     }
 
-    async fn url(&mut self) -> Result<Option<String>> {
-        self.ground.alive()?;
-        Ok(Some(self.ground.url().to_owned()))
-    }
-
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured> {
         let tree = self.look(request.watch).await?;
         let stored = request.stored.is_some_and(|stored| Arc::ptr_eq(stored, tree));
@@ -80,10 +75,6 @@ impl<G: Ground> Device for Composed<G> {
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
         self.places(handles, false).await
-    }
-
-    async fn rects_in_picture(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        self.places(handles, true).await
     }
 
     async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
@@ -103,24 +94,6 @@ impl<G: Ground> Device for Composed<G> {
             *by = outer(number, *by);
         }
         Ok(aim)
-    }
-
-    async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
-        self.ground.alive()?;
-        let there = self.ground.beneath(&self.parts, (x, y), "look at a point").await?;
-        let Some(number) = there.map(|there| there.part) else { return Ok(None) };
-        let there = self.parts.device(number, G::NAME)?.element_at(x, y).await;
-        Ok(self.judged(number, there).await?.map(|own| outer(number, own)))
-    }
-
-    async fn point_at(&mut self, x: f64, y: f64) -> Result<()> {
-        self.ground.point_at(&self.parts, x, y).await
-    }
-
-    async fn fold(&mut self, opener: Handle, older: &[Handle]) -> Result<bool> {
-        let (number, own) = inner(opener);
-        let folded = self.parts.device(number, G::NAME)?.fold(own, &of_part(older, number)).await;
-        self.judged(number, folded).await
     }
 
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
@@ -172,52 +145,6 @@ impl<G: Ground> Device for Composed<G> {
         }
     }
 
-    async fn effects(&mut self, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
-        self.ground.alive()?;
-        let devices = self.parts.concerned().filter_map(Part::answering);
-        let waits = devices.map(|device| device.effects(at_most, cancel)).collect();
-        tokio::select! {
-            () = self.ground.news() => {}
-            // A member that ends shows an effect; the notices name it.
-            ended = first(waits) => drop(ended),
-            // Longer than the member itself waits: what one was told it may do a moment later.
-            () = tokio::time::sleep(at_most + NET) => {}
-            () = cancel.cancelled() => {}
-        }
-        Ok(())
-    }
-
-    async fn navigate(
-        &mut self,
-        to: &Navigation,
-        _leave: Leave,
-        ready: Duration,
-        cancel: &CancellationToken,
-    ) -> Result<Arrived> {
-        self.ground.alive()?;
-        match to {
-            Navigation::To(what) if *what == self.ground.url() => {
-                Ok(Arrived { settled: true, ..Arrived::default() })
-            }
-            Navigation::To(what) => {
-                let settled = match self.ground.start(&mut self.parts, what, ready, cancel).await? {
-                    Some(quiet) => self.settle(SettleRequest { quiet, cap: ready }, cancel).await?.settled,
-                    None => true,
-                };
-                Ok(Arrived { moved: true, settled, ..Arrived::default() })
-            }
-            _ => Err(unsupported(self.ground.info().kind, "go back, forward or home")),
-        }
-    }
-
-    async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot> {
-        let place = match request.of {
-            Some(handle) => self.places(&[handle], false).await?.pop().flatten(),
-            None => None,
-        };
-        self.ground.picture(&request, place).await
-    }
-
     async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
         let (number, own) = inner(handle);
         if let Some(part) = named_part(handle).and_then(|number| self.parts.get(number)) {
@@ -262,16 +189,6 @@ impl<G: Ground> Device for Composed<G> {
         Ok(seen)
     }
 
-    fn dialog(&self) -> Option<Dialog> {
-        // Dialogs of members are windows of their trees: nothing keeps them from answering.
-        None
-    }
-
-    async fn answer_dialog(&mut self, _answer: DialogAnswer) -> Result<()> {
-        Err(Error::new(ErrorCode::ElementNotFound, "no dialog is open")
-            .hint("the dialogs of an app are in its tree: press their buttons"))
-    }
-
     fn clipboard(&mut self) -> Option<&mut dyn Clipboard> {
         self.ground.clipboard()
     }
@@ -284,9 +201,121 @@ impl<G: Ground> Device for Composed<G> {
         Some(&mut self.parts)
     }
 
+    fn geometry(&mut self) -> Option<&mut dyn Geometry> {
+        Some(self)
+    }
+
+    fn pictures(&mut self) -> Option<&mut dyn Pictures> {
+        Some(self)
+    }
+
+    fn navigator(&mut self) -> Option<&mut dyn Navigator> {
+        Some(self)
+    }
+
+    fn events(&mut self) -> Option<&mut dyn Events> {
+        Some(self)
+    }
+
+    fn popups(&mut self) -> Option<&mut dyn Popups> {
+        Some(self)
+    }
+
     async fn close(&mut self) -> Result<()> {
         self.parts.all.clear();
         self.ground.close().await
+    }
+}
+
+#[async_trait]
+impl<G: Ground> Geometry for Composed<G> {
+    async fn visible_rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
+        self.places(handles, true).await
+    }
+
+    async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
+        self.ground.alive()?;
+        let there = self.ground.beneath(&self.parts, (x, y), "look at a point").await?;
+        let Some(number) = there.map(|there| there.part) else { return Ok(None) };
+        let there = self.parts.device(number, G::NAME)?.element_at(x, y).await;
+        Ok(self.judged(number, there).await?.map(|own| outer(number, own)))
+    }
+
+    async fn move_pointer(&mut self, x: f64, y: f64) -> Result<()> {
+        self.ground.point_at(&self.parts, x, y).await
+    }
+}
+
+#[async_trait]
+impl<G: Ground> Pictures for Composed<G> {
+    async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot> {
+        let place = match request.of {
+            Some(handle) => self.places(&[handle], false).await?.pop().flatten(),
+            None => None,
+        };
+        self.ground.picture(&request, place).await
+    }
+}
+
+#[async_trait]
+impl<G: Ground> Navigator for Composed<G> {
+    async fn url(&mut self) -> Result<Option<String>> {
+        self.ground.alive()?;
+        Ok(Some(self.ground.url().to_owned()))
+    }
+
+    async fn navigate(
+        &mut self,
+        to: &Navigation,
+        _leave: Leave,
+        ready: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<Arrived> {
+        self.ground.alive()?;
+        match to {
+            Navigation::To(what) if *what == self.ground.url() => {
+                Ok(Arrived { settled: true, ..Arrived::default() })
+            }
+            Navigation::To(what) => {
+                let settled = match self.ground.start(&mut self.parts, what, ready, cancel).await? {
+                    Some(quiet) => self.settle(SettleRequest { quiet, cap: ready }, cancel).await?.settled,
+                    None => true,
+                };
+                Ok(Arrived { moved: true, settled, ..Arrived::default() })
+            }
+            _ => Err(unsupported(self.ground.info().kind, "go back, forward or home")),
+        }
+    }
+}
+
+#[async_trait]
+impl<G: Ground> Events for Composed<G> {
+    async fn wait_event(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {
+        self.changed(timeout, cancel).await
+    }
+
+    async fn wait_effect(&mut self, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
+        self.ground.alive()?;
+        let devices = self.parts.concerned().filter_map(Part::answering);
+        let waits = devices.map(|device| Box::pin(device.wait_effect(at_most, cancel))).collect();
+        tokio::select! {
+            () = self.ground.news() => {}
+            // A member that ends shows an effect; the notices name it.
+            ended = first(waits) => drop(ended),
+            // Longer than the member itself waits: what one was told it may do a moment later.
+            () = tokio::time::sleep(at_most + NET) => {}
+            () = cancel.cancelled() => {}
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl<G: Ground> Popups for Composed<G> {
+    async fn close_popup(&mut self, opener: Handle, older: &[Handle]) -> Result<bool> {
+        let (number, own) = inner(opener);
+        let folded = self.parts.device(number, G::NAME)?.close_popup(own, &of_part(older, number)).await;
+        self.judged(number, folded).await
     }
 }
 
@@ -300,10 +329,10 @@ impl<G: Ground> Files for Composed<G> {
         Ok(found.map(|input| FileInput { input: outer(number, input.input), ..input }))
     }
 
-    async fn dismiss(&mut self, chooser: Handle) -> Result<Option<bool>> {
+    async fn close_chooser(&mut self, chooser: Handle) -> Result<Option<bool>> {
         let (number, own) = inner(chooser);
         let Some(files) = self.parts.device(number, G::NAME)?.files() else { return Ok(None) };
-        let closed = files.dismiss(own).await;
+        let closed = files.close_chooser(own).await;
         self.judged(number, closed).await
     }
 }

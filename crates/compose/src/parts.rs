@@ -268,11 +268,11 @@ impl<M: Member> Lifecycle for Parts<M> {
         devices.filter_map(Device::lifecycle).for_each(Lifecycle::act_begins);
     }
 
-    fn asides(&mut self) -> Vec<Notice> {
+    fn device_notices(&mut self) -> Vec<Notice> {
         std::mem::take(&mut self.asides)
     }
 
-    fn left_with(&self, handle: Handle) -> Option<String> {
+    fn gone_with(&self, handle: Handle) -> Option<String> {
         let number = named_part(handle).unwrap_or_else(|| inner(handle).0);
         let (_, name) = self.left.iter().find(|(left, _)| *left == number)?;
         Some(format!("app {}, which has closed", quote(name)))

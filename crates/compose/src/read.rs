@@ -65,7 +65,7 @@ impl<G: Ground> Composed<G> {
             let device = part.answering().filter(|_| !handles.is_empty());
             async move {
                 let rects = match device {
-                    Some(device) if on_top => device.rects_in_picture(&handles).await,
+                    Some(device) if on_top => device.visible_rects(&handles).await,
                     Some(device) => device.rects(&handles).await,
                     None => Ok(Vec::new()),
                 };

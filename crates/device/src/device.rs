@@ -1,12 +1,15 @@
 //! An open app, as its platform perceives it and acts on it.
 
 use crate::capability::Capability;
-use crate::capture::{CaptureRequest, Captured, Located, Page, Query, Shot, ShotRequest};
+use crate::capture::{CaptureRequest, Captured, Located, Page, Query};
 use crate::error::{Error, ErrorCode, Result};
-use crate::facets::{Clipboard, Files, Lifecycle, Script, Tabs, Traffic};
+use crate::facets::{
+    Clipboard, Dialogs, Events, Files, Geometry, Lifecycle, Navigator, Pictures, Popups, Script, Tabs,
+    Traffic,
+};
 use crate::input::{Action, Aim, AimOptions, Performed, Prepared};
-use crate::navigation::{Arrived, Leave, Navigation, SettleRequest, Settled};
-use crate::notice::{Dialog, DialogAnswer, Notice};
+use crate::navigation::{SettleRequest, Settled};
+use crate::notice::Notice;
 use crate::ticket::Ticket;
 use async_trait::async_trait;
 use std::fmt;
@@ -69,14 +72,6 @@ pub trait Device: Send + fmt::Debug {
         Ok(None)
     }
 
-    /// The address alone, on the same terms: for whoever does not want to wait for a title.
-    ///
-    /// # Errors
-    /// `BACKEND_LOST`.
-    async fn url(&mut self) -> Result<Option<String>> {
-        Ok(self.page().await?.map(|page| page.url))
-    }
-
     /// Looks for one element by its handle, now: `None` when it is no longer connected. The tree that comes with it
     /// has the capture's own format and holds at least what the record rule reads: the node, its ancestors, its row
     /// and dialog with their subtrees and siblings, the headings before it, and the nodes of `context`. It may hold
@@ -91,14 +86,6 @@ pub trait Device: Send + fmt::Debug {
     /// # Errors
     /// As `capture`.
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>>;
-
-    /// The same, for pictures: `None` also for what is known to lie behind another window.
-    ///
-    /// # Errors
-    /// As `capture`.
-    async fn rects_in_picture(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        self.rects(handles).await
-    }
 
     /// Brings an element into view, moves the pointer there if asked, lets the app react (a frame), and says what a
     /// press at that point would hit *now*.
@@ -120,42 +107,11 @@ pub trait Device: Send + fmt::Debug {
         _seen: Ticket,
     ) -> Result<Prepared> {
         let mut prepared = Prepared::new(self.aim(handle, options).await?);
-        if prepared.aim.hit.is_free() && self.info().grade != IdentityGrade::None && self.dialog().is_none() {
+        let blocked = self.dialogs().is_some_and(|dialogs| dialogs.dialog().is_some());
+        if prepared.aim.hit.is_free() && self.info().grade != IdentityGrade::None && !blocked {
             prepared.located = self.locate(handle, context).await?;
         }
         Ok(prepared)
-    }
-
-    /// The innermost element at a point of the viewport; `None` outside or where nothing is.
-    ///
-    /// # Errors
-    /// As `capture`.
-    async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>>;
-
-    /// Moves the pointer to a point of the viewport and lets the app react (a frame). Where there is no pointer nothing
-    /// happens.
-    ///
-    /// # Errors
-    /// As `capture`.
-    async fn point_at(&mut self, _x: f64, _y: f64) -> Result<()> {
-        Ok(())
-    }
-
-    /// Closes the list, menu or other pop-up that a press on `opener` opened, by what nothing else can feel; false where
-    /// none is open, or the device does not know how. `older`: the lists that were there before.
-    ///
-    /// # Errors
-    /// As `perform`.
-    async fn fold(&mut self, _opener: Handle, _older: &[Handle]) -> Result<bool> {
-        Ok(false)
-    }
-
-    /// How far the whole surface is scrolled, right and down, in pixels of the viewport.
-    ///
-    /// # Errors
-    /// As `capture`.
-    async fn scrolled(&mut self) -> Result<(f64, f64)> {
-        Ok((0.0, 0.0))
     }
 
     /// Does one thing to the app by the platform's real input. Returns when the app has received it, or as soon as
@@ -201,43 +157,6 @@ pub trait Device: Send + fmt::Debug {
     /// `BACKEND_LOST`.
     async fn changed(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool>;
 
-    /// Waits until anything was seen since this last returned: a change, a request, a download, a navigation. False
-    /// when `timeout` was over first.
-    ///
-    /// # Errors
-    /// `BACKEND_LOST`.
-    async fn news(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {
-        self.changed(timeout, cancel).await
-    }
-
-    /// Waits until an act that was just performed shows an effect, at most so long; longer, within reason, while
-    /// something that it set off is still under way.
-    ///
-    /// # Errors
-    /// `BACKEND_LOST`.
-    async fn effects(&mut self, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
-        self.changed(at_most, cancel).await.map(drop)
-    }
-
-    /// Goes somewhere else and returns when the new document is ready. A page that asks before it is left is answered
-    /// or not as `leave` says.
-    ///
-    /// # Errors
-    /// `DIALOG_OPEN` when the page asks, `UNSUPPORTED`, `DEVICE_NOT_FOUND` for an address that cannot be reached, `INVALID_ARGS` for one that is none.
-    async fn navigate(
-        &mut self,
-        to: &Navigation,
-        leave: Leave,
-        timeout: Duration,
-        cancel: &CancellationToken,
-    ) -> Result<Arrived>;
-
-    /// A picture of the viewport, the whole page, or one element.
-    ///
-    /// # Errors
-    /// `UNSUPPORTED` and as `capture`.
-    async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot>;
-
     /// Something about one element that is not in the tree.
     ///
     /// # Errors
@@ -250,21 +169,34 @@ pub trait Device: Send + fmt::Debug {
     /// `BACKEND_LOST` when the app died since.
     async fn notices(&mut self) -> Result<Vec<Notice>>;
 
-    /// The dialog that waits for an answer. From events, never by asking.
-    fn dialog(&self) -> Option<Dialog>;
+    /// Where things are on the surface, and what is at a point.
+    fn geometry(&mut self) -> Option<&mut dyn Geometry> {
+        None
+    }
 
-    /// Answers the pending dialog.
-    ///
-    /// # Errors
-    /// `ELEMENT_NOT_FOUND` when none is open.
-    async fn answer_dialog(&mut self, answer: DialogAnswer) -> Result<()>;
+    /// Pictures of the app.
+    fn pictures(&mut self) -> Option<&mut dyn Pictures> {
+        None
+    }
 
-    /// Changes the size of the viewport, in CSS pixels.
-    ///
-    /// # Errors
-    /// `UNSUPPORTED` where it is as it is.
-    async fn resize(&mut self, _width: u32, _height: u32) -> Result<()> {
-        Err(unsupported(self.info().kind, "change the size of its viewport"))
+    /// Dialogs that stop the app; none where its dialogs are in the tree.
+    fn dialogs(&mut self) -> Option<&mut dyn Dialogs> {
+        None
+    }
+
+    /// Addresses and history.
+    fn navigator(&mut self) -> Option<&mut dyn Navigator> {
+        None
+    }
+
+    /// Waits for more than a change of the tree.
+    fn events(&mut self) -> Option<&mut dyn Events> {
+        None
+    }
+
+    /// Closing what a press opened.
+    fn popups(&mut self) -> Option<&mut dyn Popups> {
+        None
     }
 
     /// Its tabs and windows; none where it has only one.

@@ -1,15 +1,27 @@
 //! What only some devices have. Each is a trait of its own, and a device hands out those that it implements.
 
 mod clipboard;
+mod dialogs;
+mod events;
 mod files;
+mod geometry;
 mod lifecycle;
+mod navigator;
+mod pictures;
+mod popups;
 mod script;
 mod tabs;
 mod traffic;
 
 pub use clipboard::Clipboard;
+pub use dialogs::Dialogs;
+pub use events::Events;
 pub use files::{FileInput, Files, HeldFile};
+pub use geometry::Geometry;
 pub use lifecycle::{AppFolders, Lifecycle};
+pub use navigator::Navigator;
+pub use pictures::Pictures;
+pub use popups::Popups;
 pub use script::{Evaluated, Script};
 pub use tabs::{TabEnd, TabEnded, TabEntry, Tabs};
 pub use traffic::{Download, DownloadState, RequestEnd, SeenRequest, Traffic, request_words};

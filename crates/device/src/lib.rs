@@ -21,8 +21,9 @@ pub use capture::{CaptureRequest, Captured, Located, Page, Query, Shot, ShotRequ
 pub use device::{Device, DeviceInfo, unsupported};
 pub use error::{Dispatched, Error, ErrorCode, Result, io_error};
 pub use facets::{
-    AppFolders, Clipboard, Download, DownloadState, Evaluated, FileInput, Files, HeldFile, Lifecycle,
-    RequestEnd, Script, SeenRequest, TabEnd, TabEnded, TabEntry, Tabs, Traffic, request_words,
+    AppFolders, Clipboard, Dialogs, Download, DownloadState, Evaluated, Events, FileInput, Files, Geometry,
+    HeldFile, Lifecycle, Navigator, Pictures, Popups, RequestEnd, Script, SeenRequest, TabEnd, TabEnded,
+    TabEntry, Tabs, Traffic, request_words,
 };
 pub use input::{
     Action, Aim, AimOptions, Button, Hit, KEY_NAMES, Landed, MAX_DESCRIPTION, Modifiers, Performed, Prepared,

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{
     Action, Aim, AimOptions, AppFolders, Arrived, CancellationToken, Capability, CaptureRequest, Captured,
-    Clipboard, Device, DeviceInfo, Dialog, DialogAnswer, Error, ErrorCode, FileInput, Files, Leave,
-    Lifecycle, Located, Navigation, Notice, Page, Performed, Query, Result, SettleRequest, Settled, Shot,
-    ShotRequest, Ticket, unsupported,
+    Clipboard, Device, DeviceInfo, Error, ErrorCode, Events, FileInput, Files, Geometry, Leave, Lifecycle,
+    Located, Navigation, Navigator, Notice, Page, Performed, Pictures, Popups, Query, Result, SettleRequest,
+    Settled, Shot, ShotRequest, Ticket, unsupported,
 };
 use stickpin_tree::{Handle, Rect, Tree};
 use stickpin_x11desk::window_manager;
@@ -21,12 +21,6 @@ use stickpin_x11desk::window_manager;
 fn within(tree: Arc<Tree>, handle: Handle) -> Option<Located> {
     let node = tree.find_handle(handle).map(|node| node.id());
     node.map(|node| Located::new(tree, node))
-}
-
-/// The error of who answers a dialog as of a browser.
-pub(crate) fn no_dialog() -> Error {
-    Error::new(ErrorCode::ElementNotFound, "no dialog is open")
-        .hint("the dialogs of an app are in its tree: press their buttons")
 }
 
 #[async_trait]
@@ -43,12 +37,6 @@ impl Device for LinuxDevice {
         life::alive(&self.app).await?;
         let title = query::title(&self.app).await?;
         Ok(title.map(|title| Page { url: self.app.at.url.clone(), title }))
-    }
-
-    async fn url(&mut self) -> Result<Option<String>> {
-        life::alive(&self.app).await?;
-        // It is what was opened, whatever the app has become.
-        Ok(Some(self.app.at.url.clone()))
     }
 
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured> {
@@ -80,41 +68,8 @@ impl Device for LinuxDevice {
         place::boxes(&self.app, &self.reading, handles).await
     }
 
-    async fn rects_in_picture(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        place::boxes_on_top(&self.app, &self.reading, handles).await
-    }
-
     async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
         aim::aim_at(self, handle, options).await
-    }
-
-    async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
-        life::alive(&self.app).await?;
-        point::element_there(self, x, y).await
-    }
-
-    async fn point_at(&mut self, x: f64, y: f64) -> Result<()> {
-        mouse::point_to(&self.app, x, y).await
-    }
-
-    async fn resize(&mut self, width: u32, height: u32) -> Result<()> {
-        let x11 = self.app.screen.x11("change the size of a window").await?;
-        let Some((_, window)) = place::active_window(&self.app).await? else {
-            return Err(self.app.screen.unseen("change the size of a window"));
-        };
-        if x11.run(move |d| window_manager::resize(d, &window, width, height)).await? {
-            return Ok(());
-        }
-        Err(Error::new(
-            ErrorCode::Unsupported,
-            format!("the window of {} keeps its own size", self.app.called()),
-        )
-        .hint("stickpin screenshot shows how large it is"))
-    }
-
-    async fn fold(&mut self, _opener: Handle, _older: &[Handle]) -> Result<bool> {
-        life::alive(&self.app).await?;
-        keyboard::fold_popup(self).await
     }
 
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
@@ -128,32 +83,6 @@ impl Device for LinuxDevice {
 
     async fn changed(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {
         settle::until_changed(&self.app, &self.reading, timeout, cancel).await
-    }
-
-    async fn effects(&mut self, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
-        settle::until_effect(self, at_most, cancel).await
-    }
-
-    async fn navigate(
-        &mut self,
-        to: &Navigation,
-        _leave: Leave,
-        _timeout: Duration,
-        _cancel: &CancellationToken,
-    ) -> Result<Arrived> {
-        match to {
-            Navigation::To(what) => Err(Error::new(
-                ErrorCode::Unsupported,
-                format!("{} stays what it is; {what} is another app or another run of it", self.app.called()),
-            )
-            .hint(format!("stickpin open {what} --relaunch, or --session NAME to have both"))),
-            _ => Err(unsupported("linux", "go back, forward or home")),
-        }
-    }
-
-    async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot> {
-        life::alive(&self.app).await?;
-        screenshot::shot(&self.app, &self.reading, &request).await
     }
 
     async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
@@ -174,15 +103,6 @@ impl Device for LinuxDevice {
         Ok(notices)
     }
 
-    fn dialog(&self) -> Option<Dialog> {
-        // Dialogs of an app are windows of its tree: nothing keeps it from answering.
-        None
-    }
-
-    async fn answer_dialog(&mut self, _answer: DialogAnswer) -> Result<()> {
-        Err(no_dialog())
-    }
-
     fn clipboard(&mut self) -> Option<&mut dyn Clipboard> {
         Some(&mut self.app.screen)
     }
@@ -195,10 +115,114 @@ impl Device for LinuxDevice {
         Some(self)
     }
 
+    fn geometry(&mut self) -> Option<&mut dyn Geometry> {
+        Some(self)
+    }
+
+    fn pictures(&mut self) -> Option<&mut dyn Pictures> {
+        Some(self)
+    }
+
+    fn navigator(&mut self) -> Option<&mut dyn Navigator> {
+        Some(self)
+    }
+
+    fn events(&mut self) -> Option<&mut dyn Events> {
+        Some(self)
+    }
+
+    fn popups(&mut self) -> Option<&mut dyn Popups> {
+        Some(self)
+    }
+
     async fn close(&mut self) -> Result<()> {
         let ended = life::end_app(&self.app).await;
         let screen = self.app.screen.end().await;
         ended.and(screen)
+    }
+}
+
+#[async_trait]
+impl Geometry for LinuxDevice {
+    async fn visible_rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
+        place::boxes_on_top(&self.app, &self.reading, handles).await
+    }
+
+    async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
+        life::alive(&self.app).await?;
+        point::element_there(self, x, y).await
+    }
+
+    async fn move_pointer(&mut self, x: f64, y: f64) -> Result<()> {
+        mouse::point_to(&self.app, x, y).await
+    }
+
+    async fn resize(&mut self, width: u32, height: u32) -> Result<()> {
+        let x11 = self.app.screen.x11("change the size of a window").await?;
+        let Some((_, window)) = place::active_window(&self.app).await? else {
+            return Err(self.app.screen.unseen("change the size of a window"));
+        };
+        if x11.run(move |d| window_manager::resize(d, &window, width, height)).await? {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorCode::Unsupported,
+            format!("the window of {} keeps its own size", self.app.called()),
+        )
+        .hint("stickpin screenshot shows how large it is"))
+    }
+}
+
+#[async_trait]
+impl Pictures for LinuxDevice {
+    async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot> {
+        life::alive(&self.app).await?;
+        screenshot::shot(&self.app, &self.reading, &request).await
+    }
+}
+
+#[async_trait]
+impl Navigator for LinuxDevice {
+    async fn url(&mut self) -> Result<Option<String>> {
+        life::alive(&self.app).await?;
+        // It is what was opened, whatever the app has become.
+        Ok(Some(self.app.at.url.clone()))
+    }
+
+    async fn navigate(
+        &mut self,
+        to: &Navigation,
+        _leave: Leave,
+        _timeout: Duration,
+        _cancel: &CancellationToken,
+    ) -> Result<Arrived> {
+        match to {
+            Navigation::To(what) => Err(Error::new(
+                ErrorCode::Unsupported,
+                format!("{} stays what it is; {what} is another app or another run of it", self.app.called()),
+            )
+            .hint(format!("stickpin open {what} --relaunch, or --session NAME to have both"))),
+            _ => Err(unsupported("linux", "go back, forward or home")),
+        }
+    }
+}
+
+#[async_trait]
+impl Events for LinuxDevice {
+    async fn wait_event(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {
+        self.changed(timeout, cancel).await
+    }
+
+    async fn wait_effect(&mut self, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
+        settle::until_effect(self, at_most, cancel).await
+    }
+}
+
+#[async_trait]
+impl Popups for LinuxDevice {
+    async fn close_popup(&mut self, _opener: Handle, _older: &[Handle]) -> Result<bool> {
+        life::alive(&self.app).await?;
+        keyboard::fold_popup(self).await
     }
 }
 
@@ -208,7 +232,7 @@ impl Files for LinuxDevice {
         Ok(upload::chooser_of(self, handle))
     }
 
-    async fn dismiss(&mut self, chooser: Handle) -> Result<Option<bool>> {
+    async fn close_chooser(&mut self, chooser: Handle) -> Result<Option<bool>> {
         life::alive(&self.app).await?;
         upload::close_chooser(self, chooser).await.map(Some)
     }

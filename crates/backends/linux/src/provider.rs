@@ -20,8 +20,8 @@ use launch::Launched;
 use std::path::Path;
 use std::sync::Arc;
 use stickpin_device::{
-    Capability, Check, Device, DeviceEntry, Error, ErrorCode, OpenOption, OpenRequest, Provider, Result,
-    SettleRequest,
+    Capability, Check, Device, DeviceEntry, Error, ErrorCode, Geometry, OpenOption, OpenRequest, Provider,
+    Result, SettleRequest,
 };
 use stickpin_tree::quote;
 use tokio::process::Child;

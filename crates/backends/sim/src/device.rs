@@ -15,9 +15,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{
     Action, Aim, AimOptions, Arrived, CancellationToken, Capability, CaptureRequest, Captured, Device,
-    DeviceInfo, Dialog, DialogAnswer, Dispatched, Error, ErrorCode, Leave, Lifecycle, Located, Moving,
-    Navigation, Notice, Performed, Query, Result, SettleRequest, Settled, Shot, ShotRequest, TabEnd,
-    TabEnded, TabEntry, Tabs,
+    DeviceInfo, Dialog, DialogAnswer, Dialogs, Dispatched, Error, ErrorCode, Geometry, Leave, Lifecycle,
+    Located, Moving, Navigation, Navigator, Notice, Performed, Pictures, Query, Result, SettleRequest,
+    Settled, Shot, ShotRequest, TabEnd, TabEnded, TabEntry, Tabs,
 };
 use stickpin_tree::{Handle, Rect, SurfaceId, quote};
 
@@ -242,22 +242,6 @@ impl Device for SimDevice {
         aim::aim(&mut sim, &mut self.addresses, at, options)
     }
 
-    async fn point_at(&mut self, x: f64, y: f64) -> Result<()> {
-        self.committed().await?;
-        self.shared.free()?.input().point_at(x, y);
-        Ok(())
-    }
-
-    async fn scrolled(&mut self) -> Result<(f64, f64)> {
-        Ok((0.0, self.shared.live()?.tab().scroll.get(PAGE).copied().unwrap_or(0.0)))
-    }
-
-    async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
-        let sim = self.shared.free()?;
-        let hit = sim.layout().hit(sim.dom(), x, y);
-        Ok(hit.map(|at| capture::handle(&sim, &mut self.addresses, at)))
-    }
-
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
         self.committed().await?;
         let (hang, lost, panics) = {
@@ -315,23 +299,80 @@ impl Device for SimDevice {
         }
     }
 
-    async fn navigate(
-        &mut self,
-        to: &Navigation,
-        leave: Leave,
-        timeout: Duration,
-        cancel: &CancellationToken,
-    ) -> Result<Arrived> {
-        drop(self.shared.free()?);
-        let start = self.shared.live()?.state.now_ms;
-        self.shared.live()?.discards = leave == Leave::Discard;
-        let gone = self.go(to);
-        self.shared.live()?.discards = false;
-        let moved = gone?;
-        let cap = timeout.saturating_sub(Duration::from_millis(self.shared.live()?.state.now_ms - start));
-        self.arrived(moved, cap, cancel).await
+    async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
+        let sim = self.shared.free()?;
+        let at = capture::find(&sim, &self.addresses, handle).ok_or_else(Self::gone)?;
+        Ok(query::answer(sim.dom(), at, &query))
     }
 
+    async fn notices(&mut self) -> Result<Vec<Notice>> {
+        Ok(std::mem::take(&mut self.shared.live()?.notices))
+    }
+
+    fn tabs(&mut self) -> Option<&mut dyn Tabs> {
+        Some(self)
+    }
+
+    fn lifecycle(&mut self) -> Option<&mut dyn Lifecycle> {
+        Some(self)
+    }
+
+    fn geometry(&mut self) -> Option<&mut dyn Geometry> {
+        Some(self)
+    }
+
+    fn pictures(&mut self) -> Option<&mut dyn Pictures> {
+        Some(self)
+    }
+
+    fn dialogs(&mut self) -> Option<&mut dyn Dialogs> {
+        Some(self)
+    }
+
+    fn navigator(&mut self) -> Option<&mut dyn Navigator> {
+        Some(self)
+    }
+
+    async fn close(&mut self) -> Result<()> {
+        let mut sim = self.shared.lock();
+        sim.dead.get_or_insert_with(|| format!("sim:{} was closed", self.info.label));
+        match sim.truth.failed.take() {
+            None => Ok(()),
+            Some(e) => {
+                Err(Error::new(ErrorCode::Io, format!("the log of {} is not whole: {e}", self.info.label)))
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Geometry for SimDevice {
+    async fn visible_rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
+        let sim = self.shared.free()?;
+        let layout = sim.layout();
+        let rect = |h: &Handle| layout.rects[capture::find(&sim, &self.addresses, *h)?];
+        Ok(handles.iter().map(rect).collect())
+    }
+
+    async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
+        let sim = self.shared.free()?;
+        let hit = sim.layout().hit(sim.dom(), x, y);
+        Ok(hit.map(|at| capture::handle(&sim, &mut self.addresses, at)))
+    }
+
+    async fn move_pointer(&mut self, x: f64, y: f64) -> Result<()> {
+        self.committed().await?;
+        self.shared.free()?.input().point_at(x, y);
+        Ok(())
+    }
+
+    async fn scroll_offset(&mut self) -> Result<(f64, f64)> {
+        Ok((0.0, self.shared.live()?.tab().scroll.get(PAGE).copied().unwrap_or(0.0)))
+    }
+}
+
+#[async_trait]
+impl Pictures for SimDevice {
     async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot> {
         let mut sim = self.shared.free()?;
         let area = match request.of {
@@ -359,17 +400,10 @@ impl Device for SimDevice {
         })?;
         Ok(Shot { png, area, scale: 1.0 })
     }
+}
 
-    async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
-        let sim = self.shared.free()?;
-        let at = capture::find(&sim, &self.addresses, handle).ok_or_else(Self::gone)?;
-        Ok(query::answer(sim.dom(), at, &query))
-    }
-
-    async fn notices(&mut self) -> Result<Vec<Notice>> {
-        Ok(std::mem::take(&mut self.shared.live()?.notices))
-    }
-
+#[async_trait]
+impl Dialogs for SimDevice {
     fn dialog(&self) -> Option<Dialog> {
         self.shared.lock().dialog.as_ref().map(|asked| asked.dialog.clone())
     }
@@ -380,24 +414,25 @@ impl Device for SimDevice {
         }
         Err(Error::new(ErrorCode::ElementNotFound, "no dialog is open"))
     }
+}
 
-    fn tabs(&mut self) -> Option<&mut dyn Tabs> {
-        Some(self)
-    }
-
-    fn lifecycle(&mut self) -> Option<&mut dyn Lifecycle> {
-        Some(self)
-    }
-
-    async fn close(&mut self) -> Result<()> {
-        let mut sim = self.shared.lock();
-        sim.dead.get_or_insert_with(|| format!("sim:{} was closed", self.info.label));
-        match sim.truth.failed.take() {
-            None => Ok(()),
-            Some(e) => {
-                Err(Error::new(ErrorCode::Io, format!("the log of {} is not whole: {e}", self.info.label)))
-            }
-        }
+#[async_trait]
+impl Navigator for SimDevice {
+    async fn navigate(
+        &mut self,
+        to: &Navigation,
+        leave: Leave,
+        timeout: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<Arrived> {
+        drop(self.shared.free()?);
+        let start = self.shared.live()?.state.now_ms;
+        self.shared.live()?.discards = leave == Leave::Discard;
+        let gone = self.go(to);
+        self.shared.live()?.discards = false;
+        let moved = gone?;
+        let cap = timeout.saturating_sub(Duration::from_millis(self.shared.live()?.state.now_ms - start));
+        self.arrived(moved, cap, cancel).await
     }
 }
 

@@ -5,24 +5,23 @@ use crate::around::Around;
 use crate::downloads::Coming;
 use crate::driven::Driven;
 use crate::launch::Browser;
-use crate::{fold, navigate, tabs};
+use crate::navigate;
 use async_trait::async_trait;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_device::{
-    Action, Aim, AimOptions, Arrived, CancellationToken, Capability, CaptureRequest, Captured, Clipboard,
-    Device, DeviceInfo, Dialog, DialogAnswer, Files, Leave, Lifecycle, Located, Navigation, Notice, Page,
-    Performed, Prepared, Query, Result, Script, SettleRequest, Settled, Shot, ShotRequest, Tabs, Ticket,
-    Traffic,
+    Action, Aim, AimOptions, CancellationToken, Capability, CaptureRequest, Captured, Clipboard, Device,
+    DeviceInfo, Dialogs, Events, Files, Geometry, Lifecycle, Located, Navigator, Notice, Page, Performed,
+    Pictures, Popups, Prepared, Query, Result, Script, SettleRequest, Settled, Tabs, Ticket, Traffic,
 };
 use stickpin_devtools::Client;
 use stickpin_tree::{Handle, IdentityGrade, Rect};
-use stickpin_webpage::act::{aim, screenshot};
+use stickpin_webpage::act::aim;
 use stickpin_webpage::read;
 use stickpin_webpage::read::page::{Place, corrupt, gone};
 use stickpin_webpage::read::unchanged::Verified;
-use stickpin_webpage::tab::{Fault, NONE, Tab, frames};
+use stickpin_webpage::tab::{Tab, frames};
 use stickpin_webpage::wait::{effects, settle};
 use tokio::time::timeout;
 
@@ -80,10 +79,6 @@ impl Device for WebDevice {
         navigate::whereabouts(&self.web).await.map(Some)
     }
 
-    async fn url(&mut self) -> Result<Option<String>> {
-        self.web.page.tab.url().map(Some)
-    }
-
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured> {
         read::capture(&mut self.web.page, request).await
     }
@@ -114,30 +109,6 @@ impl Device for WebDevice {
         tabs::keep_in_front(&self.web);
         self.web.page.commit(Some(handle)).await?;
         aim::prepare(&mut self.web.page, handle, context, options, &seen).await
-    }
-
-    async fn point_at(&mut self, x: f64, y: f64) -> Result<()> {
-        self.web.page.commit(None).await?;
-        self.web.page.tab.move_pointer((x, y)).await?;
-        let top = self.web.page.tab.top().await?;
-        match self.web.page.tab.frame(&top).await {
-            // A page may answer the pointer with a dialog, or by going somewhere else.
-            Ok(()) | Err(Fault::Dialog(_) | Fault::WorldGone) => Ok(()),
-            Err(fault) => Err(fault.into()),
-        }
-    }
-
-    async fn scrolled(&mut self) -> Result<(f64, f64)> {
-        let top = self.web.page.tab.top().await?;
-        Ok(self.web.page.tab.call(&top, "scrolled", NONE).await?)
-    }
-
-    async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
-        Ok(frames::innermost(&self.web.page.tab, x, y).await?)
-    }
-
-    async fn fold(&mut self, opener: Handle, older: &[Handle]) -> Result<bool> {
-        fold::fold_list(&mut self.web, opener, older).await
     }
 
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
@@ -172,33 +143,6 @@ impl Device for WebDevice {
         }
     }
 
-    async fn news(&mut self, wait: Duration, cancel: &CancellationToken) -> Result<bool> {
-        effects::wait_for_news(&mut self.web.page, wait, cancel).await
-    }
-
-    async fn effects(&mut self, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
-        effects::wait_for_effects(&mut self.web.page, at_most, cancel).await
-    }
-
-    async fn navigate(
-        &mut self,
-        to: &Navigation,
-        leave: Leave,
-        timeout: Duration,
-        cancel: &CancellationToken,
-    ) -> Result<Arrived> {
-        navigate::go(&mut self.web, to, leave, Instant::now() + timeout, cancel).await
-    }
-
-    async fn resize(&mut self, width: u32, height: u32) -> Result<()> {
-        tabs::set_viewport(&mut self.web, width, height).await
-    }
-
-    async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot> {
-        tabs::for_a_picture(&self.web).await?;
-        screenshot::picture(&mut self.web.page, request).await
-    }
-
     async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
         let Place { world, id } = self.web.page.placed(handle)?;
         let function = match query {
@@ -230,14 +174,6 @@ impl Device for WebDevice {
         Ok(notices)
     }
 
-    fn dialog(&self) -> Option<Dialog> {
-        self.web.dialog()
-    }
-
-    async fn answer_dialog(&mut self, answer: DialogAnswer) -> Result<()> {
-        act::answer_dialog(&mut self.web, answer).await
-    }
-
     fn tabs(&mut self) -> Option<&mut dyn Tabs> {
         Some(&mut self.web)
     }
@@ -259,6 +195,30 @@ impl Device for WebDevice {
     }
 
     fn lifecycle(&mut self) -> Option<&mut dyn Lifecycle> {
+        Some(&mut self.web)
+    }
+
+    fn geometry(&mut self) -> Option<&mut dyn Geometry> {
+        Some(&mut self.web)
+    }
+
+    fn pictures(&mut self) -> Option<&mut dyn Pictures> {
+        Some(&mut self.web)
+    }
+
+    fn dialogs(&mut self) -> Option<&mut dyn Dialogs> {
+        Some(&mut self.web)
+    }
+
+    fn navigator(&mut self) -> Option<&mut dyn Navigator> {
+        Some(&mut self.web)
+    }
+
+    fn events(&mut self) -> Option<&mut dyn Events> {
+        Some(&mut self.web)
+    }
+
+    fn popups(&mut self) -> Option<&mut dyn Popups> {
         Some(&mut self.web)
     }
 

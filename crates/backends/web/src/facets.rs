@@ -2,19 +2,106 @@
 
 use crate::downloads::Coming;
 use crate::driven::Driven;
-use crate::{gate, tabs};
+use crate::{act, fold, gate, navigate, tabs};
 use async_trait::async_trait;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use stickpin_device::{
-    Arrived, CancellationToken, Clipboard, Download, Evaluated, FileInput, Files, Leave, Lifecycle, Result,
-    Script, SeenRequest, TabEnded, TabEntry, Tabs, Traffic,
+    Arrived, CancellationToken, Clipboard, Dialog, DialogAnswer, Dialogs, Download, Evaluated, Events,
+    FileInput, Files, Geometry, Leave, Lifecycle, Navigation, Navigator, Pictures, Popups, Result, Script,
+    SeenRequest, Shot, ShotRequest, TabEnded, TabEntry, Tabs, Traffic,
 };
 use stickpin_devtools::protocol as cdp;
-use stickpin_tree::Handle;
-use stickpin_webpage::act::{clipboard, files};
+use stickpin_tree::{Handle, Rect};
+use stickpin_webpage::act::{clipboard, files, screenshot};
 use stickpin_webpage::read::{ahead, css, evaluate};
+use stickpin_webpage::tab::{Fault, NONE, frames};
 use stickpin_webpage::wait::effects;
+
+#[async_trait]
+impl Geometry for Driven {
+    async fn visible_rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
+        frames::boxes(&self.page.tab, handles).await
+    }
+
+    async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
+        Ok(frames::innermost(&self.page.tab, x, y).await?)
+    }
+
+    async fn move_pointer(&mut self, x: f64, y: f64) -> Result<()> {
+        self.page.commit(None).await?;
+        self.page.tab.move_pointer((x, y)).await?;
+        let top = self.page.tab.top().await?;
+        match self.page.tab.frame(&top).await {
+            // A page may answer the pointer with a dialog, or by going somewhere else.
+            Ok(()) | Err(Fault::Dialog(_) | Fault::WorldGone) => Ok(()),
+            Err(fault) => Err(fault.into()),
+        }
+    }
+
+    async fn scroll_offset(&mut self) -> Result<(f64, f64)> {
+        let top = self.page.tab.top().await?;
+        Ok(self.page.tab.call(&top, "scrolled", NONE).await?)
+    }
+
+    async fn resize(&mut self, width: u32, height: u32) -> Result<()> {
+        tabs::set_viewport(self, width, height).await
+    }
+}
+
+#[async_trait]
+impl Pictures for Driven {
+    async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot> {
+        tabs::for_a_picture(self).await?;
+        screenshot::picture(&mut self.page, request).await
+    }
+}
+
+#[async_trait]
+impl Dialogs for Driven {
+    fn dialog(&self) -> Option<Dialog> {
+        self.dialog()
+    }
+
+    async fn answer_dialog(&mut self, answer: DialogAnswer) -> Result<()> {
+        act::answer_dialog(self, answer).await
+    }
+}
+
+#[async_trait]
+impl Navigator for Driven {
+    async fn url(&mut self) -> Result<Option<String>> {
+        self.page.tab.url().map(Some)
+    }
+
+    async fn navigate(
+        &mut self,
+        to: &Navigation,
+        leave: Leave,
+        timeout: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<Arrived> {
+        navigate::go(self, to, leave, Instant::now() + timeout, cancel).await
+    }
+}
+
+#[async_trait]
+impl Events for Driven {
+    async fn wait_event(&mut self, wait: Duration, cancel: &CancellationToken) -> Result<bool> {
+        effects::wait_for_news(&mut self.page, wait, cancel).await
+    }
+
+    async fn wait_effect(&mut self, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
+        effects::wait_for_effects(&mut self.page, at_most, cancel).await
+    }
+}
+
+#[async_trait]
+impl Popups for Driven {
+    async fn close_popup(&mut self, opener: Handle, older: &[Handle]) -> Result<bool> {
+        fold::fold_list(self, opener, older).await
+    }
+}
 
 #[async_trait]
 impl Tabs for Driven {
@@ -96,7 +183,7 @@ impl Lifecycle for Driven {
         gate::close_gate(self, file_roots).await
     }
 
-    async fn rest(&mut self) {
+    async fn idle_for_readahead(&mut self) {
         ahead::rests(&mut self.page).await;
     }
 

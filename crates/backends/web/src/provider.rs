@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{
-    Capability, Check, Device, DeviceEntry, Error, ErrorCode, Leave, Navigation, OpenOption, OpenRequest,
-    Provider, Result,
+    Capability, Check, Device, DeviceEntry, Error, ErrorCode, Leave, Navigation, Navigator, OpenOption,
+    OpenRequest, Provider, Result,
 };
 use stickpin_devtools::protocol as cdp;
 use stickpin_webpage::state::Shared;
@@ -181,7 +181,7 @@ impl Provider for WebProvider {
         gate::admit(&address::parse(&request.what)?, request.file_roots.as_deref())?;
         let mut device = self.start(&request).await?;
         let to = Navigation::To(request.what.clone());
-        match device.navigate(&to, Leave::Discard, request.ready_timeout, &request.cancel).await {
+        match device.web.navigate(&to, Leave::Discard, request.ready_timeout, &request.cancel).await {
             Ok(_) => Ok(Box::new(device)),
             Err(error) => {
                 device.close().await?;

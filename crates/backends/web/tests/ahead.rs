@@ -20,7 +20,7 @@ async fn show(html: &str) -> Option<Page> {
 }
 
 async fn rest(page: &mut Page) {
-    timeout(Duration::from_secs(20), page.device.lifecycle().unwrap().rest())
+    timeout(Duration::from_secs(20), page.device.lifecycle().unwrap().idle_for_readahead())
         .await
         .expect("it comes to rest");
 }
@@ -82,12 +82,12 @@ async fn who_cannot_be_read_is_not() {
     rest(&mut page).await;
     page.truth::<()>("void setTimeout(() => confirm('Stay?'))").await;
     let until = Instant::now() + Duration::from_secs(10);
-    while page.device.dialog().is_none() {
+    while page.device.dialogs().unwrap().dialog().is_none() {
         assert!(Instant::now() < until, "no dialog opened");
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
     assert!(
-        timeout(LONG, page.device.lifecycle().unwrap().rest()).await.is_err(),
+        timeout(LONG, page.device.lifecycle().unwrap().idle_for_readahead()).await.is_err(),
         "a dialog keeps it from answering"
     );
     page.close().await;
@@ -101,6 +101,6 @@ async fn where_nothing_can_be_proven_nothing_is_read_ahead() {
     let Some(mut page) = show(&html).await else { return };
     look(&mut page, None).await.expect("a tree");
     page.truth::<()>("void (document.querySelector('button').textContent = 'Stop')").await;
-    assert!(timeout(LONG, page.device.lifecycle().unwrap().rest()).await.is_err());
+    assert!(timeout(LONG, page.device.lifecycle().unwrap().idle_for_readahead()).await.is_err());
     page.close().await;
 }

@@ -24,7 +24,7 @@ async fn an_alert_is_answered_and_reported() {
     let done = page.press(ask).await;
     assert_eq!(done.landed, Landed::Confirmed);
     assert_eq!(page.log().await, ["after"]);
-    assert_eq!(page.device.dialog(), None);
+    assert_eq!(page.device.dialogs().unwrap().dialog(), None);
     let notices = page.device.notices().await.unwrap();
     assert!(notices.contains(&Notice::DialogShown { text: "Saved!".into() }), "{notices:?}");
     page.close().await;
@@ -36,13 +36,13 @@ async fn a_confirm_ends_the_press_and_waits_for_its_answer() {
     let ask = page.find(Role::Button, "Ask").await;
     for (answer, said) in [(DialogAnswer::Accept(None), "true"), (DialogAnswer::Dismiss, "false")] {
         page.press(ask).await;
-        let dialog = page.device.dialog().unwrap();
+        let dialog = page.device.dialogs().unwrap().dialog().unwrap();
         assert_eq!((dialog.kind.as_str(), dialog.message.as_str()), ("confirm", "Sure?"));
-        page.device.answer_dialog(answer).await.unwrap();
-        assert_eq!(page.device.dialog(), None);
+        page.device.dialogs().unwrap().answer_dialog(answer).await.unwrap();
+        assert_eq!(page.device.dialogs().unwrap().dialog(), None);
         assert_eq!(page.truth::<Vec<bool>>("log").await.last().unwrap().to_string(), said);
     }
-    let error = page.device.answer_dialog(DialogAnswer::Dismiss).await.unwrap_err();
+    let error = page.device.dialogs().unwrap().answer_dialog(DialogAnswer::Dismiss).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::ElementNotFound);
     page.close().await;
 }
@@ -52,9 +52,9 @@ async fn a_prompt_takes_a_text() {
     let Some(mut page) = Page::show(&button("log.push(prompt('Name?','Bob'))")).await else { return };
     let ask = page.find(Role::Button, "Ask").await;
     page.press(ask).await;
-    let dialog = page.device.dialog().unwrap();
+    let dialog = page.device.dialogs().unwrap().dialog().unwrap();
     assert_eq!((dialog.kind.as_str(), dialog.default.as_str()), ("prompt", "Bob"));
-    page.device.answer_dialog(DialogAnswer::Accept(Some("Ada".into()))).await.unwrap();
+    page.device.dialogs().unwrap().answer_dialog(DialogAnswer::Accept(Some("Ada".into()))).await.unwrap();
     assert_eq!(page.log().await, ["Ada"]);
     page.close().await;
 }
@@ -72,9 +72,11 @@ async fn everything_says_at_once_that_a_dialog_is_open_and_nothing_runs_behind_i
     codes.push(page.device.perform(&fill, &none).await.unwrap_err().code);
     let key = Action::Key { modifiers: Modifiers::default(), key: "x".into() };
     codes.push(page.device.perform(&key, &none).await.unwrap_err().code);
-    codes.push(page.device.screenshot(Default::default()).await.unwrap_err().code);
+    codes.push(page.device.pictures().unwrap().screenshot(Default::default()).await.unwrap_err().code);
     codes.push(
         page.device
+            .navigator()
+            .unwrap()
             .navigate(&Navigation::Reload, Leave::Ask, Duration::from_secs(5), &none)
             .await
             .unwrap_err()
@@ -86,7 +88,7 @@ async fn everything_says_at_once_that_a_dialog_is_open_and_nothing_runs_behind_i
     assert_eq!((settled.settled, settled.still), (false, vec![Moving::Other("a confirm dialog".to_owned())]));
     page.device.notices().await.unwrap();
     assert!(before.elapsed() < Duration::from_secs(2), "{:?}", before.elapsed());
-    page.device.answer_dialog(DialogAnswer::Dismiss).await.unwrap();
+    page.device.dialogs().unwrap().answer_dialog(DialogAnswer::Dismiss).await.unwrap();
     page.capture().await;
     assert_eq!(page.truth::<String>("document.querySelector('input').value").await, "");
     page.close().await;
@@ -98,12 +100,12 @@ async fn a_dialog_that_the_page_opens_by_itself_is_known_without_asking() {
     // Only once the page is there: a timer of its own could come before it is quiet.
     page.truth::<()>("void setTimeout(() => log.push(confirm('Still there?')), 0)").await;
     for _ in 0..250 {
-        if page.device.dialog().is_some() {
+        if page.device.dialogs().unwrap().dialog().is_some() {
             break;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    page.device.answer_dialog(DialogAnswer::Accept(None)).await.unwrap();
+    page.device.dialogs().unwrap().answer_dialog(DialogAnswer::Accept(None)).await.unwrap();
     page.until("log.length==1").await;
     page.close().await;
 }
@@ -118,8 +120,8 @@ async fn a_dialog_while_the_document_is_parsed_can_be_answered() {
     let url = page.site.url("/early");
     let arrived = page.go(&url).await;
     assert!(!arrived.settled);
-    assert_eq!(page.device.dialog().unwrap().message, "Early?");
-    page.device.answer_dialog(DialogAnswer::Accept(None)).await.unwrap();
+    assert_eq!(page.device.dialogs().unwrap().dialog().unwrap().message, "Early?");
+    page.device.dialogs().unwrap().answer_dialog(DialogAnswer::Accept(None)).await.unwrap();
     page.until("document.readyState=='complete'").await;
     assert_eq!(page.truth::<Vec<bool>>("log").await, [true]);
     page.close().await;
@@ -132,8 +134,8 @@ async fn a_button_held_into_a_dialog_does_not_stay_down() {
     let Some(mut page) = Page::show(html).await else { return };
     let (ask, other) = (page.find(Role::Button, "Ask").await, page.find(Role::Button, "Other").await);
     page.press(ask).await;
-    assert!(page.device.dialog().is_some());
-    page.device.answer_dialog(DialogAnswer::Accept(None)).await.unwrap();
+    assert!(page.device.dialogs().unwrap().dialog().is_some());
+    page.device.dialogs().unwrap().answer_dialog(DialogAnswer::Accept(None)).await.unwrap();
     page.truth::<u32>("log.length=0").await;
     page.aim(other).await;
     assert_eq!(page.truth::<Vec<u32>>("log").await.last(), Some(&0));
@@ -158,12 +160,14 @@ async fn leaving_a_draft_is_asked_for_history_and_accepted_for_open() {
     page.fill(name, "half written").await;
     let error = page
         .device
+        .navigator()
+        .unwrap()
         .navigate(&Navigation::Back, Leave::Ask, Duration::from_secs(10), &none)
         .await
         .unwrap_err();
     assert_eq!(error.code, ErrorCode::DialogOpen);
-    assert_eq!(page.device.dialog().unwrap().kind, "beforeunload");
-    page.device.answer_dialog(DialogAnswer::Dismiss).await.unwrap();
+    assert_eq!(page.device.dialogs().unwrap().dialog().unwrap().kind, "beforeunload");
+    page.device.dialogs().unwrap().answer_dialog(DialogAnswer::Dismiss).await.unwrap();
     assert_eq!(page.truth::<String>("document.title").await, "Draft");
     let url = page.site.url("/next");
     let arrived = page.go(&url).await;
@@ -183,9 +187,14 @@ async fn who_decides_to_stay_can_be_asked_again_at_once() {
     page.press(name).await;
     page.fill(name, "half written").await;
     for _ in 0..40 {
-        let reload = page.device.navigate(&Navigation::Reload, Leave::Ask, Duration::from_secs(10), &none);
+        let reload = page.device.navigator().unwrap().navigate(
+            &Navigation::Reload,
+            Leave::Ask,
+            Duration::from_secs(10),
+            &none,
+        );
         assert_eq!(reload.await.unwrap_err().code, ErrorCode::DialogOpen);
-        page.device.answer_dialog(DialogAnswer::Dismiss).await.unwrap();
+        page.device.dialogs().unwrap().answer_dialog(DialogAnswer::Dismiss).await.unwrap();
     }
     assert_eq!(page.truth::<String>("document.querySelector('input').value").await, "half written");
     page.close().await;

@@ -22,14 +22,50 @@ async fn history_and_reload() {
     let url = page.site.url("/two");
     assert_eq!(page.go(&url).await.title, "Two");
     let wait = Duration::from_secs(10);
-    let back = page.device.navigate(&Navigation::Back, Leave::Ask, wait, &none()).await.unwrap();
+    let back = page
+        .device
+        .navigator()
+        .unwrap()
+        .navigate(&Navigation::Back, Leave::Ask, wait, &none())
+        .await
+        .unwrap();
     assert_eq!((back.moved, back.title.as_str(), back.settled), (true, "One", true));
-    assert!(!page.device.navigate(&Navigation::Back, Leave::Ask, wait, &none()).await.unwrap().moved);
-    let forward = page.device.navigate(&Navigation::Forward, Leave::Ask, wait, &none()).await.unwrap();
+    assert!(
+        !page
+            .device
+            .navigator()
+            .unwrap()
+            .navigate(&Navigation::Back, Leave::Ask, wait, &none())
+            .await
+            .unwrap()
+            .moved
+    );
+    let forward = page
+        .device
+        .navigator()
+        .unwrap()
+        .navigate(&Navigation::Forward, Leave::Ask, wait, &none())
+        .await
+        .unwrap();
     assert_eq!((forward.moved, forward.title.as_str()), (true, "Two"));
-    assert!(!page.device.navigate(&Navigation::Forward, Leave::Ask, wait, &none()).await.unwrap().moved);
+    assert!(
+        !page
+            .device
+            .navigator()
+            .unwrap()
+            .navigate(&Navigation::Forward, Leave::Ask, wait, &none())
+            .await
+            .unwrap()
+            .moved
+    );
     page.truth::<u32>("window.mark=1").await;
-    let again = page.device.navigate(&Navigation::Reload, Leave::Ask, wait, &none()).await.unwrap();
+    let again = page
+        .device
+        .navigator()
+        .unwrap()
+        .navigate(&Navigation::Reload, Leave::Ask, wait, &none())
+        .await
+        .unwrap();
     assert_eq!((again.moved, again.title.as_str()), (true, "Two"));
     assert_eq!(page.truth::<Option<u32>>("window.mark??null").await, None);
     page.close().await;
@@ -51,7 +87,7 @@ async fn the_address_is_known_while_the_page_answers_nothing() {
     page.truth::<bool>("setTimeout(() => { for (const end = Date.now() + 3000; Date.now() < end;); }), true")
         .await;
     let asked = Instant::now();
-    assert_eq!(page.device.url().await.unwrap(), Some(at));
+    assert_eq!(page.device.navigator().unwrap().url().await.unwrap(), Some(at));
     assert!(asked.elapsed() < Duration::from_secs(2), "{:?}", asked.elapsed());
     assert_eq!(page.device.page().await.unwrap().unwrap().title, "Busy");
     page.close().await;
@@ -69,8 +105,13 @@ async fn addresses_that_lead_nowhere_say_why() {
         ("chrome://settings".to_owned(), ErrorCode::InvalidArgs, "chrome"),
     ] {
         let to = Navigation::To(what.clone());
-        let error =
-            page.device.navigate(&to, Leave::Ask, Duration::from_secs(10), &none()).await.unwrap_err();
+        let error = page
+            .device
+            .navigator()
+            .unwrap()
+            .navigate(&to, Leave::Ask, Duration::from_secs(10), &none())
+            .await
+            .unwrap_err();
         assert_eq!(error.code, code, "{what}: {error}");
         assert!(error.message.contains(words) && !error.hint.is_empty(), "{what}: {error}");
     }
@@ -84,11 +125,23 @@ async fn addresses_that_lead_nowhere_say_why() {
 async fn a_page_that_never_ends_is_there_but_not_settled() {
     let Some(mut page) = Page::show("<!doctype html>x").await else { return };
     let to = Navigation::To(page.site.url("/slow"));
-    let arrived = page.device.navigate(&to, Leave::Ask, Duration::from_secs(1), &none()).await.unwrap();
+    let arrived = page
+        .device
+        .navigator()
+        .unwrap()
+        .navigate(&to, Leave::Ask, Duration::from_secs(1), &none())
+        .await
+        .unwrap();
     assert_eq!((arrived.moved, arrived.settled, arrived.title.as_str()), (true, false, "Slow"));
     page.find(Role::Button, "Early").await;
     let to = Navigation::To(page.site.url("/never"));
-    let error = page.device.navigate(&to, Leave::Ask, Duration::from_secs(1), &none()).await.unwrap_err();
+    let error = page
+        .device
+        .navigator()
+        .unwrap()
+        .navigate(&to, Leave::Ask, Duration::from_secs(1), &none())
+        .await
+        .unwrap_err();
     assert_eq!(error.code, ErrorCode::Timeout);
     let url = page.site.url("/");
     assert!(page.go(&url).await.settled);
@@ -101,7 +154,12 @@ async fn opening_nothing_or_a_file_stays_where_one_was() {
     for (path, came) in [("/empty", "204"), ("/file", "hello.txt")] {
         page.device.notices().await.unwrap();
         let to = Navigation::To(page.site.url(path));
-        let gone = page.device.navigate(&to, Leave::Discard, Duration::from_secs(10), &none()).await;
+        let gone = page
+            .device
+            .navigator()
+            .unwrap()
+            .navigate(&to, Leave::Discard, Duration::from_secs(10), &none())
+            .await;
         let error = gone.unwrap_err();
         assert_eq!(error.code, ErrorCode::DeviceNotFound);
         assert!(error.message.contains(came) && !error.message.contains("error page"), "{error}");

@@ -216,7 +216,7 @@ async fn shapes_that_are_pressed_are_clickable() {
     let [x, y] = page
         .truth::<[f64; 2]>("(r => [r.x + r.width / 2, r.y + r.height / 2])(two.getBoundingClientRect())")
         .await;
-    assert_eq!(page.device.element_at(x, y).await.unwrap(), two);
+    assert_eq!(page.device.geometry().unwrap().element_at(x, y).await.unwrap(), two);
     // One that comes to listen later, in a drawing that was one picture so far.
     page.truth::<()>("void still.firstElementChild.addEventListener('click', () => log.push('late'))").await;
     let tree = page.capture().await;

@@ -6,10 +6,9 @@ use async_trait::async_trait;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use stickpin_device::{
-    Action, Aim, AimOptions, Arrived, CancellationToken, Capability, CaptureRequest, Captured, Device,
-    DeviceInfo, Dialog, DialogAnswer, Error, ErrorCode, Hit, Landed, Leave, Lifecycle, Located, Modifiers,
-    Moving, Navigation, Notice, Performed, Query, Result, SettleRequest, Settled, Shot, ShotRequest, Thing,
-    unsupported,
+    Action, Aim, AimOptions, CancellationToken, Capability, CaptureRequest, Captured, Device, DeviceInfo,
+    Error, ErrorCode, Geometry, Hit, Landed, Leave, Lifecycle, Located, Modifiers, Moving, Navigation,
+    Notice, Performed, Query, Result, SettleRequest, Settled, Shot, ShotRequest, Thing, unsupported,
 };
 use stickpin_tree::{Document, Handle, IdentityGrade, NodeSpec, Rect, Role, SurfaceId, Tree, TreeBuilder};
 
@@ -105,10 +104,6 @@ impl Device for Fake {
         self.well().map(|()| Aim { rect, point: rect.center(), hit: Hit::Target, pointed: false })
     }
 
-    async fn element_at(&mut self, _x: f64, _y: f64) -> Result<Option<Handle>> {
-        Ok(Some(BUTTON))
-    }
-
     async fn perform(&mut self, action: &Action, _cancel: &CancellationToken) -> Result<Performed> {
         self.well()?;
         self.note(match action {
@@ -130,20 +125,6 @@ impl Device for Fake {
         std::future::pending().await
     }
 
-    async fn navigate(
-        &mut self,
-        _to: &Navigation,
-        _leave: Leave,
-        _timeout: Duration,
-        _cancel: &CancellationToken,
-    ) -> Result<Arrived> {
-        Err(unsupported("fake", "go anywhere"))
-    }
-
-    async fn screenshot(&mut self, _request: ShotRequest) -> Result<Shot> {
-        Err(unsupported("fake", "take pictures"))
-    }
-
     async fn query(&mut self, _handle: Handle, _query: Query) -> Result<serde_json::Value> {
         Ok("OK".into())
     }
@@ -152,20 +133,27 @@ impl Device for Fake {
         self.well().map(|()| vec![Notice::Changed])
     }
 
-    fn dialog(&self) -> Option<Dialog> {
-        None
-    }
-
-    async fn answer_dialog(&mut self, _answer: DialogAnswer) -> Result<()> {
-        Err(unsupported("fake", "show dialogs"))
-    }
-
     fn lifecycle(&mut self) -> Option<&mut dyn Lifecycle> {
+        Some(self)
+    }
+
+    fn geometry(&mut self) -> Option<&mut dyn Geometry> {
         Some(self)
     }
 
     async fn close(&mut self) -> Result<()> {
         Ok(())
+    }
+}
+
+#[async_trait]
+impl Geometry for Fake {
+    async fn visible_rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
+        self.well().map(|()| vec![Some(self.area()); handles.len()])
+    }
+
+    async fn element_at(&mut self, _x: f64, _y: f64) -> Result<Option<Handle>> {
+        Ok(Some(BUTTON))
     }
 }
 
@@ -352,7 +340,7 @@ async fn two_devices_are_one_tree_and_an_act_goes_to_the_one_that_owns_its_eleme
     let performed = act(&mut whole, &Action::press(aim.point, Some(buttons[1]))).await.unwrap();
     assert_eq!(performed.chooser, Some(buttons[1]), "in the handles of the whole");
     assert_eq!(said(&log), ["b: locate with 1 of its own", "b: keyboard", "b: press OK"]);
-    assert_eq!(whole.element_at(10.0, 10.0).await.unwrap(), Some(buttons[0]));
+    assert_eq!(whole.geometry().unwrap().element_at(10.0, 10.0).await.unwrap(), Some(buttons[0]));
     assert_eq!(whole.rects(&buttons).await.unwrap().iter().flatten().count(), 2);
 }
 
@@ -406,9 +394,9 @@ async fn a_member_that_leaves_takes_its_elements_along_and_nobody_else() {
     act(&mut whole, &Action::press((210.0, 10.0), Some(there))).await.unwrap();
     let after = tree(&mut whole).await;
     assert!(before.find_handle(gone).is_some() && after.find_handle(gone).is_none());
-    assert_eq!(whole.parts.left_with(gone).unwrap(), r#"app "form", which has closed"#);
-    assert_eq!(whole.parts.left_with(Handle { scope: WHOLE, id: ROOT + 1 }), whole.parts.left_with(gone));
-    assert_eq!(whole.parts.asides(), [Notice::Left { what: Thing::App, name: "form".to_owned() }]);
+    assert_eq!(whole.parts.gone_with(gone).unwrap(), r#"app "form", which has closed"#);
+    assert_eq!(whole.parts.gone_with(Handle { scope: WHOLE, id: ROOT + 1 }), whole.parts.gone_with(gone));
+    assert_eq!(whole.parts.device_notices(), [Notice::Left { what: Thing::App, name: "form".to_owned() }]);
     // The name is free again, the number is not.
     let log = Log::default();
     whole.ground.coming.push(Fake::new("again", 0.0, &log));
@@ -464,11 +452,22 @@ async fn the_node_of_a_member_answers_for_it_and_the_whole_starts_others() {
     assert_eq!(attrs, serde_json::json!({ "name": "form 2", "x": 200.0 }));
     let (ready, cancel) = (Duration::ZERO, CancellationToken::new());
     let to = |what: &str| Navigation::To(what.to_owned());
-    let arrived = whole.navigate(&to("fake:c"), Leave::Ask, ready, &cancel).await.unwrap();
+    let arrived =
+        whole.navigator().unwrap().navigate(&to("fake:c"), Leave::Ask, ready, &cancel).await.unwrap();
     assert!(arrived.moved && !arrived.settled);
-    assert!(!whole.navigate(&to("fake:table"), Leave::Ask, ready, &cancel).await.unwrap().moved);
+    assert!(
+        !whole
+            .navigator()
+            .unwrap()
+            .navigate(&to("fake:table"), Leave::Ask, ready, &cancel)
+            .await
+            .unwrap()
+            .moved
+    );
     assert_eq!(tree(&mut whole).await.root().children().last().unwrap().name(), "new");
-    assert!(whole.navigate(&Navigation::Back, Leave::Ask, ready, &cancel).await.is_err());
+    assert!(
+        whole.navigator().unwrap().navigate(&Navigation::Back, Leave::Ask, ready, &cancel).await.is_err()
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -479,10 +478,10 @@ async fn a_change_of_the_whole_ends_a_wait_and_its_loss_is_an_error() {
     assert!(!whole.changed(Duration::from_millis(100), &cancel).await.unwrap());
     whole.ground.coming.push(Fake::new("c", 0.0, &log));
     assert!(whole.changed(Duration::from_millis(100), &cancel).await.unwrap());
-    whole.effects(wait, &cancel).await.unwrap();
+    whole.events().unwrap().wait_effect(wait, &cancel).await.unwrap();
     assert_eq!(whole.notices().await.unwrap().last().unwrap(), &came("form 3"));
     whole.ground.lost = true;
-    assert_eq!(whole.url().await.unwrap_err().code, ErrorCode::BackendLost);
+    assert_eq!(whole.navigator().unwrap().url().await.unwrap_err().code, ErrorCode::BackendLost);
     whole.close().await.unwrap();
     assert!(whole.ground.ended);
 }

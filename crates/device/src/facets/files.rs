@@ -48,7 +48,7 @@ pub trait Files: Send {
     ///
     /// # Errors
     /// As `perform`.
-    async fn dismiss(&mut self, _chooser: Handle) -> Result<Option<bool>> {
+    async fn close_chooser(&mut self, _chooser: Handle) -> Result<Option<bool>> {
         Ok(None)
     }
 }

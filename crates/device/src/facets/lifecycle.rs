@@ -27,11 +27,11 @@ pub trait Lifecycle: Send {
     /// Returns when reading the app ahead would spare the next command a reading: it changed since it was last read, and has
     /// come to rest. Waits for ever where the device does not read ahead, or need not. Called while no command has the
     /// session, and dropped as soon as one comes.
-    async fn rest(&mut self) {
+    async fn idle_for_readahead(&mut self) {
         std::future::pending().await
     }
 
-    /// Reads the app after [`Lifecycle::rest`], for a capture or `locate` that proves that nothing changed since. `watch` is
+    /// Reads the app after [`Lifecycle::idle_for_readahead`], for a capture or `locate` that proves that nothing changed since. `watch` is
     /// as in [`CaptureRequest`](crate::CaptureRequest). May be dropped where it takes long; what went wrong is for the next command to find.
     async fn read_ahead(&mut self, _watch: &[Handle]) {}
 
@@ -47,12 +47,12 @@ pub trait Lifecycle: Send {
 
     /// What became of the device itself since this was last asked, whoever acted on what: apps of it that have left, what
     /// it does without. It is said with whatever answer comes next. Does not wait.
-    fn asides(&mut self) -> Vec<Notice> {
+    fn device_notices(&mut self) -> Vec<Notice> {
         Vec::new()
     }
 
     /// What took an element along that is there no more, where that is known: `the app "zenity", which has closed`.
-    fn left_with(&self, _handle: Handle) -> Option<String> {
+    fn gone_with(&self, _handle: Handle) -> Option<String> {
         None
     }
 }

@@ -93,7 +93,7 @@ pub(crate) async fn choose(
 async fn fold(cx: &mut Cx, list: &Ready, opener: Handle, older: &[Handle]) {
     let _under_way = cx.under_way();
     let folded = match cx.device() {
-        Ok(device) => device.fold(opener, older).await,
+        Ok(device) => device.close_popup(opener, older).await,
         Err(e) => Err(e),
     };
     match folded {

@@ -133,7 +133,7 @@ async fn look_after(cx: &mut Cx, ready: Option<&Ready>, how: How, mut acted: Act
         acted.settled = Some(settled.settled);
         acted.still = settled.still.iter().map(ToString::to_string).collect();
     } else if how.receipt {
-        let effects = cx.device()?.effects(EFFECT, &cancel).await;
+        let effects = cx.device()?.wait_effect(EFFECT, &cancel).await;
         if !went_on(cx, &effects) {
             effects?;
         }

@@ -36,7 +36,7 @@ enum Acts {
 pub(crate) async fn boxes(cx: &mut Cx, tree: &Tree) -> Result<Vec<Placed>> {
     let shown = tree.nodes().filter(|&n| acts(n) && !n.is(States::HIDDEN));
     let (nodes, handles): (Vec<_>, Vec<_>) = shown.filter_map(|n| Some((n.id(), n.address()?))).unzip();
-    let rects = cx.device()?.rects_in_picture(&handles).await?;
+    let rects = cx.device()?.visible_rects(&handles).await?;
     let placed = nodes.into_iter().zip(handles).zip(rects);
     Ok(placed.filter_map(|((node, handle), rect)| Some(Placed { node, handle, rect: rect? })).collect())
 }
@@ -87,7 +87,7 @@ pub(crate) async fn pointed(cx: &mut Cx, x: f64, y: f64, reach: Reach, how: How)
         return Ok(first);
     }
     cx.envelope.pointed = true;
-    cx.device()?.point_at(first.point.0, first.point.1).await?;
+    cx.device()?.move_pointer(first.point.0, first.point.1).await?;
     let (now, still) = read_point(cx, x, y, how, is_drag).await?;
     if acts == still {
         return Ok(now);
@@ -268,7 +268,7 @@ async fn read_point(cx: &mut Cx, x: f64, y: f64, how: How, is_drag: bool) -> Res
 /// Where in the viewport a point of a picture is now: the page may have been scrolled since.
 async fn now_at(cx: &mut Cx, picture: Option<&Picture>, (x, y): (f64, f64)) -> Result<(f64, f64)> {
     let Some(picture) = picture else { return Ok((x, y)) };
-    let (right, down) = cx.device()?.scrolled().await?;
+    let (right, down) = cx.device()?.scroll_offset().await?;
     Ok((x - right + picture.scrolled.0, y - down + picture.scrolled.1))
 }
 

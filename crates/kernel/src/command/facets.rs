@@ -1,6 +1,9 @@
 //! What only some devices have, or `UNSUPPORTED`.
 
-use stickpin_device::{Clipboard, Device, Files, Result, Script, Tabs, Traffic, unsupported};
+use stickpin_device::{
+    Clipboard, Device, Dialogs, Files, Geometry, Navigator, Pictures, Result, Script, Tabs, Traffic,
+    unsupported,
+};
 
 macro_rules! facets {
     ($($name:ident: $facet:ident;)*) => {$(
@@ -16,6 +19,10 @@ macro_rules! facets {
 }
 
 facets! {
+    geometry: Geometry;
+    pictures: Pictures;
+    dialogs: Dialogs;
+    navigator: Navigator;
     tabs: Tabs;
     clipboard: Clipboard;
     files: Files;

@@ -83,31 +83,6 @@ impl Device for FakeDevice {
         Ok(Aim { rect, point: rect.center(), hit, pointed })
     }
 
-    async fn point_at(&mut self, _x: f64, _y: f64) -> Result<()> {
-        self.fake.call("point_at").await?;
-        let mut world = self.fake.world();
-        if let Some(mut hook) = world.on_pointer.take() {
-            hook(&mut world);
-        }
-        Ok(())
-    }
-
-    async fn fold(&mut self, _opener: Handle, _older: &[Handle]) -> Result<bool> {
-        self.fake.call("fold").await?;
-        self.fake.world().log.push("fold".to_owned());
-        Ok(true)
-    }
-
-    async fn scrolled(&mut self) -> Result<(f64, f64)> {
-        Ok((0.0, self.fake.world().scrolled))
-    }
-
-    async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
-        let world = self.fake.world();
-        let found = world.top(x, y);
-        Ok(found.map(|id| Handle { scope: 1, id }))
-    }
-
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
         self.fake.call("perform").await?;
         let mut down = false;
@@ -220,6 +195,113 @@ impl Device for FakeDevice {
         }
     }
 
+    async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
+        self.fake.call("query").await?;
+        match query {
+            Query::Html => Err(unsupported("fake", "show HTML")),
+            query => Ok(serde_json::json!(format!("{query:?} of {}", handle.id))),
+        }
+    }
+
+    async fn notices(&mut self) -> Result<Vec<Notice>> {
+        self.fake.call("notices").await?;
+        Ok(std::mem::take(&mut self.fake.world().notices))
+    }
+
+    fn files(&mut self) -> Option<&mut dyn Files> {
+        Some(self)
+    }
+
+    fn lifecycle(&mut self) -> Option<&mut dyn Lifecycle> {
+        Some(self)
+    }
+
+    fn geometry(&mut self) -> Option<&mut dyn Geometry> {
+        Some(self)
+    }
+
+    fn pictures(&mut self) -> Option<&mut dyn Pictures> {
+        Some(self)
+    }
+
+    fn dialogs(&mut self) -> Option<&mut dyn Dialogs> {
+        Some(self)
+    }
+
+    fn navigator(&mut self) -> Option<&mut dyn Navigator> {
+        Some(self)
+    }
+
+    fn popups(&mut self) -> Option<&mut dyn Popups> {
+        Some(self)
+    }
+
+    async fn close(&mut self) -> Result<()> {
+        self.fake.call("close").await?;
+        self.fake.world().closed += 1;
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Geometry for FakeDevice {
+    async fn visible_rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
+        let world = self.fake.world();
+        Ok(handles.iter().map(|h| world.has(h.id).then(|| world.rect(h.id))).collect())
+    }
+
+    async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
+        let world = self.fake.world();
+        let found = world.top(x, y);
+        Ok(found.map(|id| Handle { scope: 1, id }))
+    }
+
+    async fn move_pointer(&mut self, _x: f64, _y: f64) -> Result<()> {
+        self.fake.call("point_at").await?;
+        let mut world = self.fake.world();
+        if let Some(mut hook) = world.on_pointer.take() {
+            hook(&mut world);
+        }
+        Ok(())
+    }
+
+    async fn scroll_offset(&mut self) -> Result<(f64, f64)> {
+        Ok((0.0, self.fake.world().scrolled))
+    }
+}
+
+#[async_trait]
+impl Pictures for FakeDevice {
+    async fn screenshot(&mut self, _request: ShotRequest) -> Result<Shot> {
+        let mut image = crate::picture::image::Image::plain(200, 800, [250, 250, 250]);
+        // Two pixels for one of the viewport; what it reads is in the picture.
+        image.text(0, 700, &format!("{}", self.fake.world().outline.len()), [0, 0, 0]);
+        let area = Rect { x: 0.0, y: 0.0, width: 100.0, height: 400.0 };
+        let mut world = self.fake.world();
+        world.shots += 1;
+        if let Some(mut hook) = world.on_shot.take() {
+            hook(&mut world);
+        }
+        Ok(Shot { png: image.encode(crate::picture::image::Format::Png)?, area, scale: 2.0 })
+    }
+}
+
+#[async_trait]
+impl Dialogs for FakeDevice {
+    fn dialog(&self) -> Option<Dialog> {
+        self.fake.world().dialog.clone()
+    }
+
+    async fn answer_dialog(&mut self, answer: DialogAnswer) -> Result<()> {
+        let mut world = self.fake.world();
+        world.dialog = None;
+        world.log.push(format!("answer {answer:?}"));
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Navigator for FakeDevice {
     async fn navigate(
         &mut self,
         to: &Navigation,
@@ -235,56 +317,14 @@ impl Device for FakeDevice {
         world.log.push(format!("navigate {to:?}"));
         Ok(Arrived { moved: true, url: world.url.clone(), title: "Fake".to_owned(), settled: true })
     }
+}
 
-    async fn screenshot(&mut self, _request: ShotRequest) -> Result<Shot> {
-        let mut image = crate::picture::image::Image::plain(200, 800, [250, 250, 250]);
-        // Two pixels for one of the viewport; what it reads is in the picture.
-        image.text(0, 700, &format!("{}", self.fake.world().outline.len()), [0, 0, 0]);
-        let area = Rect { x: 0.0, y: 0.0, width: 100.0, height: 400.0 };
-        let mut world = self.fake.world();
-        world.shots += 1;
-        if let Some(mut hook) = world.on_shot.take() {
-            hook(&mut world);
-        }
-        Ok(Shot { png: image.encode(crate::picture::image::Format::Png)?, area, scale: 2.0 })
-    }
-
-    async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
-        self.fake.call("query").await?;
-        match query {
-            Query::Html => Err(unsupported("fake", "show HTML")),
-            query => Ok(serde_json::json!(format!("{query:?} of {}", handle.id))),
-        }
-    }
-
-    async fn notices(&mut self) -> Result<Vec<Notice>> {
-        self.fake.call("notices").await?;
-        Ok(std::mem::take(&mut self.fake.world().notices))
-    }
-
-    fn dialog(&self) -> Option<Dialog> {
-        self.fake.world().dialog.clone()
-    }
-
-    async fn answer_dialog(&mut self, answer: DialogAnswer) -> Result<()> {
-        let mut world = self.fake.world();
-        world.dialog = None;
-        world.log.push(format!("answer {answer:?}"));
-        Ok(())
-    }
-
-    fn files(&mut self) -> Option<&mut dyn Files> {
-        Some(self)
-    }
-
-    fn lifecycle(&mut self) -> Option<&mut dyn Lifecycle> {
-        Some(self)
-    }
-
-    async fn close(&mut self) -> Result<()> {
-        self.fake.call("close").await?;
-        self.fake.world().closed += 1;
-        Ok(())
+#[async_trait]
+impl Popups for FakeDevice {
+    async fn close_popup(&mut self, _opener: Handle, _older: &[Handle]) -> Result<bool> {
+        self.fake.call("fold").await?;
+        self.fake.world().log.push("fold".to_owned());
+        Ok(true)
     }
 }
 
@@ -294,7 +334,7 @@ impl Files for FakeDevice {
         Ok(self.fake.world().file_inputs.get(&handle.id).cloned())
     }
 
-    async fn dismiss(&mut self, chooser: Handle) -> Result<Option<bool>> {
+    async fn close_chooser(&mut self, chooser: Handle) -> Result<Option<bool>> {
         self.fake.world().log.push(format!("dismiss {}", chooser.id));
         Ok(self.fake.world().closes)
     }
@@ -302,7 +342,7 @@ impl Files for FakeDevice {
 
 #[async_trait]
 impl Lifecycle for FakeDevice {
-    async fn rest(&mut self) {
+    async fn idle_for_readahead(&mut self) {
         while !self.fake.world().rests {
             self.fake.changed.notified().await;
         }

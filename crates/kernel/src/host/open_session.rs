@@ -44,10 +44,11 @@ pub(crate) struct Live {
 
 impl Live {
     /// What readers may see without asking the device.
-    pub(crate) fn known(&self) -> Known {
+    pub(crate) fn known(&mut self) -> Known {
+        let dialog = self.device.dialog();
         let info = self.device.info();
         Known {
-            dialog: self.device.dialog(),
+            dialog,
             idle_timeout: self.idle_timeout,
             kind: info.kind,
             label: info.label.clone(),

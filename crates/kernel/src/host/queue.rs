@@ -156,7 +156,7 @@ async fn passed(until: Option<Instant>) {
 /// Returns when what is open is worth reading ahead.
 async fn rest(live: Option<&mut Live>) {
     match live.and_then(|live| live.device.lifecycle()) {
-        Some(life) => life.rest().await,
+        Some(life) => life.idle_for_readahead().await,
         None => std::future::pending().await,
     }
 }

@@ -1,6 +1,7 @@
 //! Where the app is: navigations, and tabs that come and go by themselves.
 
 use crate::command::context::Cx;
+use crate::command::facets::navigator;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use stickpin_device::{Arrived, Dispatched, ErrorCode, Leave, Navigation, Page, Result, TabEnd, TabEnded};
@@ -14,7 +15,7 @@ pub(crate) async fn go(cx: &mut Cx, to: &Navigation, leave: Leave, ready: Durati
     let before = cx.dispatched.swap(true, Ordering::Relaxed);
     let cancel = cx.cancel.clone();
     let under_way = cx.under_way();
-    let arrived = cx.device()?.navigate(to, leave, ready, &cancel).await;
+    let arrived = navigator(cx.device()?, "go anywhere else")?.navigate(to, leave, ready, &cancel).await;
     drop(under_way);
     match &arrived {
         Ok(at) => {
@@ -60,7 +61,7 @@ pub(crate) fn attend(cx: &mut Cx) -> Option<String> {
 /// Says what became of the device beside all acts, unless the receipt says it already.
 pub(crate) fn tell_asides(cx: &mut Cx) {
     let Ok(live) = cx.live() else { return };
-    let asides = live.device.lifecycle().map(|life| life.asides()).unwrap_or_default();
+    let asides = live.device.lifecycle().map(|life| life.device_notices()).unwrap_or_default();
     for line in asides.iter().filter_map(crate::observe::receipt::aside) {
         if !cx.envelope.receipt.iter().any(|told| told.text == line) {
             cx.warn(format!("Note: {line}."));

@@ -313,7 +313,7 @@ pub(crate) fn refused(cx: &mut Cx, fault: RefFault) -> Result<Error> {
         }
         RefFault::Ended { r#ref, reason, was, handle, now, warning, .. } => {
             let left = match handle.filter(|_| reason == EndReason::Gone) {
-                Some(handle) => cx.device()?.lifecycle().and_then(|life| life.left_with(handle)),
+                Some(handle) => cx.device()?.lifecycle().and_then(|life| life.gone_with(handle)),
                 None => None,
             };
             stale(cx, r#ref, reason, was, now, warning, left.as_deref())

@@ -1,6 +1,7 @@
 //! Waiting for the app, between looks that others may use.
 
 use crate::command::context::Cx;
+use std::pin::Pin;
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Moving, Result, SettleRequest};
 use tokio::time::Instant;
@@ -143,9 +144,9 @@ pub(crate) async fn pause(cx: &mut Cx, at_most: Duration, listen: Listen) -> Res
     let stop = cx.cancel.child_token();
     {
         let device = cx.device()?;
-        let mut changed = match listen {
+        let mut changed: Pin<Box<dyn Future<Output = Result<bool>> + Send + '_>> = match listen {
             Listen::Changes => device.changed(at_most, &stop),
-            Listen::News => device.news(at_most, &stop),
+            Listen::News => Box::pin(device.wait_event(at_most, &stop)),
         };
         tokio::select! {
             biased;

@@ -68,7 +68,7 @@ impl Recorder {
         let patience = Duration::from_secs(10);
         let cancel = CancellationToken::new();
         self.runtime
-            .block_on(self.device.navigate(&to, Leave::Discard, patience, &cancel))
+            .block_on(self.device.navigator().unwrap().navigate(&to, Leave::Discard, patience, &cancel))
             .map_err(|e| e.message)?;
         self.site.wait_ready()?;
         for before in &situation.before {

@@ -93,7 +93,7 @@ async fn the_title_is_asked_of_the_windows_alone_and_is_that_of_the_tree() {
         assert_eq!(tree.documents()[0].title, title.unwrap_or("Window"));
     }
     app.asked();
-    assert_eq!(device.url().await.unwrap().as_deref(), Some("linux:app"));
+    assert_eq!(device.navigator().unwrap().url().await.unwrap().as_deref(), Some("linux:app"));
     assert!(app.asked().is_empty(), "it is what was opened");
 
     let dir = tempfile::tempdir().unwrap();
@@ -201,7 +201,7 @@ async fn keys_go_to_no_window_that_the_app_has_closed() {
         |tree: &Tree| tree.nodes().any(|n| n.name() == "Sure?" && n.attr(Attr::Current).is_some());
     until(&mut device, "the dialog is active", is_active).await;
     // Nothing else is under the pointer that could get the keys.
-    device.point_at(1.0, 1.0).await.unwrap();
+    device.geometry().unwrap().move_pointer(1.0, 1.0).await.unwrap();
     // Until it goes on the display says that the dialog is there, and active.
     signal(manager, Signal::STOP);
     press(&mut device, "OK").await;

@@ -33,7 +33,12 @@ async fn every_link_of_every_app_leads_somewhere() {
             let to = Navigation::To(format!("sim:{app}{path}"));
             for _ in 0..2 {
                 // One screen fails on its first load.
-                let _ = b.device.navigate(&to, Leave::Ask, Duration::from_secs(5), &Default::default()).await;
+                let _ = b
+                    .device
+                    .navigator()
+                    .unwrap()
+                    .navigate(&to, Leave::Ask, Duration::from_secs(5), &Default::default())
+                    .await;
             }
             let tree = b.tree().await;
             assert_eq!(tree.root().document().url, format!("sim:{app}{path}"));

@@ -105,14 +105,30 @@ async fn documents_routes_and_history_are_told_apart_by_their_scope() {
     let (second, url) = scope(&b.tree().await);
     assert_eq!((second != first, url.as_str()), (true, "sim:t/b"));
     let none = Default::default();
-    let back = b.device.navigate(&Navigation::Back, Leave::Ask, Duration::from_secs(1), &none).await.unwrap();
+    let back = b
+        .device
+        .navigator()
+        .unwrap()
+        .navigate(&Navigation::Back, Leave::Ask, Duration::from_secs(1), &none)
+        .await
+        .unwrap();
     assert_eq!((back.moved, back.url.as_str(), back.settled), (true, "sim:t/?x=1", true));
     assert!(scope(&b.tree().await).0 != first, "going back to another document loads it anew");
-    let forward =
-        b.device.navigate(&Navigation::Forward, Leave::Ask, Duration::from_secs(1), &none).await.unwrap();
+    let forward = b
+        .device
+        .navigator()
+        .unwrap()
+        .navigate(&Navigation::Forward, Leave::Ask, Duration::from_secs(1), &none)
+        .await
+        .unwrap();
     assert_eq!(forward.title, "B");
-    let nowhere =
-        b.device.navigate(&Navigation::Forward, Leave::Ask, Duration::from_secs(1), &none).await.unwrap();
+    let nowhere = b
+        .device
+        .navigator()
+        .unwrap()
+        .navigate(&Navigation::Forward, Leave::Ask, Duration::from_secs(1), &none)
+        .await
+        .unwrap();
     assert!(!nowhere.moved);
     let urls: Vec<_> = b.device.notices().await.unwrap();
     assert!(urls.contains(&Notice::Navigated { url: "sim:t/b".into() }), "{urls:?}");
@@ -174,13 +190,13 @@ async fn a_confirm_stops_the_app_until_it_is_answered() {
     for (answer, expected) in [(DialogAnswer::Accept(None), "yes"), (DialogAnswer::Dismiss, "no")] {
         let mut b = Bench::app(head, view).await;
         b.press_named(Role::Button, "Go").await;
-        let dialog = b.device.dialog().unwrap();
+        let dialog = b.device.dialogs().unwrap().dialog().unwrap();
         assert_eq!((dialog.kind.as_str(), dialog.message.as_str()), ("confirm", "Sure?"));
         let blocked = b.device.capture(Default::default()).await.unwrap_err();
         assert_eq!(blocked.code, ErrorCode::DialogOpen);
-        b.device.answer_dialog(answer).await.unwrap();
-        assert_eq!((b.device.dialog(), b.probe.variable("x").as_str()), (None, expected));
-        let none = b.device.answer_dialog(DialogAnswer::Dismiss).await.unwrap_err();
+        b.device.dialogs().unwrap().answer_dialog(answer).await.unwrap();
+        assert_eq!((b.device.dialogs().unwrap().dialog(), b.probe.variable("x").as_str()), (None, expected));
+        let none = b.device.dialogs().unwrap().answer_dialog(DialogAnswer::Dismiss).await.unwrap_err();
         assert_eq!(none.code, ErrorCode::ElementNotFound);
     }
 }
@@ -189,8 +205,8 @@ async fn a_confirm_stops_the_app_until_it_is_answered() {
 async fn a_prompt_writes_its_answer() {
     let mut b = Bench::app("[state]\nx = ''\n", "h1 \"A\"").await;
     b.probe.run("prompt 'Name' 'Ada' into x").unwrap();
-    assert_eq!(b.device.dialog().unwrap().default, "Ada");
-    b.device.answer_dialog(DialogAnswer::Accept(Some("Eva".into()))).await.unwrap();
+    assert_eq!(b.device.dialogs().unwrap().dialog().unwrap().default, "Ada");
+    b.device.dialogs().unwrap().answer_dialog(DialogAnswer::Accept(Some("Eva".into()))).await.unwrap();
     assert_eq!(b.probe.variable("x"), "Eva");
 }
 
@@ -201,12 +217,16 @@ async fn leaving_a_guarded_page_is_asked_about() {
     b.fill(bio, "I paint.").await;
     let none = Default::default();
     let to = Navigation::To("sim:settings/".into());
-    let arrived = b.device.navigate(&to, Leave::Ask, Duration::from_secs(5), &none).await.unwrap();
-    assert_eq!((arrived.moved, b.device.dialog().unwrap().kind.as_str()), (false, "beforeunload"));
-    b.device.answer_dialog(DialogAnswer::Dismiss).await.unwrap();
+    let arrived =
+        b.device.navigator().unwrap().navigate(&to, Leave::Ask, Duration::from_secs(5), &none).await.unwrap();
+    assert_eq!(
+        (arrived.moved, b.device.dialogs().unwrap().dialog().unwrap().kind.as_str()),
+        (false, "beforeunload")
+    );
+    b.device.dialogs().unwrap().answer_dialog(DialogAnswer::Dismiss).await.unwrap();
     assert!(b.tree().await.root().document().url.ends_with("/draft"));
-    b.device.navigate(&to, Leave::Ask, Duration::from_secs(5), &none).await.unwrap();
-    b.device.answer_dialog(DialogAnswer::Accept(None)).await.unwrap();
+    b.device.navigator().unwrap().navigate(&to, Leave::Ask, Duration::from_secs(5), &none).await.unwrap();
+    b.device.dialogs().unwrap().answer_dialog(DialogAnswer::Accept(None)).await.unwrap();
     assert!(b.tree().await.root().document().url.ends_with("settings/"));
 }
 
@@ -214,9 +234,16 @@ async fn leaving_a_guarded_page_is_asked_about() {
 async fn a_flaky_screen_fails_first_and_then_takes_its_time() {
     let mut b = Bench::open("sim:settings").await;
     let (to, none) = (Navigation::To("sim:settings/slow".into()), Default::default());
-    let error = b.device.navigate(&to, Leave::Ask, Duration::from_secs(5), &none).await.unwrap_err();
+    let error = b
+        .device
+        .navigator()
+        .unwrap()
+        .navigate(&to, Leave::Ask, Duration::from_secs(5), &none)
+        .await
+        .unwrap_err();
     assert_eq!(error.code, ErrorCode::DeviceNotFound);
-    let arrived = b.device.navigate(&to, Leave::Ask, Duration::from_secs(5), &none).await.unwrap();
+    let arrived =
+        b.device.navigator().unwrap().navigate(&to, Leave::Ask, Duration::from_secs(5), &none).await.unwrap();
     assert!(arrived.moved && arrived.settled);
     assert!(b.text().await.contains("\"Watch\""), "arrival waits for what is still being loaded");
     assert_eq!(b.probe.now_ms(), 250 + 600);

@@ -149,8 +149,11 @@ async fn faults_come_between_the_look_and_the_act_and_only_once() {
     let mut b = Bench::open(&open("dialog-on-press")).await;
     let target = b.find(Role::Button, name).await;
     let done = b.press(target).await;
-    assert_eq!((done.landed, b.device.dialog().unwrap().kind.as_str()), (Landed::Confirmed, "confirm"));
-    b.device.answer_dialog(stickpin_device::DialogAnswer::Accept(None)).await.unwrap();
+    assert_eq!(
+        (done.landed, b.device.dialogs().unwrap().dialog().unwrap().kind.as_str()),
+        (Landed::Confirmed, "confirm")
+    );
+    b.device.dialogs().unwrap().answer_dialog(stickpin_device::DialogAnswer::Accept(None)).await.unwrap();
     assert!(b.text().await.contains("Enter your email address."));
 
     let mut b = Bench::open(&open("navigate-in-flight")).await;
@@ -204,20 +207,27 @@ fn size(png: &[u8]) -> (u32, u32) {
 #[tokio::test]
 async fn pictures_show_the_viewport_one_element_or_the_whole_page() {
     let mut b = Bench::open("sim:settings/reach").await;
-    let shot = b.device.screenshot(ShotRequest::default()).await.unwrap();
+    let shot = b.device.pictures().unwrap().screenshot(ShotRequest::default()).await.unwrap();
     assert_eq!(
         (size(&shot.png), shot.area),
         ((1280, 800), Rect { x: 0.0, y: 0.0, width: 1280.0, height: 800.0 })
     );
-    let full = b.device.screenshot(ShotRequest { of: None, full: true }).await.unwrap();
+    let full = b.device.pictures().unwrap().screenshot(ShotRequest { of: None, full: true }).await.unwrap();
     assert!(size(&full.png).1 > 3000);
     let below = b.find(Role::Button, "Far below").await;
-    let one = b.device.screenshot(ShotRequest { of: Some(below), full: false }).await.unwrap();
+    let one =
+        b.device.pictures().unwrap().screenshot(ShotRequest { of: Some(below), full: false }).await.unwrap();
     assert_eq!(one.area, b.device.rects(&[below]).await.unwrap()[0].unwrap());
     let outside = b.find(Role::Button, "Outside").await;
-    let error = b.device.screenshot(ShotRequest { of: Some(outside), full: false }).await.unwrap_err();
+    let error = b
+        .device
+        .pictures()
+        .unwrap()
+        .screenshot(ShotRequest { of: Some(outside), full: false })
+        .await
+        .unwrap_err();
     assert_eq!(error.code, ErrorCode::ElementOffscreen);
     // The picture is of what is there: it changes with it.
-    let again = b.device.screenshot(ShotRequest::default()).await.unwrap();
+    let again = b.device.pictures().unwrap().screenshot(ShotRequest::default()).await.unwrap();
     assert!(again.png != shot.png, "the page was scrolled");
 }

@@ -199,8 +199,8 @@ async fn a_bare_point_presses_what_is_there() {
     let mut b = Bench::open("sim:settings/reach").await;
     let free = b.find(Role::Button, "Free").await;
     let point = b.device.aim(free, AimOptions::default()).await.unwrap().point;
-    assert_eq!(b.device.element_at(point.0, point.1).await.unwrap(), Some(free));
-    assert_eq!(b.device.element_at(-5.0, 5.0).await.unwrap(), None);
+    assert_eq!(b.device.geometry().unwrap().element_at(point.0, point.1).await.unwrap(), Some(free));
+    assert_eq!(b.device.geometry().unwrap().element_at(-5.0, 5.0).await.unwrap(), None);
     let done = b.press_at(point, None).await.unwrap();
     assert_eq!(done.landed, Landed::Unknown);
     assert_eq!(b.received().last().unwrap(), "press button Free");

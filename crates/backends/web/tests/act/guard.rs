@@ -80,7 +80,7 @@ async fn press_on_replaced_record_is_stopped_unseen() {
 async fn record_replaced_after_pointer_arrival_is_never_hit() {
     let Some(mut page) = Page::show(ROWS).await else { return };
     for delay in [0, 1, 2, 3, 4, 6, 8, 12, 20] {
-        page.device.point_at(900.0, 600.0).await.unwrap();
+        page.device.geometry().unwrap().move_pointer(900.0, 600.0).await.unwrap();
         page.fresh().await;
         page.run(&format!("once('pointermove',{delay},()=>show(4))")).await;
         let (target, point) = page.aim_guarding(DELETE, ROW).await;

@@ -30,10 +30,10 @@ async fn what_says_that_it_is_expanded_is_pressed_again() {
         onEscape(document,'page',()=>{{}})</script>"
     );
     let Some((mut page, city)) = opened(&body, Role::Button).await else { return };
-    assert!(page.device.fold(city, &[]).await.unwrap());
+    assert!(page.device.popups().unwrap().close_popup(city, &[]).await.unwrap());
     assert_eq!(page.log().await, ["click city", "click city", "closed list"]);
     // There is nothing left to close.
-    assert!(!page.device.fold(city, &[]).await.unwrap());
+    assert!(!page.device.popups().unwrap().close_popup(city, &[]).await.unwrap());
     assert_eq!(page.log().await.len(), 3);
     page.close().await;
 }
@@ -67,7 +67,7 @@ async fn escape_closes_the_list_and_not_what_it_is_in() {
     for (open, close) in around {
         let body = field_in(open, close);
         let Some((mut page, city)) = opened(&body, Role::Combobox).await else { return };
-        assert!(page.device.fold(city, &[]).await.unwrap(), "{open}");
+        assert!(page.device.popups().unwrap().close_popup(city, &[]).await.unwrap(), "{open}");
         assert_eq!(page.log().await, ["click city", "Escape at city", "closed list"], "{open}");
         assert!(page.truth::<bool>("around.checkVisibility()").await, "{open}");
         // The next Escape is a person's, and does what it does.
@@ -84,7 +84,7 @@ async fn a_list_that_takes_the_focus_gets_escape_where_a_press_only_opens_anothe
           document.body.insertAdjacentHTML('beforeend','<ul role=listbox id=list tabindex=-1><li role=option>One</ul>');list.focus()};
         onEscape(document,'page',()=>{list.remove();say(city,false)})</script>";
     let Some((mut page, city)) = opened(body, Role::Button).await else { return };
-    assert!(page.device.fold(city, &[]).await.unwrap());
+    assert!(page.device.popups().unwrap().close_popup(city, &[]).await.unwrap());
     assert_eq!(page.log().await, ["click city", "click city", "Escape at page"]);
     assert!(page.truth::<bool>("!document.querySelector('ul')").await);
     page.close().await;
@@ -97,10 +97,10 @@ async fn nothing_is_sent_for_what_is_not_open_or_was_there_before() {
         <script>onEscape(document,'page',()=>{})</script>";
     let Some((mut page, city)) = opened(body, Role::Button).await else { return };
     let old = page.find(Role::ListBox, "Old").await;
-    assert!(!page.device.fold(city, &[old]).await.unwrap());
+    assert!(!page.device.popups().unwrap().close_popup(city, &[old]).await.unwrap());
     // A list that came by itself, and the focus is with something else.
     page.truth::<bool>("(document.body.insertAdjacentHTML('beforeend','<ul role=listbox><li role=option>New</ul><input id=other>'),other.focus(),true)").await;
-    assert!(!page.device.fold(city, &[old]).await.unwrap());
+    assert!(!page.device.popups().unwrap().close_popup(city, &[old]).await.unwrap());
     assert_eq!(page.log().await, ["click city"]);
     page.close().await;
 }
@@ -115,7 +115,7 @@ async fn a_list_in_a_frame_is_closed_as_well() {
     page.until("frames[0]?.document.readyState==='complete'").await;
     let city = page.find(Role::Combobox, "City").await;
     page.press(city).await;
-    assert!(page.device.fold(city, &[]).await.unwrap());
+    assert!(page.device.popups().unwrap().close_popup(city, &[]).await.unwrap());
     assert_eq!(
         page.truth::<Vec<String>>("frames[0].log").await,
         ["click city", "Escape at city", "closed list"]
@@ -126,7 +126,7 @@ async fn a_list_in_a_frame_is_closed_as_well() {
         "(document.body.insertAdjacentHTML('beforeend','<input id=other>'),other.focus(),true)",
     )
     .await;
-    assert!(!page.device.fold(city, &[]).await.unwrap());
+    assert!(!page.device.popups().unwrap().close_popup(city, &[]).await.unwrap());
     assert!(page.log().await.is_empty());
     page.close().await;
 }

@@ -100,7 +100,7 @@ async fn a_viewport_is_1280_by_800_unless_another_one_is_asked_for() {
     other.close().await.unwrap();
     let request = OpenRequest { viewport: None, ..request(&dir, "about:blank") };
     let mut device = provider().start(&request).await.unwrap();
-    let shot = device.screenshot(ShotRequest::default()).await.unwrap();
+    let shot = device.pictures().unwrap().screenshot(ShotRequest::default()).await.unwrap();
     assert_eq!((shot.area.width, shot.area.height), (1280.0, 800.0));
     device.close().await.unwrap();
 }

@@ -239,7 +239,10 @@ async fn elements_in_nested_frames_are_pressed_and_filled() {
     let field = page.find(Role::TextBox, "Name").await;
     assert_eq!(page.fill(field, "Ada").await.value.as_deref(), Some("Ada"));
     let aim = page.aim(button).await;
-    assert_eq!(page.device.element_at(aim.point.0, aim.point.1).await.unwrap(), Some(button));
+    assert_eq!(
+        page.device.geometry().unwrap().element_at(aim.point.0, aim.point.1).await.unwrap(),
+        Some(button)
+    );
     let rects = page.device.rects(&[button]).await.unwrap();
     assert!(rects[0].unwrap().contains(aim.point.0, aim.point.1));
     page.close().await;
@@ -331,10 +334,10 @@ async fn the_pointer_comes_to_stand_on_a_point() {
     let html = "<!doctype html><body style='margin:0'><div id=box style='width:200px;height:100px'>x</div><script>log=[];
         box.onmouseenter=e=>log.push('enter '+e.clientX+' '+e.isTrusted)</script>";
     let Some(mut page) = Page::show(html).await else { return };
-    page.device.point_at(50.0, 50.0).await.unwrap();
+    page.device.geometry().unwrap().move_pointer(50.0, 50.0).await.unwrap();
     assert_eq!(page.log().await, ["enter 50 true"]);
     page.truth::<serde::de::IgnoredAny>("document.body.style.height='3000px',scrollTo(0,300)").await;
-    assert_eq!(page.device.scrolled().await.unwrap(), (0.0, 300.0));
+    assert_eq!(page.device.geometry().unwrap().scroll_offset().await.unwrap(), (0.0, 300.0));
     page.close().await;
 }
 

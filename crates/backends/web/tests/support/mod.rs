@@ -87,6 +87,8 @@ impl Page {
     pub async fn go(&mut self, url: &str) -> Arrived {
         let to = Navigation::To(url.to_owned());
         self.device
+            .navigator()
+            .unwrap()
             .navigate(&to, Leave::Discard, Duration::from_secs(10), &CancellationToken::new())
             .await
             .unwrap()

@@ -7,6 +7,7 @@ use crate::api::spec::{Effect, Lane, Spec};
 use crate::command::args::How;
 use crate::command::context::Cx;
 use crate::command::definition::{Command, Time};
+use crate::command::facets;
 use crate::observe::waiting::Patience;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -128,7 +129,7 @@ async fn answer(cx: &mut Cx, answer: DialogAnswer, patience: Duration) -> Result
     };
     cx.dispatching();
     let under_way = cx.under_way();
-    cx.device()?.answer_dialog(answer).await?;
+    facets::dialogs(cx.device()?, "answer dialogs")?.answer_dialog(answer).await?;
     drop(under_way);
     // The act that was held up goes on: this is what comes of it.
     let how = How { receipt: true, ..How::default() };

@@ -69,7 +69,7 @@ impl Drag {
     async fn aimed(&self, cx: &mut Cx) -> Result<(Ready, Ready, (f64, f64))> {
         let how = self.how();
         let before = match &self.destination {
-            Target::Point { .. } => cx.device()?.scrolled().await?,
+            Target::Point { .. } => cx.device()?.scroll_offset().await?,
             _ => (0.0, 0.0),
         };
         // The destination first: aiming at the source may scroll again, and the source is what is pressed.
@@ -81,7 +81,7 @@ impl Drag {
                 let (mut x, mut y) = (*x, *y);
                 // A point of a picture is followed by itself.
                 if points::pictured(cx)?.is_none() {
-                    let (right, down) = cx.device()?.scrolled().await?;
+                    let (right, down) = cx.device()?.scroll_offset().await?;
                     (x, y) = (x - right + before.0, y - down + before.1);
                 }
                 let words = std::mem::take(&mut destination.words);

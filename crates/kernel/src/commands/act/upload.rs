@@ -216,7 +216,7 @@ fn dropped(
 /// Closes a chooser that was opened for files that it does not take; the error, with what became of it.
 async fn let_go(cx: &mut Cx, chooser: Handle, e: Error) -> Result<Error> {
     let under_way = cx.under_way();
-    let closed = crate::command::facets::files(cx.device()?, TAKE)?.dismiss(chooser).await;
+    let closed = crate::command::facets::files(cx.device()?, TAKE)?.close_chooser(chooser).await;
     drop(under_way);
     if let Err(why) = &closed {
         tracing::debug!("a file chooser was not closed: {why}");

@@ -6,6 +6,7 @@ use crate::api::spec::Spec;
 use crate::api::target::Target;
 use crate::command::context::Cx;
 use crate::command::definition::Command;
+use crate::command::facets;
 use crate::host::pictures::{Mark, PageShown, Picture, Placed};
 use crate::host::private_dir;
 use crate::observe::{capture, resolve};
@@ -111,7 +112,7 @@ impl Command for Screenshot {
         };
         let request = ShotRequest { of, full: self.full };
         let (tree, shot, boxes) = still(cx, request).await?;
-        let scrolled = cx.device()?.scrolled().await?;
+        let scrolled = cx.device()?.scroll_offset().await?;
         let longest = self.max_px.unwrap_or(LONGEST);
         let taken_at = Image::size(&shot.png)?;
         let (size, shrunk) = fitted(taken_at, longest);
@@ -214,7 +215,7 @@ pub(super) async fn still(cx: &mut Cx, request: ShotRequest) -> Result<(Arc<Tree
     loop {
         let tree = capture::look(cx, Origin::Look).await?;
         let before = points::boxes(cx, &tree).await?;
-        let shot = cx.device()?.screenshot(request.clone()).await?;
+        let shot = facets::pictures(cx.device()?, "take pictures")?.screenshot(request.clone()).await?;
         let mut after = points::boxes(cx, &tree).await?;
         if before == after || round == ROUNDS {
             let stood: BTreeMap<_, _> = before.iter().map(|b| (b.node, b.rect)).collect();

@@ -7,6 +7,7 @@ use crate::api::spec::{Effect, Spec};
 use crate::command::args::Given;
 use crate::command::context::Cx;
 use crate::command::definition::Command;
+use crate::command::facets;
 use crate::commands::read::get::page;
 use crate::commands::read::snapshot::{Outlined, Snapshot};
 use crate::commands::session::open::values::{ContextRule, StaleRefs, Viewport};
@@ -265,7 +266,11 @@ impl Open {
             return Err(fixed_at_launch(flag, &self.what));
         }
         if let Some(Viewport(width, height)) = self.viewport {
-            match cx.device()?.resize(width, height).await {
+            let resized = match facets::geometry(cx.device()?, "change the size of its viewport") {
+                Ok(geometry) => geometry.resize(width, height).await,
+                Err(e) => Err(e),
+            };
+            match resized {
                 Err(e) if e.code == ErrorCode::Unsupported => {
                     return Err(fixed_at_launch("--viewport", &self.what));
                 }

@@ -1,0 +1,94 @@
+//! Where things are on the surface, and what is at a point of it.
+
+use crate::device::{Device, unsupported};
+use crate::error::{Error, ErrorCode, Result};
+use async_trait::async_trait;
+use stickpin_tree::{Handle, Rect};
+
+/// Points and sizes of the viewport, in CSS pixels.
+#[async_trait]
+pub trait Geometry: Send {
+    /// Returns the boxes of elements for a picture: as [`Device::rects`], and `None` also for what is known to lie behind
+    /// another window.
+    ///
+    /// # Errors
+    /// As `capture`.
+    async fn visible_rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>>;
+
+    /// Returns the innermost element at a point of the viewport; `None` outside or where nothing is.
+    ///
+    /// # Errors
+    /// As `capture`.
+    async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>>;
+
+    /// Moves the pointer to a point of the viewport and lets the app react (a frame). Where there is no pointer nothing
+    /// happens.
+    ///
+    /// # Errors
+    /// As `capture`.
+    async fn move_pointer(&mut self, _x: f64, _y: f64) -> Result<()> {
+        Ok(())
+    }
+
+    /// Returns how far the whole surface is scrolled, right and down.
+    ///
+    /// # Errors
+    /// As `capture`.
+    async fn scroll_offset(&mut self) -> Result<(f64, f64)> {
+        Ok((0.0, 0.0))
+    }
+
+    /// Changes the size of the viewport.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED` where it is fixed.
+    async fn resize(&mut self, _width: u32, _height: u32) -> Result<()> {
+        Err(Error::new(ErrorCode::Unsupported, "the size of this viewport is fixed"))
+    }
+}
+
+impl dyn Device + '_ {
+    /// Calls [`Geometry::visible_rects`]; [`Device::rects`] where the device has no geometry.
+    ///
+    /// # Errors
+    /// As `capture`.
+    pub async fn visible_rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
+        match self.geometry() {
+            Some(geometry) => geometry.visible_rects(handles).await,
+            None => self.rects(handles).await,
+        }
+    }
+
+    /// Calls [`Geometry::element_at`].
+    ///
+    /// # Errors
+    /// `UNSUPPORTED` where the device has no geometry, and as `capture`.
+    pub async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
+        match self.geometry() {
+            Some(geometry) => geometry.element_at(x, y).await,
+            None => Err(unsupported(self.info().kind, "say what is at a point")),
+        }
+    }
+
+    /// Calls [`Geometry::move_pointer`]; does nothing where the device has no geometry.
+    ///
+    /// # Errors
+    /// As `capture`.
+    pub async fn move_pointer(&mut self, x: f64, y: f64) -> Result<()> {
+        match self.geometry() {
+            Some(geometry) => geometry.move_pointer(x, y).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Calls [`Geometry::scroll_offset`]; nothing is scrolled where the device has no geometry.
+    ///
+    /// # Errors
+    /// As `capture`.
+    pub async fn scroll_offset(&mut self) -> Result<(f64, f64)> {
+        match self.geometry() {
+            Some(geometry) => geometry.scroll_offset().await,
+            None => Ok((0.0, 0.0)),
+        }
+    }
+}
