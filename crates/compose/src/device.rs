@@ -157,6 +157,7 @@ impl<G: Ground> Device for Composed<G> {
                 }
                 Query::Text => Ok(part.name.as_str().into()),
                 Query::Html => Err(unsupported(self.ground.info().kind, "show the markup of an element")),
+                _ => Err(unsupported(self.ground.info().kind, "answer such a question")),
             };
         }
         let answer = self.parts.device(number, G::NAME)?.query(own, query).await;

@@ -22,17 +22,9 @@ impl Way {
     #[must_use]
     pub fn of(action: &Action) -> Self {
         match *action {
-            Action::Press { point, target, .. } => target.map_or(Self::Point(point), Self::Element),
-            Action::Drag { from, source, .. } => source.map_or(Self::Point(from), Self::Element),
-            Action::Fill { target, .. }
-            | Action::Select { target, .. }
-            | Action::Choose { target, .. }
-            | Action::Upload { target, .. }
-            | Action::Drop { target, .. } => Self::Element(target),
-            Action::Type { target, .. } | Action::Scroll { target, .. } => {
-                target.map_or(Self::Keys, Self::Element)
-            }
-            Action::Key { .. } => Self::Keys,
+            Action::Press { point, target: None, .. } => Self::Point(point),
+            Action::Drag { from, source: None, .. } => Self::Point(from),
+            _ => action.targets().first().map_or(Self::Keys, |target| Self::Element(*target)),
         }
     }
 }
@@ -47,20 +39,11 @@ pub(crate) fn ends_elsewhere(action: &Action, part: u64) -> Option<Handle> {
 
 /// Returns an input in the handles of a member; what is of another member it is not told.
 pub(crate) fn for_part(action: &Action, part: u64) -> Action {
-    let own = |handle: Option<Handle>| handle.map(inner).filter(|(of, _)| *of == part).map(|(_, own)| own);
     let mut action = action.clone();
-    match &mut action {
-        Action::Press { target, .. } | Action::Type { target, .. } | Action::Scroll { target, .. } => {
-            *target = own(*target);
-        }
-        Action::Drag { source, target, .. } => (*source, *target) = (own(*source), own(*target)),
-        Action::Fill { target, .. }
-        | Action::Select { target, .. }
-        | Action::Choose { target, .. }
-        | Action::Upload { target, .. }
-        | Action::Drop { target, .. } => *target = inner(*target).1,
-        Action::Key { .. } => {}
-    }
+    action.retain_targets(|handle| {
+        let (of, own) = inner(handle);
+        (of == part).then_some(own)
+    });
     action
 }
 

@@ -75,6 +75,7 @@ pub struct Shot {
 
 /// Something about an element that is not in the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Query {
     /// All attributes, as an object.
     Attrs,

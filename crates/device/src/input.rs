@@ -205,6 +205,7 @@ pub fn is_plain(button: Button, count: u8, modifiers: Modifiers, hold: Duration)
 
 /// One input.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Action {
     /// Press and release at a point that was aimed at.
     Press {
@@ -320,6 +321,24 @@ impl Action {
             | Self::Upload { target, .. }
             | Self::Drop { target, .. } => vec![*target],
             Self::Key { .. } => Vec::new(),
+        }
+    }
+
+    /// Replaces each element that the action is for; one that becomes none is dropped where the action can do without.
+    pub fn retain_targets(&mut self, replace: impl Fn(Handle) -> Option<Handle>) {
+        match self {
+            Self::Press { target, .. } | Self::Type { target, .. } | Self::Scroll { target, .. } => {
+                *target = target.and_then(replace);
+            }
+            Self::Drag { source, target, .. } => {
+                (*source, *target) = (source.and_then(&replace), target.and_then(&replace));
+            }
+            Self::Fill { target, .. }
+            | Self::Select { target, .. }
+            | Self::Choose { target, .. }
+            | Self::Upload { target, .. }
+            | Self::Drop { target, .. } => *target = replace(*target).unwrap_or(*target),
+            Self::Key { .. } => {}
         }
     }
 }

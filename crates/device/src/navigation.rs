@@ -23,6 +23,7 @@ pub struct Settled {
 
 /// What still moves in an app.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Moving {
     /// A request without an answer: `GET "/api"`.
     Request(String),

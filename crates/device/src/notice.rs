@@ -10,6 +10,7 @@ const KIND: usize = 16;
 /// Something that was seen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
+#[non_exhaustive]
 pub enum Notice {
     /// The UI changed.
     Changed,

@@ -63,6 +63,7 @@ pub trait Provider: Send + Sync + fmt::Debug {
 
 /// An option of `open` that only some providers read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OpenOption {
     /// [`OpenRequest::headed`].
     Headed,

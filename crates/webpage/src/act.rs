@@ -11,7 +11,7 @@ pub mod screenshot;
 
 use crate::read::page::Page;
 use crate::read::together::Announced;
-use stickpin_device::{Action, CancellationToken, Performed, Result, Ticket};
+use stickpin_device::{Action, CancellationToken, Performed, Result, Ticket, unsupported};
 
 /// Sends one input. `prepared`: of the aim at its target.
 ///
@@ -36,5 +36,6 @@ pub async fn carry_out(
         Action::Choose { point, target } => files::choose_files(page, *point, *target, cancel).await,
         Action::Upload { target, files } => files::upload(page, *target, files).await,
         Action::Drop { point, target, files } => files::drop_files(page, *point, *target, files).await,
+        _ => Err(unsupported("web", "send such an input")),
     }
 }

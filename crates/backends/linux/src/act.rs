@@ -22,7 +22,7 @@ use crate::model::roles::number as n;
 use crate::model::{Interfaces, Object};
 use std::time::Instant;
 use stickpin_device::{
-    Action, CancellationToken, Dispatched, Error, ErrorCode, Landed, Performed, Result, is_plain,
+    Action, CancellationToken, Dispatched, Error, ErrorCode, Landed, Performed, Result, is_plain, unsupported,
 };
 use stickpin_tree::{Handle, quote};
 
@@ -85,6 +85,7 @@ pub(crate) async fn act(
         Action::Upload { target, files } => upload::give_files(device, *target, files, cancel).await,
         // What takes a drop does not say so.
         Action::Drop { .. } => Ok(Performed::default()),
+        _ => Err(unsupported("linux", "send such an input")),
     }
 }
 

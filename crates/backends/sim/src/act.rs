@@ -153,9 +153,7 @@ impl SimDevice {
                 let moved = sim.input().scroll_to(&mark, before + dy);
                 Ok(Performed { moved, ..done(Landed::Confirmed) })
             }
-            Action::Choose { .. } | Action::Upload { .. } | Action::Drop { .. } => {
-                Err(stickpin_device::unsupported("sim", "take files"))
-            }
+            _ => Err(stickpin_device::unsupported("sim", "take files")),
         }
     }
 }

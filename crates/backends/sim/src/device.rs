@@ -302,7 +302,7 @@ impl Device for SimDevice {
     async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
         let sim = self.shared.free()?;
         let at = capture::find(&sim, &self.addresses, handle).ok_or_else(Self::gone)?;
-        Ok(query::answer(sim.dom(), at, &query))
+        query::answer(sim.dom(), at, &query)
     }
 
     async fn notices(&mut self) -> Result<Vec<Notice>> {

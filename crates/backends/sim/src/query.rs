@@ -3,12 +3,12 @@
 use crate::app::dom::Dom;
 use crate::app::words::{attr_name, markup_states};
 use serde_json::{Map, Value};
-use stickpin_device::Query;
+use stickpin_device::{Query, Result, unsupported};
 use stickpin_tree::{Role, States, quote};
 
 /// Answers a question about the element at a position.
-pub(crate) fn answer(dom: &Dom, at: usize, query: &Query) -> Value {
-    match query {
+pub(crate) fn answer(dom: &Dom, at: usize, query: &Query) -> Result<Value> {
+    Ok(match query {
         Query::Attrs => {
             attributes(dom, at).into_iter().map(|(k, v)| (k, Value::String(v))).collect::<Map<_, _>>().into()
         }
@@ -18,7 +18,8 @@ pub(crate) fn answer(dom: &Dom, at: usize, query: &Query) -> Value {
             markup(dom, at, &mut out);
             out.into()
         }
-    }
+        _ => return Err(unsupported("sim", "answer such a question")),
+    })
 }
 
 fn attributes(dom: &Dom, at: usize) -> Vec<(String, String)> {

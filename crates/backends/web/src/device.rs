@@ -14,6 +14,7 @@ use stickpin_device::{
     Action, Aim, AimOptions, CancellationToken, Capability, CaptureRequest, Captured, Clipboard, Device,
     DeviceInfo, Dialogs, Events, Files, Geometry, Lifecycle, Located, Navigator, Notice, Page, Performed,
     Pictures, Popups, Prepared, Query, Result, Script, SettleRequest, Settled, Tabs, Ticket, Traffic,
+    unsupported,
 };
 use stickpin_devtools::Client;
 use stickpin_tree::{Handle, IdentityGrade, Rect};
@@ -149,6 +150,7 @@ impl Device for WebDevice {
             Query::Attrs => "attrs",
             Query::Html => "html",
             Query::Text => "text",
+            _ => return Err(unsupported("web", "answer such a question")),
         };
         let answer: Box<RawValue> = self.web.page.tab.call(&world, function, (id,)).await?;
         match serde_json::from_str(answer.get()).map_err(corrupt)? {

@@ -113,6 +113,7 @@ impl Default for Render {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the words say it")]
+#[non_exhaustive]
 pub enum Format {
     #[default]
     Text,
@@ -123,6 +124,7 @@ pub enum Format {
 /// How much the envelope says (`--detail`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub enum Detail {
     /// Without the tree: only the list of refs.
     Digest,
@@ -195,6 +197,7 @@ impl Response {
 /// Refs that a response issued, renewed or ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct RefsEnvelope {
     /// The generation that issued refs belong to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -223,6 +226,7 @@ fn is_false(value: &bool) -> bool {
 /// The standing of a target.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct RefDetail {
     /// The ref without pin.
     pub body: String,

@@ -175,6 +175,7 @@ impl Device for FakeDevice {
                 let names = file_names(files);
                 world.input(Some(target.id), format!("drop {} {names}", target.id));
             }
+            _ => performed.handled = false,
         }
         Ok(performed)
     }

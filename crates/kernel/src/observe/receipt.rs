@@ -66,6 +66,8 @@ pub(crate) fn lines(notices: &[Notice], changed: bool, effects: Vec<String>) -> 
             Notice::Downloaded { path } => {
                 (5, format!("downloaded {}", quote_whole(&path.display().to_string())))
             }
+            // Nothing that this version has words for.
+            _ => continue,
         };
         if !weighed.contains(&line) {
             weighed.push(line);
