@@ -101,10 +101,16 @@ async fn attempt(cx: &mut Cx, target: &Target, reach: Reach, how: How) -> Result
                 ready.forced = aim::insist(cx, refusal, &prepared.aim, &place, reach, how).await?;
             }
             if prepared.aim.hit == Hit::Unknown {
-                cx.warn(format!(
-                    "{} was not checked for overlap: this device cannot tell what is on top.",
+                let unchecked = format!(
+                    "{} was not checked for overlap: this device cannot tell what is on top",
                     found.words()
-                ));
+                );
+                if how.strict {
+                    return Err(Error::new(ErrorCode::Unsupported, unchecked).hint(
+                        "stickpin screenshot shows what is there; without --strict the input is sent",
+                    ));
+                }
+                cx.warn(format!("{unchecked}."));
             }
             // What the device noted is of the element as it told it.
             let ticket = prepared.ticket;

@@ -129,6 +129,8 @@ pub(crate) struct How {
     pub(crate) allow_changed: bool,
     /// Send the input whatever is in its way.
     pub(crate) force: bool,
+    /// Send nothing where the device cannot tell what is in the way.
+    pub(crate) strict: bool,
     /// Wait for quiet after the act, at most so long, and show what changed.
     pub(crate) settle: Option<Duration>,
     /// Report what was seen since the act.
@@ -136,21 +138,14 @@ pub(crate) struct How {
 }
 
 impl How {
-    /// From the arguments that `acting!` adds.
-    pub(crate) fn new(
-        settle: Option<Settle>,
-        allow_changed: bool,
-        force: bool,
-        timeout: Option<u64>,
-        receipt: Option<Receipt>,
-    ) -> Self {
+    /// How to act with these arguments, without the flags that loosen or tighten the checks.
+    pub(crate) fn new(settle: Option<Settle>, timeout: Option<u64>, receipt: Option<Receipt>) -> Self {
         Self {
             timeout: Duration::from_millis(timeout.unwrap_or(0)),
             timed: timeout.is_some(),
-            allow_changed,
-            force,
             settle: settle.and_then(Settle::cap),
             receipt: receipt.unwrap_or_default() == Receipt::On,
+            ..Self::default()
         }
     }
 
@@ -188,6 +183,9 @@ macro_rules! acting {
             /// else at the point; the answer says what was in the way.
             #[serde(default, skip_serializing_if = "std::ops::Not::not")]
             force: bool,
+            /// Send nothing where the device has no hit test and cannot tell whether something lies over the target.
+            #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+            strict: bool,
             /// Wait so many milliseconds for the target to become actionable; the command ends 2 s later at most.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             #[schemars(extend("x-placeholder" = "MS"))]
@@ -200,7 +198,12 @@ macro_rules! acting {
 
         impl $name {
             fn how(&self) -> $crate::command::args::How {
-                $crate::command::args::How::new(self.settle, self.allow_changed, self.force, self.timeout, self.receipt)
+                $crate::command::args::How {
+                    allow_changed: self.allow_changed,
+                    force: self.force,
+                    strict: self.strict,
+                    ..$crate::command::args::How::new(self.settle, self.timeout, self.receipt)
+                }
             }
         }
     };

@@ -904,3 +904,22 @@ async fn a_device_without_a_hit_test_acts_and_says_that_nothing_was_checked_for_
     b.fake.world().on_pointer = Some(Box::new(|w| w.replace("Save", "Delete")));
     assert_eq!(b.fails("press", json!({ "target": "@e1" })).await.0, "STALE_REF");
 }
+
+#[tokio::test(start_paused = true)]
+async fn strict_act_without_a_hit_test_sends_nothing() {
+    let b = Bench::open("button \"Save\" #2\ntextbox \"Name\" #3\n").await;
+    b.ok("press", json!({ "target": "@e1", "strict": true })).await;
+    b.fake.world().blind = true;
+    b.fake.world().log.clear();
+    for (command, input) in [
+        ("press", json!({ "target": "@e1", "strict": true })),
+        ("hover", json!({ "target": "@e1", "strict": true, "force": true })),
+        ("fill", json!({ "target": "@e2", "text": "Ada", "strict": true })),
+        ("form", json!({ "fields": ["@e2=Ada"], "strict": true })),
+    ] {
+        let (code, r) = b.fails(command, input).await;
+        assert_eq!(code, "UNSUPPORTED", "{command}");
+        assert!(text(&r).contains("was not checked for overlap"), "{command}: {}", text(&r));
+    }
+    assert_eq!(b.fake.world().log, Vec::<String>::new());
+}

@@ -30,7 +30,7 @@ pub(crate) struct Key {
 
 impl Key {
     fn how(&self) -> How {
-        How::new(self.settle, false, false, None, self.receipt)
+        How::new(self.settle, None, self.receipt)
     }
 }
 

@@ -92,7 +92,7 @@ pub(crate) struct Scrolled {
 
 impl Scroll {
     fn how(&self) -> How {
-        How::new(self.settle, false, false, None, self.receipt)
+        How::new(self.settle, None, self.receipt)
     }
 
     fn action(&self, target: Option<stickpin_tree::Handle>, amount: f64) -> Action {
