@@ -6,12 +6,10 @@ use crate::fault::Fault;
 use crate::keymap::Keymap;
 use hashbrown::HashMap;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 use x11rb::connection::Connection as _;
 use x11rb::protocol::Event;
-use x11rb::protocol::shm;
 use x11rb::protocol::xinput::DeviceId;
 use x11rb::protocol::xproto::{
     AtomEnum, ChangeWindowAttributesAux, ConnectionExt as _, CreateWindowAux, EventMask, GetPropertyReply,
@@ -39,7 +37,6 @@ pub struct Display {
     pub(crate) keymap: Option<Keymap>,
     pub(crate) spares: Spares,
     pub(crate) clipboard: Clipboard,
-    pub(crate) shared: Option<Shared>,
     /// Answers to pings of windows: what was sent along.
     pub(crate) pongs: Vec<u32>,
     pub(crate) pinged: u32,
@@ -72,14 +69,6 @@ impl Spares {
     }
 }
 
-/// Memory that the server writes pictures to.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) segment: shm::Seg,
-    pub(crate) memory: File,
-    pub(crate) size: usize,
-}
-
 impl Display {
     /// Makes our window, and asks for what is told: about windows on the root, about the clipboard on ours.
     pub(crate) fn new(conn: RustConnection, screen: usize) -> Result<Self, Fault> {
@@ -103,7 +92,6 @@ impl Display {
             keymap: None,
             spares: Spares::default(),
             clipboard: Clipboard::default(),
-            shared: None,
             pongs: Vec::new(),
             pinged: 0,
             managed: false,

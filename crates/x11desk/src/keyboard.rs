@@ -36,7 +36,7 @@ fn modifier(keymap: &Keymap, sym: u32) -> Result<u8, Fault> {
 
 /// The table by which apps read keys. That of a keyboard of our own is made the same: the modifiers that it holds come
 /// from there, and a new keyboard begins with the layout of the server, not with that of the person.
-fn table(d: &mut Display) -> Result<Keymap, Fault> {
+pub(crate) fn table(d: &mut Display) -> Result<Keymap, Fault> {
     // A change of the table is told by an event, that of the person's beside ours is not.
     d.handle_events()?;
     let own = d.has_seat();
@@ -106,7 +106,7 @@ fn plan(d: &mut Display, keymap: &Keymap, syms: &[u32]) -> Result<Vec<Stroke>, F
         out.push(stroke);
     }
     if !lent.is_empty() {
-        note_spares(d)?;
+        spares::note_lent(d)?;
         for (code, sym) in lent {
             mean(d, code, sym)?;
         }
@@ -194,7 +194,7 @@ pub(crate) fn restore_spares(d: &mut Display) -> Result<(), Fault> {
         return Ok(());
     }
     unlend(d, lent.values().copied())?;
-    note_spares(d)?;
+    spares::note_lent(d)?;
     d.sync()
 }
 
@@ -211,39 +211,10 @@ pub(crate) fn remove_leftovers(d: &Display) -> Result<(), Fault> {
     }
     tracing::debug!(?left, "keys that were left with a meaning");
     unlend(d, left.iter().copied())?;
-    spares::note_lent(d, &[])
+    spares::note_lent(d)
 }
 
 /// Takes the meaning from keys that had none.
 fn unlend(d: &Display, mut codes: impl Iterator<Item = u8>) -> Result<(), Fault> {
     codes.try_for_each(|code| mean(d, code, NO_SYMBOL))
-}
-
-/// Writes down which keys are lent, and by whom: what a crash leaves is put back by the next one.
-fn note_spares(d: &Display) -> Result<(), Fault> {
-    let ours: Vec<u8> = d.spares.lent.values().copied().collect();
-    spares::note_lent(d, &ours)
-}
-
-/// Makes two keys change places on the keyboard, as another layout has them.
-#[cfg(test)]
-pub(crate) fn swap(d: &mut Display, one: char, other: char) -> Result<(), Fault> {
-    let keymap = table(d)?;
-    let code = |c| keymap.find(keymap::of_char(c), 0, false).expect("a key").code;
-    let (one, other) = (code(one), code(other));
-    let width = keymap.width;
-    let syms = |code: u8| &keymap.syms[usize::from(code - keymap.first) * width..][..width];
-    for (code, as_if) in [(one, other), (other, one)] {
-        d.conn.change_keyboard_mapping(1, code, width as u8, syms(as_if))?;
-    }
-    d.keymap = None;
-    d.sync()
-}
-
-/// Keys without a meaning, as they are now.
-#[cfg(test)]
-pub(crate) fn spares(d: &mut Display) -> Result<Vec<u8>, Fault> {
-    d.keymap = None;
-    d.sync()?;
-    Ok(table(d)?.spares())
 }

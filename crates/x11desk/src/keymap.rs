@@ -6,35 +6,8 @@ pub(super) const NO_SYMBOL: u32 = 0;
 /// The keysym of AltGr.
 pub(super) const LEVEL3: u32 = 0xfe03;
 
-/// Names of `KeyboardEvent.key` with the keysyms of X11 (keysymdef.h).
-const NAMED: &[(&str, u32)] = &[
-    ("Enter", 0xff0d),
-    ("Tab", 0xff09),
-    ("Backspace", 0xff08),
-    ("Delete", 0xffff),
-    ("Escape", 0xff1b),
-    ("ArrowUp", 0xff52),
-    ("ArrowDown", 0xff54),
-    ("ArrowLeft", 0xff51),
-    ("ArrowRight", 0xff53),
-    ("Home", 0xff50),
-    ("End", 0xff57),
-    ("PageUp", 0xff55),
-    ("PageDown", 0xff56),
-    ("Insert", 0xff63),
-    ("Shift", 0xffe1),
-    ("Control", 0xffe3),
-    ("Alt", 0xffe9),
-    // The key with the logo: what browsers call Meta.
-    ("Meta", 0xffeb),
-    ("CapsLock", 0xffe5),
-    ("ContextMenu", 0xff67),
-    ("NumLock", 0xff7f),
-    ("ScrollLock", 0xff14),
-    ("Pause", 0xff13),
-    ("PrintScreen", 0xff61),
-    ("AltGraph", LEVEL3),
-];
+/// Names of `KeyboardEvent.key` with the keysyms of X11, one to a line.
+const NAMED: &str = include_str!("keymap/keysyms.txt");
 
 /// The keysym of F1; the others follow.
 const F1: u32 = 0xffbe;
@@ -45,7 +18,10 @@ pub(crate) fn named(name: &str) -> Option<u32> {
     if let (Some(c), None) = (chars.next(), chars.next()) {
         return Some(of_char(c));
     }
-    let listed = NAMED.iter().find(|(known, _)| *known == name).map(|&(_, sym)| sym);
+    let mut names =
+        NAMED.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(' '));
+    let listed =
+        names.find(|(known, _)| *known == name).and_then(|(_, sym)| u32::from_str_radix(sym, 16).ok());
     let number = || name.strip_prefix('F')?.parse::<u32>().ok().filter(|n| (1..=24).contains(n));
     listed.or_else(|| Some(F1 + number()? - 1))
 }

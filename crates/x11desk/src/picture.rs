@@ -1,14 +1,10 @@
-//! Pictures of the screen: through shared memory (MIT-SHM with a descriptor of ours, no mapping), else as the answer to
-//! a request.
+//! Pictures of the screen.
 
-use crate::display::{Display, Shared};
+use crate::display::Display;
 use crate::fault::Fault;
-use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
-use std::os::unix::fs::FileExt;
 use stickpin_device::rgb;
 use stickpin_tree::Rect;
 use x11rb::connection::Connection;
-use x11rb::protocol::shm::{self, ConnectionExt as _};
 use x11rb::protocol::xproto::{ConnectionExt, ImageFormat, ImageOrder};
 
 /// Bytes of a pixel as servers of today have it.
@@ -91,16 +87,8 @@ fn byte_of(mask: u32, order: ImageOrder) -> Option<usize> {
 pub fn take(d: &mut Display, area: Rect) -> Result<Option<Picture>, Fault> {
     let Some((x, y, width, height)) = pixels(area, d.size()) else { return Ok(None) };
     let places = layout(d)?;
-    let raw = match through_memory(d, x, y, width, height) {
-        Ok(raw) => raw,
-        Err(Fault::Refused(why)) => {
-            tracing::debug!("no shared memory: {why}");
-            let all = u32::MAX;
-            d.conn.get_image(ImageFormat::Z_PIXMAP, d.root, x, y, width, height, all)?.reply()?.data
-        }
-        Err(lost) => return Err(lost),
-    };
-    Ok(Some(Picture { x, y, width, height, rgb: rgb(&raw, places) }))
+    let image = d.conn.get_image(ImageFormat::Z_PIXMAP, d.root, x, y, width, height, u32::MAX)?.reply()?;
+    Ok(Some(Picture { x, y, width, height, rgb: rgb(&image.data, places) }))
 }
 
 /// Where red, green and blue stand in a pixel.
@@ -116,41 +104,6 @@ fn layout(d: &Display) -> Result<[usize; 3], Fault> {
         (usize::from(format.bits_per_pixel) == 8 * PIXEL).then_some(places)
     });
     found.ok_or_else(|| Fault::Refused("pictures: its pixels are not of 32 bits with 8 per colour".into()))
-}
-
-fn through_memory(d: &mut Display, x: i16, y: i16, width: u16, height: u16) -> Result<Vec<u8>, Fault> {
-    let size = usize::from(width) * usize::from(height) * PIXEL;
-    let shared = match d.shared.take().filter(|shared| shared.size >= size) {
-        Some(shared) => shared,
-        None => attach(d)?,
-    };
-    let format = u8::from(ImageFormat::Z_PIXMAP);
-    let taken = d.conn.shm_get_image(d.root, x, y, width, height, u32::MAX, format, shared.segment, 0)?;
-    taken.reply()?;
-    let mut raw = vec![0; size];
-    let read = shared.memory.read_exact_at(&mut raw, 0);
-    d.shared = Some(shared);
-    read.map_err(|e| Fault::Refused(format!("shared memory: {e}")))?;
-    Ok(raw)
-}
-
-/// Memory for the whole screen.
-fn attach(d: &Display) -> Result<Shared, Fault> {
-    let refused = |why: &dyn std::fmt::Display| Fault::Refused(format!("shared memory: {why}"));
-    if !d.has_extension(shm::X11_EXTENSION_NAME)? {
-        return Err(refused(&"there is no such extension"));
-    }
-    let version = d.conn.shm_query_version()?.reply()?;
-    if (version.major_version, version.minor_version) < (1, 2) {
-        return Err(refused(&"it takes no descriptors"));
-    }
-    let size = usize::from(d.size().0) * usize::from(d.size().1) * PIXEL;
-    let memory = memfd_create("stickpin", MemfdFlags::CLOEXEC).map_err(|e| refused(&e))?;
-    ftruncate(&memory, size as u64).map_err(|e| refused(&e))?;
-    let theirs = memory.try_clone().map_err(|e| refused(&e))?;
-    let segment = d.conn.generate_id()?;
-    d.conn.shm_attach_fd(segment, theirs, false)?.check()?;
-    Ok(Shared { segment, memory: memory.into(), size })
 }
 
 #[cfg(test)]

@@ -75,19 +75,6 @@ pub fn is_held(d: &Display) -> Result<bool, Fault> {
     Ok(seat::is_taken(ours.reply()?.status) || core)
 }
 
-/// Where the pointer is.
-#[cfg(test)]
-pub(crate) fn place(d: &Display) -> Result<(f64, f64), Fault> {
-    let at = d.conn.query_pointer(d.root)?.reply()?;
-    Ok((f64::from(at.root_x), f64::from(at.root_y)))
-}
-
-/// What our keyboard and pointer hold down, modifiers and buttons as one mask; without our own, those of the person.
-#[cfg(test)]
-pub(crate) fn held_down(d: &Display) -> Result<u16, Fault> {
-    Ok(d.conn.query_pointer(d.root)?.reply()?.mask.into())
-}
-
 /// Lets go of whatever button of ours is still down.
 pub(crate) fn release_all(d: &Display) -> Result<(), Fault> {
     let mask = u16::from(d.conn.query_pointer(d.root)?.reply()?.mask);

@@ -295,12 +295,6 @@ impl Private {
         Poll::Pending
     }
 
-    /// What runs here and bears the mark: apps, services, what they started.
-    #[cfg(test)]
-    pub(crate) fn processes(&self) -> Vec<Process> {
-        self.record.mark.as_deref().map(Process::marked).unwrap_or_default()
-    }
-
     /// Ends everything that runs here and removes the folders.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use x11rb::protocol::xinput::{
 use x11rb::protocol::xproto::{GrabMode, GrabStatus, Window as WindowId};
 
 /// How our devices are called; the id of our window follows.
-const NAME: &str = "stickpin-";
+pub(crate) const NAME: &str = "stickpin-";
 
 /// What names all master devices at once (XInput 2, XIAllMasterDevices).
 const ALL_MASTERS: DeviceId = 1;
@@ -61,7 +61,7 @@ pub(crate) fn take(d: &mut Display) -> Result<(), Fault> {
     Ok(())
 }
 
-fn add_master(d: &Display, name: String) -> Result<(), Fault> {
+pub(crate) fn add_master(d: &Display, name: String) -> Result<(), Fault> {
     let name = name.into_bytes();
     // Eight bytes and the name, counted in fours.
     let len = (8 + name.len()).div_ceil(4);
@@ -72,7 +72,7 @@ fn add_master(d: &Display, name: String) -> Result<(), Fault> {
 }
 
 /// The master devices of ours and of those before us.
-fn masters(d: &Display) -> Result<Vec<(DeviceId, DeviceType, WindowId)>, Fault> {
+pub(crate) fn masters(d: &Display) -> Result<Vec<(DeviceId, DeviceType, WindowId)>, Fault> {
     let devices = d.conn.xinput_xi_query_device(ALL_MASTERS)?.reply()?;
     let masters = devices.infos.iter();
     Ok(masters.filter_map(|d| Some((d.deviceid, d.type_, owner(&d.name)?))).collect())
@@ -149,28 +149,6 @@ pub(crate) fn focus(d: &Display, window: WindowId) -> Result<(), Fault> {
 pub(crate) fn focused(d: &Display) -> Result<Option<WindowId>, Fault> {
     let Some(seat) = d.seat else { return Ok(None) };
     Ok(Some(d.conn.xinput_xi_get_focus(seat.keyboard)?.reply()?.focus))
-}
-
-/// How many pointers of ours there are, whoever has them.
-#[cfg(test)]
-pub(crate) fn count(d: &Display) -> Result<usize, Fault> {
-    d.conn.xinput_xi_query_version(2, 2)?.reply()?;
-    Ok(masters(d)?.iter().filter(|m| m.1 == DeviceType::MASTER_POINTER).count())
-}
-
-/// Ends the connection as the end of the process would, with nothing put back.
-#[cfg(test)]
-pub(crate) fn vanish(d: &Display) -> Result<(), Fault> {
-    d.sync()?;
-    rustix::net::shutdown(d.conn.stream(), rustix::net::Shutdown::Both)
-        .map_err(|e| Fault::Lost(e.to_string()))
-}
-
-/// A pointer of a process that is gone.
-#[cfg(test)]
-pub(crate) fn leave_behind(d: &Display) -> Result<(), Fault> {
-    d.conn.xinput_xi_query_version(2, 2)?.reply()?;
-    add_master(d, format!("{NAME}7fffff0"))
 }
 
 #[cfg(test)]

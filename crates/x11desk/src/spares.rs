@@ -18,14 +18,14 @@ pub(crate) fn lent(d: &Display) -> Result<Vec<(WindowId, u8)>, Fault> {
 }
 
 /// Notes the keys that we lend, beside those of others who live.
-pub(crate) fn note_lent(d: &Display, ours: &[u8]) -> Result<(), Fault> {
+pub(crate) fn note_lent(d: &Display) -> Result<(), Fault> {
     let mut all = Vec::new();
     for (owner, code) in lent(d)? {
         if d.lives(owner)? {
             all.extend([owner, u32::from(code)]);
         }
     }
-    all.extend(ours.iter().flat_map(|&code| [d.own, u32::from(code)]));
+    all.extend(d.spares.lent.values().flat_map(|&code| [d.own, u32::from(code)]));
     let name = d.atoms.STICKPIN_SPARES;
     d.conn.change_property32(PropMode::REPLACE, d.root, name, AtomEnum::CARDINAL, &all)?;
     Ok(())

@@ -17,9 +17,10 @@ pub struct Extents {
 }
 
 /// Whether a person could see a window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Presence {
     /// It is on the screen, if nothing lies over it.
+    #[default]
     Shown,
     /// It is minimised.
     Minimised,
@@ -28,7 +29,7 @@ pub enum Presence {
 }
 
 /// A top-level window.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Window {
     /// The app's own window.
     pub id: WindowId,
@@ -60,20 +61,7 @@ impl Window {
     /// A window that is shown, without anything around it.
     #[must_use]
     pub fn new(id: WindowId, title: &str, area: Rect) -> Self {
-        Self {
-            id,
-            frame: id,
-            pid: None,
-            title: title.to_owned(),
-            area,
-            shadow: Extents::default(),
-            decoration: Extents::default(),
-            presence: Presence::Shown,
-            popup: false,
-            modal: false,
-            transient_for: None,
-            active: false,
-        }
+        Self { id, frame: id, title: title.to_owned(), area, ..Self::default() }
     }
 
     /// What a person takes for the window, without the decoration of the window manager.

@@ -3,7 +3,7 @@
 use crate::display::{Display, PROPERTY, numbers, pixel};
 use crate::fault::Fault;
 use crate::window::{Extents, Presence, Window};
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use stickpin_tree::Rect;
 use x11rb::connection::Connection;
 use x11rb::cookie::Cookie;
@@ -55,7 +55,7 @@ pub fn all(d: &mut Display) -> Result<Vec<Window>, Fault> {
     let desktop = d.of_root(d.atoms._NET_CURRENT_DESKTOP)?;
     let framed = managed.iter().filter_map(|&id| Some((id, frame_of(d, id, &tops)?)));
     let mut frames: Vec<(WindowId, WindowId)> = framed.collect();
-    let mut popups = Vec::new();
+    let mut popups = HashSet::new();
     for (&top, (attributes, geometry)) in tops.iter().zip(asked) {
         // Gone meanwhile.
         let (Ok(attributes), Ok(geometry)) = (attributes.reply(), geometry.reply()) else { continue };
@@ -63,13 +63,13 @@ pub fn all(d: &mut Display) -> Result<Vec<Window>, Fault> {
         let seen =
             attributes.map_state == MapState::VIEWABLE && attributes.class == WindowClass::INPUT_OUTPUT;
         if !holds_managed && seen && geometry.width > 1 && geometry.height > 1 {
-            popups.push((top, attributes.override_redirect));
+            popups.extend(attributes.override_redirect.then_some(top));
             frames.push((top, top));
         }
     }
     let mut windows = describe(d, &frames, desktop)?;
     for window in &mut windows {
-        window.popup = popups.iter().any(|&(id, popup)| id == window.id && popup);
+        window.popup = popups.contains(&window.id);
         window.active = Some(window.id) == active;
     }
     windows.sort_by_key(|window| tops.iter().position(|&top| top == window.frame));

@@ -1,11 +1,11 @@
 //! Pointer, keys, windows, pictures and clipboard on a real server, by what another client received.
 
 use super::window::TestWindow;
-use super::{address, connect, desktop, soon};
+use super::{address, connect, desktop, probes, soon};
 use crate::focus::Sent;
 use crate::{
-    Presence, Private, Window, X11, clipboard, focus, keyboard, picture, pings, pointer, seat,
-    window_manager, windows,
+    Presence, Private, Window, X11, clipboard, focus, keyboard, picture, pings, pointer, window_manager,
+    windows,
 };
 use stickpin_device::{Button, Modifiers};
 use stickpin_tree::Rect;
@@ -199,7 +199,7 @@ async fn the_pointer_goes_where_it_is_sent_and_presses_there() {
         keyboard::hold(d, Modifiers { control: true, ..Modifiers::default() }, false)?;
         pointer::wheel(d, 0, 2)?;
         pings::await_delivery(d, id)?;
-        pointer::place(d)
+        probes::pointer_place(d)
     });
     assert_eq!(at.await.unwrap(), (x + 20.0, y + 30.0));
     // It has all been received by now: nothing has to be waited for.
@@ -266,7 +266,7 @@ async fn lent_keys_are_given_back() {
     let Some(stage) = Stage::new().await else { return };
     let spares = |x11: &X11| {
         let x11 = x11.clone();
-        async move { x11.run(keyboard::spares).await.unwrap() }
+        async move { x11.run(probes::spare_keys).await.unwrap() }
     };
     let before = spares(&stage.x11).await;
     stage.x11.run(|d| keyboard::type_text(d, &['東', '京'])).await.unwrap();
@@ -409,10 +409,10 @@ async fn on_a_shared_display_the_pointer_is_our_own() {
     }
     assert_eq!(read(received), "ours");
     // The person's pointer has not moved.
-    assert_eq!(stage.x11.run(|d| pointer::place(d)).await.unwrap(), (5.0, 6.0));
+    assert_eq!(stage.x11.run(|d| probes::pointer_place(d)).await.unwrap(), (5.0, 6.0));
     let masters = |x11: &X11| {
         let x11 = x11.clone();
-        async move { x11.run(|d| seat::count(d)).await.unwrap() }
+        async move { x11.run(|d| probes::count_seats(d)).await.unwrap() }
     };
     assert_eq!(masters(&stage.x11).await, 1);
     drop(ours);
@@ -430,7 +430,7 @@ async fn on_a_shared_display_the_pointer_is_our_own() {
 #[tokio::test]
 async fn on_a_shared_display_text_is_typed_by_the_layout_of_the_person() {
     let Some(stage) = Stage::new().await else { return };
-    let spares = || stage.x11.run(keyboard::spares);
+    let spares = || stage.x11.run(probes::spare_keys);
     let before = spares().await.unwrap();
     let ours = X11::connect(address(&stage.private, true), soon()).await.unwrap();
     assert!(ours.run(|d| Ok(d.has_seat())).await.unwrap());
@@ -447,7 +447,7 @@ async fn on_a_shared_display_text_is_typed_by_the_layout_of_the_person() {
         assert_eq!(count.await.unwrap(), text.chars().count());
         assert_eq!(read(stage.window.received()), text, "swapped: {swapped}");
         // The person takes another layout while we are there.
-        stage.x11.run(|d| keyboard::swap(d, 'y', 'z')).await.unwrap();
+        stage.x11.run(|d| probes::swap_keys(d, 'y', 'z')).await.unwrap();
     }
     // What was lent of their keyboard they get back.
     drop(ours);
@@ -465,10 +465,10 @@ async fn on_a_shared_display_text_is_typed_by_the_layout_of_the_person() {
 async fn a_pointer_that_a_crash_left_is_removed() {
     let Some(stage) = Stage::new().await else { return };
     // Of a window that there never was.
-    stage.x11.run(|d| seat::leave_behind(d)).await.unwrap();
-    assert_eq!(stage.x11.run(|d| seat::count(d)).await.unwrap(), 1);
+    stage.x11.run(|d| probes::leave_seat_behind(d)).await.unwrap();
+    assert_eq!(stage.x11.run(|d| probes::count_seats(d)).await.unwrap(), 1);
     let next = X11::connect(address(&stage.private, true), soon()).await.unwrap();
-    assert_eq!(next.run(|d| seat::count(d)).await.unwrap(), 1, "its own only");
+    assert_eq!(next.run(|d| probes::count_seats(d)).await.unwrap(), 1, "its own only");
     drop(next);
     stage.end().await;
 }
@@ -478,7 +478,7 @@ async fn a_pointer_that_a_crash_left_is_removed() {
 #[tokio::test]
 async fn what_a_kill_leaves_held_and_lent_reaches_no_person_and_ends_with_the_next_one() {
     let Some(stage) = Stage::new().await else { return };
-    let person = || stage.x11.run(|d| Ok((keyboard::spares(d)?, pointer::held_down(d)?)));
+    let person = || stage.x11.run(|d| Ok((probes::spare_keys(d)?, probes::held_down(d)?)));
     let (spares, nothing) = person().await.unwrap();
     assert_eq!(nothing, 0);
     let shared = || X11::connect(address(&stage.private, true), soon());
@@ -493,19 +493,19 @@ async fn what_a_kill_leaves_held_and_lent_reaches_no_person_and_ends_with_the_ne
         pointer::move_to(d, x + 9.0, y + 9.0)?;
         keyboard::hold(d, both, true)?;
         pointer::press(d, Button::Left)?;
-        let held = pointer::held_down(d)?;
-        seat::vanish(d)?;
+        let held = probes::held_down(d)?;
+        probes::vanish(d)?;
         Ok((d.own, held))
     });
     let (killed, held) = own.await.unwrap();
     assert_ne!(held, 0, "they are down");
     stage.window.received();
-    let left = || stage.x11.run(|d| seat::count(d));
+    let left = || stage.x11.run(|d| probes::count_seats(d));
     // What it had pressed is pressed on its own pointer and keyboard; the keys that it lent are the person's.
     let (still, held) = person().await.unwrap();
     assert_eq!((still.len(), held, left().await.unwrap()), (spares.len() - 2, 0, 1));
     let next = shared().await.unwrap();
-    let (again, held) = next.run(|d| Ok((d.own, pointer::held_down(d)?))).await.unwrap();
+    let (again, held) = next.run(|d| Ok((d.own, probes::held_down(d)?))).await.unwrap();
     assert_eq!(again, killed, "the server gives the ids again");
     assert_eq!(held, 0, "its keys and buttons are new ones");
     assert_eq!((left().await.unwrap(), person().await.unwrap()), (1, (spares.clone(), 0)));
@@ -529,7 +529,7 @@ async fn what_a_kill_leaves_held_and_lent_reaches_no_person_and_ends_with_the_ne
 #[tokio::test]
 async fn keys_that_a_kill_leaves_lent_are_given_back_by_the_next_one() {
     let Some(stage) = Stage::new().await else { return };
-    let spares = || stage.x11.run(keyboard::spares);
+    let spares = || stage.x11.run(probes::spare_keys);
     let before = spares().await.unwrap();
     let mut ids = Vec::new();
     for _ in 0..2 {
@@ -537,7 +537,7 @@ async fn keys_that_a_kill_leaves_lent_are_given_back_by_the_next_one() {
         assert_eq!(spares().await.unwrap(), before, "those of the one before are free again");
         let killed = ours.run(|d| {
             keyboard::type_text(d, &['東', '京'])?;
-            seat::vanish(d)?;
+            probes::vanish(d)?;
             Ok(d.own)
         });
         ids.push(killed.await.unwrap());

@@ -3,6 +3,7 @@
 mod display;
 mod focus;
 mod private;
+mod probes;
 mod window;
 
 use crate::X11;

@@ -1,5 +1,6 @@
 //! A private display comes up with everything that an app needs, and leaves nothing.
 
+use super::probes::processes;
 use super::{address, connect, desktop, soon, start};
 use crate::X11;
 use std::os::unix::fs::PermissionsExt;
@@ -19,7 +20,7 @@ async fn what_is_started_ends_and_leaves_nothing() {
     command.args(["-c", "setsid sleep 300 >/dev/null 2>&1 & echo started"]);
     let out = command.output().await.unwrap();
     assert_eq!(out.stdout, b"started\n");
-    let running = private.processes();
+    let running = processes(&private);
     assert!(running.len() >= 3, "{running:?}");
     drop(connect(&private).await);
     private.end().await.unwrap();
@@ -42,7 +43,7 @@ async fn what_a_killed_owner_left_is_swept() {
     let dir = tempfile::tempdir().unwrap();
     let Some(private) = desktop(dir.path()).await else { return };
     let runtime = private.runtime();
-    let running = private.processes();
+    let running = processes(&private);
     // As if this process had been killed: nothing ends what it started, and its record names one that is gone.
     let record = dir.path().join("processes.json");
     let text = std::fs::read_to_string(&record).unwrap();
@@ -90,7 +91,7 @@ async fn a_part_that_ends_is_not_waited_for() {
     let runs = tokio::time::timeout(Duration::from_millis(50), private.fallen()).await;
     assert!(runs.is_err(), "nothing has ended: {runs:?}");
     // The leader of a group is the program itself: the second of the three that were started.
-    let bus = private.processes().into_iter().find(|process| {
+    let bus = processes(&private).into_iter().find(|process| {
         let name = std::fs::read_to_string(format!("/proc/{}/comm", process.pid));
         name.is_ok_and(|name| name.trim() == "dbus-daemon")
     });

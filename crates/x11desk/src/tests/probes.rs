@@ -1,0 +1,64 @@
+//! What a display is asked and told for tests only.
+
+use crate::display::Display;
+use crate::fault::Fault;
+use crate::{keyboard, keymap, seat};
+use stickpin_process::Process;
+use x11rb::protocol::xinput::{ConnectionExt as _, DeviceType};
+use x11rb::protocol::xproto::ConnectionExt as _;
+
+/// Makes two keys change places on the keyboard, as another layout has them.
+pub(super) fn swap_keys(d: &mut Display, one: char, other: char) -> Result<(), Fault> {
+    let keymap = keyboard::table(d)?;
+    let code = |c| keymap.find(keymap::of_char(c), 0, false).expect("a key").code;
+    let (one, other) = (code(one), code(other));
+    let width = keymap.width;
+    let syms = |code: u8| &keymap.syms[usize::from(code - keymap.first) * width..][..width];
+    for (code, as_if) in [(one, other), (other, one)] {
+        d.conn.change_keyboard_mapping(1, code, width as u8, syms(as_if))?;
+    }
+    d.keymap = None;
+    d.sync()
+}
+
+/// Keys without a meaning, as they are now.
+pub(super) fn spare_keys(d: &mut Display) -> Result<Vec<u8>, Fault> {
+    d.keymap = None;
+    d.sync()?;
+    Ok(keyboard::table(d)?.spares())
+}
+
+/// Where the pointer is.
+pub(super) fn pointer_place(d: &Display) -> Result<(f64, f64), Fault> {
+    let at = d.conn.query_pointer(d.root)?.reply()?;
+    Ok((f64::from(at.root_x), f64::from(at.root_y)))
+}
+
+/// What our keyboard and pointer hold down, modifiers and buttons as one mask; without our own, those of the person.
+pub(super) fn held_down(d: &Display) -> Result<u16, Fault> {
+    Ok(d.conn.query_pointer(d.root)?.reply()?.mask.into())
+}
+
+/// How many pointers of ours there are, whoever has them.
+pub(super) fn count_seats(d: &Display) -> Result<usize, Fault> {
+    d.conn.xinput_xi_query_version(2, 2)?.reply()?;
+    Ok(seat::masters(d)?.iter().filter(|m| m.1 == DeviceType::MASTER_POINTER).count())
+}
+
+/// Ends the connection as the end of the process would, with nothing put back.
+pub(super) fn vanish(d: &Display) -> Result<(), Fault> {
+    d.sync()?;
+    rustix::net::shutdown(d.conn.stream(), rustix::net::Shutdown::Both)
+        .map_err(|e| Fault::Lost(e.to_string()))
+}
+
+/// Adds a pointer of a process that is gone.
+pub(super) fn leave_seat_behind(d: &Display) -> Result<(), Fault> {
+    d.conn.xinput_xi_query_version(2, 2)?.reply()?;
+    seat::add_master(d, format!("{}7fffff0", seat::NAME))
+}
+
+/// What runs on a private display and bears its mark: apps, services, what they started.
+pub(super) fn processes(private: &crate::Private) -> Vec<Process> {
+    Process::marked(&format!("XDG_RUNTIME_DIR={}", private.runtime().display()))
+}
