@@ -161,7 +161,7 @@ impl Ask {
 
 /// Questions for many objects, asked in one go.
 #[derive(Debug, Default)]
-pub(crate) struct Questions(Vec<(usize, Ask)>);
+pub(crate) struct Questions(pub(crate) Vec<(usize, Ask)>);
 
 impl Questions {
     pub(crate) fn add(&mut self, object: usize, ask: Ask) {
@@ -170,12 +170,6 @@ impl Questions {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
-    }
-
-    /// Of which object what is asked.
-    #[cfg(test)]
-    pub(crate) fn all(&self) -> &[(usize, Ask)] {
-        &self.0
     }
 
     /// Asks, and writes the answers into the objects. The answers that name other objects come back, and which objects
