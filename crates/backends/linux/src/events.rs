@@ -1,13 +1,15 @@
 //! What an app signals by itself, counted and kept in few words: waiting for a change, for quiet and for the end is
 //! waiting for events.
 
+use crate::bus::Message;
+use crate::bus::body::text;
 use crate::bus::names::DAEMON;
-use crate::bus::{Message, fault};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use stickpin_device::{Notice, Thing};
 use tokio::sync::watch;
+use zbus::OwnedVariant;
 
 /// Notices that are kept until they are asked for; the oldest go first.
 const MAX_NOTICES: usize = 64;
@@ -90,11 +92,10 @@ impl State {
         let sender = message.sender();
         // An app may call a signal of its own so: it says nothing of others.
         if sender == DAEMON && message.member() == "NameOwnerChanged" {
-            let mut c = message.body();
-            let (name, _old, new) = (c.text(), c.text(), c.text());
-            let left = name.as_ref().is_ok_and(|name| *name == self.app) && new.is_ok_and(str::is_empty);
+            let (name, _old, new): (String, String, String) = message.read().unwrap_or_default();
+            let left = name == self.app && new.is_empty();
             self.gone |= left;
-            let guest = name.is_ok_and(|name| self.guests.iter().any(|guest| guest == name));
+            let guest = self.guests.contains(&name);
             if guest {
                 self.change("a process in the window has left".to_owned());
             }
@@ -105,7 +106,7 @@ impl State {
         }
         let (interface, member) = (message.interface(), message.member());
         let Some(event) = interface.strip_prefix("org.a11y.atspi.") else { return false };
-        let detail = kept(message.body().text().unwrap_or(""));
+        let detail = kept(&message.read::<String>().unwrap_or_default());
         match (event, member.as_str()) {
             // A cache that learns of an object says nothing that the app shows.
             ("Cache", _) => return false,
@@ -130,9 +131,7 @@ impl State {
     fn shows(&mut self, message: &Message) {
         let path = message.path();
         self.appeared.retain(|other| *other != path);
-        let mut c = message.body();
-        let on = c.text().and_then(|_| c.int()).is_ok_and(|on| on != 0);
-        if on {
+        if message.read::<(String, i32)>().is_ok_and(|(_, on)| on != 0) {
             if self.appeared.len() == MAX_APPEARED {
                 self.appeared.pop_front();
             }
@@ -160,18 +159,10 @@ fn kept(text: &str) -> String {
     text.chars().take(MAX_TEXT).collect()
 }
 
-/// The text that an event carries (`siiv…`).
+/// The text that an event carries (`siiv…`); one of another shape carries none.
 fn any_text(message: &Message) -> String {
-    let mut c = message.body();
-    let read = || -> Result<String, fault::Fault> {
-        c.text()?;
-        c.int()?;
-        c.int()?;
-        Ok(kept(c.variant_text()?.trim()))
-    };
-    let mut read = read;
-    // An event of another shape carries no text.
-    read().unwrap_or_default()
+    let event = message.read::<(String, i32, i32, OwnedVariant)>();
+    event.map_or_else(|_| String::new(), |(.., value)| kept(text(&value).trim()))
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ macro_rules! interfaces {
             $(pub(crate) const $name: Self = Self(1 << $bit);)*
 
             /// The bit of `org.a11y.atspi.<word>`.
-            fn of(word: &str) -> Self {
+            fn named(word: &str) -> Self {
                 match word { $($word => Self::$name,)* _ => Self(0) }
             }
         }
@@ -53,9 +53,10 @@ impl Interfaces {
         self.0 &= !other.0;
     }
 
-    /// Adds one by its full name.
-    pub(crate) fn add(&mut self, name: &str) {
-        self.insert(Self::of(name.rsplit('.').next().unwrap_or(name)));
+    /// Those with these full names.
+    pub(crate) fn of(names: &[String]) -> Self {
+        let word = |name: &String| Self::named(name.rsplit('.').next().unwrap_or(name)).0;
+        Self(names.iter().fold(0, |all, name| all | word(name)))
     }
 }
 

@@ -3,10 +3,6 @@
 
 use crate::aim::over;
 use crate::app::{App, Reading, life};
-use crate::bus::body::parent;
-use crate::bus::calls::property;
-use crate::bus::fault::Fault;
-use crate::bus::names::ACCESSIBLE;
 use crate::model::overlaps::{self, is_of};
 use crate::model::parents::DEEP;
 use stickpin_device::{Hit, Result};
@@ -59,12 +55,12 @@ async fn up_to_read(
 
 /// What an object lies in, as the app says it now.
 pub(crate) async fn above_now(app: &App, path: &str) -> Result<Option<String>> {
-    let asked = [property(path, ACCESSIBLE, "Parent")];
-    let answer = app.link.calls(&asked).await.pop().unwrap_or(Err(Fault::Vanished));
-    match answer.and_then(|answer| parent(&answer)) {
-        Ok(above) => Ok(Some(above).filter(|a| !a.1.ends_with("/null")).map(|a| app.link.named(path, a))),
-        Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(life::failed(app, fault).await),
-        Err(_) => Ok(None),
+    match app.link.parents(&[path]).await {
+        Ok(mut above) => {
+            let above = above.pop().flatten().filter(|(_, above)| !above.ends_with("/null"));
+            Ok(above.map(|above| app.link.named(path, above)))
+        }
+        Err(fault) => Err(life::failed(app, fault).await),
     }
 }
 

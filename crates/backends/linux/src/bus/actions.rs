@@ -1,6 +1,6 @@
 //! What an object offers to do.
 
-use crate::bus::body::{Args, Message};
+use crate::bus::body::{Call, Message};
 use crate::bus::fault::Fault;
 use crate::bus::link::Link;
 use crate::bus::names::ACTION;
@@ -10,20 +10,13 @@ use crate::bus::names::ACTION;
 /// # Errors
 /// Why there is no answer.
 pub(crate) async fn listed(link: &Link, path: &str) -> Result<Vec<String>, Fault> {
-    actions(&link.call(path, ACTION, "GetActions", Args::new()).await?)
+    actions(&link.one(Call::new(path, ACTION, "GetActions")).await?)
 }
 
 /// The names of actions, in their order.
 pub(crate) fn actions(answer: &Message) -> Result<Vec<String>, Fault> {
-    let mut names = answer.body().items(8, |c| {
-        c.fields()?;
-        let name = c.text()?.to_owned();
-        c.text()?;
-        c.text()?;
-        Ok(name)
-    })?;
-    names.truncate(ACTIONS);
-    Ok(names)
+    let actions: Vec<(String, String, String)> = answer.read()?;
+    Ok(actions.into_iter().map(|(name, ..)| name).take(ACTIONS).collect())
 }
 
 /// Actions of one object that are kept: GTK 4 lists those of the window before its own.

@@ -1,72 +1,15 @@
-//! What a message holds: written by a few functions, read by a cursor over the body (D-Bus specification, "Type
-//! System"), because what an app answers is data of a stranger. Reading by type would lose an answer about a thousand
-//! objects for one name among them that is no text; the cursor checks every length and goes on.
+//! What messages hold. Answers are data of a stranger: zbus checks each length, text and path as it reads them as the
+//! type that was asked for, and what is no such value is a fault.
 
+pub(crate) use crate::bus::cursor::reference;
+use crate::bus::cursor::{Args, Cursor};
 use crate::bus::fault::Fault;
-use crate::bus::names::DAEMON;
-use zbus::message::{Body, EndianSig, Type};
-use zbus::{Structure, Variant};
+use serde::de::DeserializeOwned;
+use zbus::message::{Body, Type};
+use zbus::{OwnedVariant, Structure, Variant};
 
-/// The arguments of a call.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Args(Vec<Variant<'static>>);
-
-impl Args {
-    pub(crate) fn new() -> Self {
-        Self::default()
-    }
-
-    fn with(mut self, value: Variant<'static>) -> Self {
-        self.0.push(value);
-        self
-    }
-
-    pub(crate) fn int(self, value: i32) -> Self {
-        self.with(Variant::I32(value))
-    }
-
-    pub(crate) fn unsigned(self, value: u32) -> Self {
-        self.with(Variant::U32(value))
-    }
-
-    pub(crate) fn text(self, value: &str) -> Self {
-        self.with(Variant::from(on_the_wire(value)))
-    }
-
-    pub(crate) fn bool(self, value: bool) -> Self {
-        self.with(Variant::Bool(value))
-    }
-
-    /// A rule of `Collection` that every object of a role fulfils (`(aiia{ss}iaiiasib)`: states, attributes, roles and
-    /// interfaces, each with how many of them it takes; roles and states are sets of bits).
-    pub(crate) fn of_role(self, role: u32) -> Self {
-        const ALL: i32 = 1;
-        const ANY: i32 = 2;
-        let mut roles = vec![0_i32; 5];
-        if let Some(word) = roles.get_mut(role as usize / 32) {
-            *word = (1_u32 << (role % 32)).cast_signed();
-        }
-        let attributes = std::collections::BTreeMap::<String, String>::new();
-        let interfaces = Vec::<String>::new();
-        let rule = (vec![0_i32; 2], ALL, attributes, ALL, roles, ANY, interfaces, ALL, false);
-        self.with(Variant::from(rule))
-    }
-
-    /// A variant with a floating point number in it.
-    pub(crate) fn variant_double(self, value: f64) -> Self {
-        self.with(Variant::Variant(Box::new(Variant::F64(value))))
-    }
-
-    /// A variant with a truth value in it.
-    pub(crate) fn variant_bool(self, value: bool) -> Self {
-        self.with(Variant::Variant(Box::new(Variant::Bool(value))))
-    }
-}
-
-/// NUL ends a text on the wire and cannot be in one.
-fn on_the_wire(text: &str) -> String {
-    text.replace('\0', " ")
-}
+/// An object as an answer names it: bus name, empty for an object of the app itself, and path.
+pub(crate) type Reference = (String, String);
 
 /// A method call.
 #[derive(Debug, Clone)]
@@ -74,10 +17,19 @@ pub(crate) struct Call<'a> {
     pub(crate) path: &'a str,
     pub(crate) interface: &'a str,
     pub(crate) member: &'a str,
-    pub(crate) args: Args,
+    pub(crate) args: Args<'a>,
 }
 
-impl Call<'_> {
+impl<'a> Call<'a> {
+    pub(crate) fn new(path: &'a str, interface: &'a str, member: &'a str) -> Self {
+        Self { path, interface, member, args: Args::default() }
+    }
+
+    /// Sets the arguments, as a tuple.
+    pub(crate) fn with(self, args: impl Into<Structure<'a>>) -> Self {
+        Self { args: Args(args.into().into_fields()), ..self }
+    }
+
     /// The message that it is.
     ///
     /// # Errors
@@ -90,8 +42,8 @@ impl Call<'_> {
         let built = if self.args.0.is_empty() {
             message.build(&())
         } else {
-            let fields = Structure::builder();
-            let fields = self.args.0.iter().cloned().fold(fields, |fields, field| fields.append_field(field));
+            let fields =
+                self.args.0.iter().cloned().fold(Structure::builder(), |body, arg| body.append_field(arg));
             fields.build().and_then(|body| message.build(&body))
         };
         built.map_err(|e| {
@@ -99,6 +51,11 @@ impl Call<'_> {
             Fault::Vanished
         })
     }
+}
+
+/// A text as it can be an argument: NUL ends a text on the wire.
+pub(crate) fn on_the_wire(text: &str) -> String {
+    text.replace('\0', " ")
 }
 
 /// A message that was received.
@@ -114,10 +71,37 @@ impl Message {
         Self { message, body }
     }
 
-    /// Bytes in another order than ours are not read: everything is on this machine.
+    /// Reads the body as a value, or its first values as a tuple of such.
+    ///
+    /// # Errors
+    /// `Corrupt` where there is no such value.
+    pub(crate) fn read<T: DeserializeOwned + zbus::Type>(&self) -> Result<T, Fault> {
+        self.body.deserialize_ignore_signature().map_err(|_| Fault::Corrupt("a value of another type"))
+    }
+
+    /// Reads a text that is the value of a property; any other value is empty.
+    ///
+    /// # Errors
+    /// As [`Message::read`].
+    pub(crate) fn property_text(&self) -> Result<String, Fault> {
+        Ok(text(&self.read()?))
+    }
+
+    /// Reads a number that is the value of a property; none where it is something else.
+    ///
+    /// # Errors
+    /// As [`Message::read`].
+    pub(crate) fn property_number(&self) -> Result<Option<f64>, Fault> {
+        Ok(match *self.read::<OwnedVariant>()? {
+            Variant::F64(number) => Some(number),
+            Variant::I32(number) => Some(f64::from(number)),
+            Variant::U32(number) => Some(f64::from(number)),
+            _ => None,
+        })
+    }
+
     pub(crate) fn body(&self) -> Cursor<'_> {
-        let ours = self.message.primary_header().endian_sig() == EndianSig::Little;
-        Cursor { bytes: if ours { self.body.data() } else { &[] }, at: 0 }
+        Cursor::over(self.body.data())
     }
 
     /// What its body is made of: `a(so)`, `siiv`.
@@ -157,163 +141,28 @@ impl Message {
         }
         let header = self.message.header();
         let name = header.error_name().map(ToString::to_string).unwrap_or_default();
-        let said = if self.signature().starts_with('s') { self.body().text().unwrap_or("") } else { "" };
-        Some(Fault::of(&name, said))
+        let said =
+            if self.signature().starts_with('s') { self.read().unwrap_or_default() } else { String::new() };
+        Some(Fault::of(&name, &said))
     }
 }
 
-/// A place in a body.
-#[derive(Debug, Clone)]
-pub(crate) struct Cursor<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-fn short() -> Fault {
-    Fault::corrupt("a value cut short")
-}
-
-impl<'a> Cursor<'a> {
-    fn take(&mut self, count: usize) -> Result<&'a [u8], Fault> {
-        let end = self.at.checked_add(count).ok_or_else(short)?;
-        let taken = self.bytes.get(self.at..end).ok_or_else(short)?;
-        self.at = end;
-        Ok(taken)
-    }
-
-    fn align(&mut self, to: usize) -> Result<(), Fault> {
-        let at = self.at.next_multiple_of(to);
-        if at > self.bytes.len() {
-            return Err(short());
-        }
-        self.at = at;
-        Ok(())
-    }
-
-    fn byte(&mut self) -> Result<u8, Fault> {
-        Ok(self.take(1)?[0])
-    }
-
-    fn words<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
-        self.align(N)?;
-        Ok(self.take(N)?.try_into().expect("as many bytes as were taken"))
-    }
-
-    pub(crate) fn unsigned(&mut self) -> Result<u32, Fault> {
-        Ok(u32::from_le_bytes(self.words()?))
-    }
-
-    pub(crate) fn int(&mut self) -> Result<i32, Fault> {
-        Ok(i32::from_le_bytes(self.words()?))
-    }
-
-    pub(crate) fn bool(&mut self) -> Result<bool, Fault> {
-        Ok(self.unsigned()? != 0)
-    }
-
-    pub(crate) fn double(&mut self) -> Result<f64, Fault> {
-        Ok(f64::from_le_bytes(self.words()?))
-    }
-
-    /// A string or an object path. Apps have been seen to send what is not UTF-8: that is no text then.
-    pub(crate) fn text(&mut self) -> Result<&'a str, Fault> {
-        let length = self.unsigned()? as usize;
-        let bytes = self.take(length)?;
-        self.take(1)?;
-        Ok(match std::str::from_utf8(bytes) {
-            Ok(text) => text,
-            Err(e) => std::str::from_utf8(&bytes[..e.valid_up_to()]).unwrap_or(""),
-        })
-    }
-
-    fn signature(&mut self) -> Result<&'a str, Fault> {
-        let length = usize::from(self.byte()?);
-        let bytes = self.take(length)?;
-        self.take(1)?;
-        std::str::from_utf8(bytes).map_err(|_| Fault::corrupt("a signature that is no text"))
-    }
-
-    /// Enters an array: where it ends.
-    pub(crate) fn array(&mut self, align: usize) -> Result<usize, Fault> {
-        let length = self.unsigned()? as usize;
-        self.align(align)?;
-        let end = self.at.checked_add(length).ok_or_else(short)?;
-        if end > self.bytes.len() {
-            return Err(short());
-        }
-        Ok(end)
-    }
-
-    /// Reads the items of an array.
-    pub(crate) fn items<T>(
-        &mut self,
-        align: usize,
-        mut read: impl FnMut(&mut Self) -> Result<T, Fault>,
-    ) -> Result<Vec<T>, Fault> {
-        let end = self.array(align)?;
-        let mut items = Vec::new();
-        while self.at < end {
-            items.push(read(self)?);
-        }
-        Ok(items)
-    }
-
-    /// Begins a struct.
-    pub(crate) fn fields(&mut self) -> Result<(), Fault> {
-        self.align(8)
-    }
-
-    /// Enters a variant: its signature.
-    pub(crate) fn variant(&mut self) -> Result<&'a str, Fault> {
-        self.signature()
-    }
-
-    /// A variant that should hold a text; any other is empty, and what stands behind it cannot be read then.
-    pub(crate) fn variant_text(&mut self) -> Result<&'a str, Fault> {
-        match self.variant()? {
-            "s" | "o" => self.text(),
-            _ => Ok(""),
-        }
-    }
-
-    /// A variant that should hold a number; behind any other nothing can be read.
-    pub(crate) fn variant_number(&mut self) -> Result<Option<f64>, Fault> {
-        Ok(match self.variant()? {
-            "d" => Some(self.double()?),
-            "i" => Some(f64::from(self.int()?)),
-            "u" => Some(f64::from(self.unsigned()?)),
-            _ => None,
-        })
+/// The object that a variant refers to; none where it holds something else.
+pub(crate) fn referred(value: &OwnedVariant) -> Option<Reference> {
+    let Variant::Structure(fields) = &**value else { return None };
+    match fields.fields() {
+        [Variant::Str(bus), Variant::ObjectPath(path)] => Some((bus.to_string(), path.to_string())),
+        _ => None,
     }
 }
 
-/// A question to the bus itself.
-pub(crate) fn of_bus(member: &str, args: Args) -> Call<'_> {
-    Call { path: "/org/freedesktop/DBus", interface: DAEMON, member, args }
-}
-
-/// The object that another one lies in, as the answer to its property `Parent` says it.
-///
-/// # Errors
-/// Where the answer is no reference.
-pub(crate) fn parent(answer: &Message) -> Result<(String, String), Fault> {
-    let mut c = answer.body();
-    match c.variant()? {
-        "(so)" => reference(&mut c),
-        _ => Err(Fault::Corrupt("a parent that is no reference")),
+/// The text that a variant holds; any other is empty.
+pub(crate) fn text(value: &OwnedVariant) -> String {
+    match &**value {
+        Variant::Str(text) => text.to_string(),
+        Variant::ObjectPath(path) => path.to_string(),
+        _ => String::new(),
     }
-}
-
-/// A reference to an object: bus name and path.
-pub(crate) fn reference(c: &mut Cursor<'_>) -> Result<(String, String), Fault> {
-    c.fields()?;
-    Ok((c.text()?.to_owned(), c.text()?.to_owned()))
-}
-
-/// A place and a size.
-pub(crate) fn extents(c: &mut Cursor<'_>) -> Result<[i32; 4], Fault> {
-    c.fields()?;
-    Ok([c.int()?, c.int()?, c.int()?, c.int()?])
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "counts are whole numbers of 32 bits on the wire")]
@@ -324,72 +173,65 @@ pub(crate) fn whole(number: Option<f64>) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bus::calls;
     use proptest::prelude::*;
+    use std::collections::BTreeMap;
+    use zbus::wire::{LE, serialized};
 
     /// A call as its receiver reads it.
-    fn sent(args: Args) -> Message {
-        let call = Call { path: "/a/b", interface: "c.d", member: "E", args };
+    fn sent(call: &Call<'_>) -> Message {
         Message::new(call.message(Some(":1.9")).unwrap())
     }
 
     #[test]
     fn rule_for_a_role_sets_its_bit_alone() {
+        type Rule = (Vec<i32>, i32, BTreeMap<String, String>, i32, Vec<i32>, i32, Vec<String>, i32, bool);
         let rules: [(u32, [i32; 5]); 3] =
             [(56, [0, 1 << 24, 0, 0, 0]), (31, [i32::MIN, 0, 0, 0, 0]), (130, [0, 0, 0, 0, 4])];
         for (role, expected) in rules {
-            let message = sent(Args::new().of_role(role).unsigned(1));
-            assert_eq!(message.signature(), "(aiia{ss}iaiiasib)u");
-            let mut c = message.body();
-            c.fields().unwrap();
-            assert_eq!((c.items(4, Cursor::int).unwrap(), c.int().unwrap()), (vec![0; 2], 1));
-            assert_eq!((c.items(8, |_| Ok(())).unwrap(), c.int().unwrap()), (vec![], 1));
-            assert_eq!((c.items(4, Cursor::int).unwrap(), c.int().unwrap()), (expected.to_vec(), 2));
-            assert_eq!((c.items(4, |_| Ok(())).unwrap(), c.int().unwrap()), (vec![], 1));
-            assert!(!c.bool().unwrap());
-            assert_eq!(c.unsigned().unwrap(), 1);
+            let message = sent(&calls::in_role("/a/b", role, 1, 9));
+            assert_eq!(message.signature(), "(aiia{ss}iaiiasib)uib");
+            let (rule, order, most, whole): (Rule, u32, i32, bool) = message.read().unwrap();
+            let (none, nobody) = (BTreeMap::new(), Vec::new());
+            assert_eq!(rule, (vec![0; 2], 1, none, 1, expected.to_vec(), 2, nobody, 1, false));
+            assert_eq!((order, most, whole), (1, 9, true));
         }
     }
 
     #[test]
     fn a_call_reads_back_as_it_was_written() {
-        let args = Args::new().text("ä\"").int(-3).unsigned(9).variant_double(0.5).variant_bool(true);
-        let message = sent(args.text("b\0"));
+        let values = (Variant::from(0.5), Variant::from(true));
+        let call =
+            Call::new("/a/b", "c.d", "E").with(("ä\"", -3, 9_u32, values.0, values.1, on_the_wire("b\0")));
+        let message = sent(&call);
         assert_eq!(message.signature(), "siuvvs");
         assert_eq!((&*message.interface(), &*message.member()), ("c.d", "E"));
-        let mut c = message.body();
-        assert_eq!(c.text().unwrap(), "ä\"");
-        assert_eq!((c.int().unwrap(), c.unsigned().unwrap()), (-3, 9));
-        assert_eq!(c.variant_number().unwrap(), Some(0.5));
-        assert_eq!(c.variant().unwrap(), "b");
-        assert!(c.bool().unwrap());
-        assert_eq!(c.text().unwrap(), "b ");
-        assert!(c.int().is_err());
+        let (text, int, unsigned, half, yes, end): (String, i32, u32, OwnedVariant, OwnedVariant, String) =
+            message.read().unwrap();
+        assert_eq!((&*text, int, unsigned, &*end), ("ä\"", -3, 9, "b "));
+        assert_eq!((&*half, &*yes), (&Variant::F64(0.5), &Variant::Bool(true)));
+        assert!(message.read::<Vec<Reference>>().is_err());
     }
 
     #[test]
     fn what_is_no_path_is_not_asked() {
-        let call = Call { path: "/a#row", interface: "c.d", member: "E", args: Args::new() };
+        let call = Call::new("/a#row", "c.d", "E");
         assert_eq!(call.message(None).unwrap_err(), Fault::Vanished);
     }
 
     proptest! {
         #[test]
         fn no_bytes_of_a_stranger_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let pair = |c: &mut Cursor<'_>| reference(c);
-            let start = Cursor { bytes: &bytes, at: 0 };
-            // Any of these may fail; each ends, and inside.
-            let read: [fn(&mut Cursor<'_>) -> bool; 5] = [
-                |c| c.items(8, |c| reference(c)).is_ok(),
-                |c| c.items(4, Cursor::text).is_ok(),
-                |c| c.variant_text().is_ok(),
-                |c| c.variant_number().is_ok(),
-                |c| extents(c).is_ok(),
-            ];
-            for read in read {
-                let mut c = start.clone();
-                let _read = read(&mut c) && pair(&mut c).is_ok();
-                prop_assert!(c.at <= bytes.len());
+            fn read<T: DeserializeOwned + zbus::Type>(bytes: &[u8]) -> bool {
+                serialized::Data::new(bytes, serialized::Context::new(LE, 0)).deserialize::<T>().is_ok()
             }
+            // Any of these may fail; each ends.
+            read::<Vec<Reference>>(&bytes);
+            read::<Vec<String>>(&bytes);
+            read::<Vec<(u32, Vec<Reference>)>>(&bytes);
+            read::<OwnedVariant>(&bytes);
+            read::<(String, i32, i32, OwnedVariant)>(&bytes);
+            read::<(i32, i32, i32, i32)>(&bytes);
         }
     }
 }

@@ -1,14 +1,44 @@
-//! Questions that every app can answer.
+//! Questions that are asked in several places.
 
-use crate::bus::body::{Args, Call};
-use crate::bus::names::{ACCESSIBLE, PROPERTIES, ROOT};
+use crate::bus::body::Call;
+use crate::bus::names::{ACCESSIBLE, COMPONENT, DAEMON, PROPERTIES, ROOT};
+use std::collections::BTreeMap;
 
-/// The question for a property.
-pub(crate) fn property<'a>(path: &'a str, interface: &str, name: &str) -> Call<'a> {
-    Call { path, interface: PROPERTIES, member: "Get", args: Args::new().text(interface).text(name) }
+/// The question for a property; [`Message::property_text`](super::Message::property_text) reads the answer.
+pub(crate) fn property<'a>(path: &'a str, interface: &'a str, name: &'a str) -> Call<'a> {
+    Call::new(path, PROPERTIES, "Get").with((interface, name))
 }
 
 /// A question that every app can answer.
 pub(crate) fn role() -> Call<'static> {
-    Call { path: ROOT, interface: ACCESSIBLE, member: "GetRole", args: Args::new() }
+    Call::new(ROOT, ACCESSIBLE, "GetRole")
+}
+
+/// The question for a child of an object, by its place among the children.
+pub(crate) fn child(path: &str, index: i32) -> Call<'_> {
+    Call::new(path, ACCESSIBLE, "GetChildAtIndex").with((index,))
+}
+
+/// The question for what an object has at a point, in coordinates of this type.
+pub(crate) fn at_point(path: &str, (x, y): (i32, i32), coordinates: u32) -> Call<'_> {
+    Call::new(path, COMPONENT, "GetAccessibleAtPoint").with((x, y, coordinates))
+}
+
+/// The question for what below an object has a role (`Collection.GetMatches`), at most so many.
+pub(crate) fn in_role(path: &str, role: u32, order: u32, most: i32) -> Call<'_> {
+    const ALL: i32 = 1;
+    const ANY: i32 = 2;
+    // States, attributes, roles and interfaces, each with how many of them it takes; roles and states are sets of bits.
+    let mut roles = vec![0_i32; 5];
+    if let Some(word) = roles.get_mut(role as usize / 32) {
+        *word = (1_u32 << (role % 32)).cast_signed();
+    }
+    let (attributes, interfaces) = (BTreeMap::<String, String>::new(), Vec::<String>::new());
+    let rule = (vec![0_i32; 2], ALL, attributes, ALL, roles, ANY, interfaces, ALL, false);
+    Call::new(path, "org.a11y.atspi.Collection", "GetMatches").with((rule, order, most, true))
+}
+
+/// A question to the bus itself.
+pub(crate) fn of_bus(member: &str) -> Call<'_> {
+    Call::new("/org/freedesktop/DBus", DAEMON, member)
 }

@@ -1,7 +1,7 @@
 //! The accessibility bus: finding it, what is registered there, and which process that is.
 
-use crate::bus::body::{Args, Call, Message, of_bus};
-use crate::bus::calls::property;
+use crate::bus::body::{Call, Message, Reference, whole};
+use crate::bus::calls::{of_bus, property};
 use crate::bus::fault::{Fault, left};
 use crate::bus::limits::BUS;
 use crate::bus::names::{ACCESSIBLE, DAEMON, PROPERTIES, ROOT};
@@ -12,6 +12,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt};
+use zbus::{OwnedVariant, Variant};
 
 /// How long one app among many may take, so that one that hangs is only left out.
 const ONE_OF_MANY: Duration = Duration::from_millis(500);
@@ -22,29 +23,20 @@ const ASLEEP: Duration = Duration::from_secs(60);
 /// Who knows which apps there are, and who wants to hear what of them.
 const REGISTRY: &str = "org.a11y.atspi.Registry";
 
+/// Who starts the accessibility bus and knows where it is, on the session bus; its object, and the switch on that.
+const LAUNCHER: &str = "org.a11y.Bus";
+const SWITCH: &str = "/org/a11y/bus";
+const STATUS: &str = "org.a11y.Status";
+
 /// Bytes of the property that holds the address of the bus, in units of four.
 const PROPERTY: u32 = 1024;
 
 /// Events that are asked for. Apps keep quiet about what nobody wants to hear.
-const EVENTS: &[&str] = &[
-    "object:children-changed",
-    "object:state-changed",
-    "object:property-change",
-    "object:text-changed",
-    "object:selection-changed",
-    "object:active-descendant-changed",
-    "object:visible-data-changed",
-    "object:model-changed",
-    "object:row-inserted",
-    "object:row-deleted",
-    "object:announcement",
-    "document:load-complete",
-    "document:reload",
-    "window:activate",
-    "window:deactivate",
-    "window:create",
-    "window:destroy",
-];
+const EVENTS: &str = "object:children-changed object:state-changed object:property-change object:text-changed \
+                      object:selection-changed object:active-descendant-changed object:visible-data-changed \
+                      object:model-changed object:row-inserted object:row-deleted object:announcement \
+                      document:load-complete document:reload \
+                      window:activate window:deactivate window:create window:destroy";
 
 /// Where to find the buses; from the environment of whoever started us, or of a private session.
 #[derive(Debug, Clone, Default)]
@@ -125,10 +117,8 @@ impl Desktop {
     /// When the session bus does not answer.
     pub(crate) async fn switch_on(addresses: &Addresses, until: Instant) -> Result<(), Fault> {
         let Some(session) = &addresses.session else { return Ok(()) };
-        let wire = Wire::connect(session, true, left(until), Box::new(|_| {})).await?;
-        let args = Args::new().text("org.a11y.Status").text("IsEnabled").variant_bool(true);
-        let call = Call { path: "/org/a11y/bus", interface: PROPERTIES, member: "Set", args };
-        wire.call(Some("org.a11y.Bus"), &call, left(until)).await.map(drop)
+        let set = Call::new(SWITCH, PROPERTIES, "Set").with((STATUS, "IsEnabled", Variant::from(true)));
+        asked(session, set, until).await.map(drop)
     }
 
     /// Whether toolkits that wait for somebody to listen are told that there is.
@@ -137,14 +127,10 @@ impl Desktop {
     /// When the session bus does not answer, or is not known.
     pub(crate) async fn is_on(addresses: &Addresses, until: Instant) -> Result<bool, Fault> {
         let Some(session) = &addresses.session else { return Err(Fault::Unknown) };
-        let wire = Wire::connect(session, true, left(until), Box::new(|_| {})).await?;
-        let args = Args::new().text("org.a11y.Status").text("IsEnabled");
-        let call = Call { path: "/org/a11y/bus", interface: PROPERTIES, member: "Get", args };
-        let answer = wire.call(Some("org.a11y.Bus"), &call, left(until)).await?;
-        let mut body = answer.body();
-        match body.variant()? {
-            "b" => body.bool(),
-            _ => Err(Fault::corrupt("a switch that is none")),
+        let answer = asked(session, property(SWITCH, STATUS, "IsEnabled"), until).await?;
+        match *answer.read::<OwnedVariant>()? {
+            Variant::Bool(on) => Ok(on),
+            _ => Err(Fault::Corrupt("a switch that is none")),
         }
     }
 
@@ -168,7 +154,7 @@ impl Desktop {
             .collect();
         rules.push(format!("type='signal',sender='{DAEMON}',member='NameOwnerChanged',arg0='{app}'"));
         let matches: Vec<Call<'_>> =
-            rules.iter().map(|rule| of_bus("AddMatch", Args::new().text(rule))).collect();
+            rules.iter().map(|rule| of_bus("AddMatch").with((rule.as_str(),))).collect();
         for answer in self.wire.calls(Some(DAEMON), &matches, left(until)).await {
             answer?;
         }
@@ -180,15 +166,9 @@ impl Desktop {
     /// # Errors
     /// When the registry does not answer.
     pub(crate) async fn want_events(&self, until: Instant) -> Result<(), Fault> {
-        let events: Vec<Call<'_>> = EVENTS
-            .iter()
-            .map(|event| Call {
-                path: "/org/a11y/atspi/registry",
-                interface: "org.a11y.atspi.Registry",
-                member: "RegisterEvent",
-                args: Args::new().text(event),
-            })
-            .collect();
+        let register =
+            |event| Call::new("/org/a11y/atspi/registry", REGISTRY, "RegisterEvent").with((event,));
+        let events: Vec<Call<'_>> = EVENTS.split_whitespace().map(register).collect();
         for answer in self.wire.calls(Some(REGISTRY), &events, left(until)).await {
             answer?;
         }
@@ -210,13 +190,10 @@ impl Desktop {
     /// # Errors
     /// When the registry does not answer.
     pub(crate) async fn registered(&self, until: Instant) -> Result<Registered, Fault> {
-        let children = Call { path: ROOT, interface: ACCESSIBLE, member: "GetChildren", args: Args::new() };
+        let children = Call::new(ROOT, ACCESSIBLE, "GetChildren");
         let answer = self.wire.call(Some(REGISTRY), &children, left(until)).await?;
-        let mut apps: Vec<String> = answer.body().items(8, |c| {
-            c.fields()?;
-            let name = c.text()?.to_owned();
-            c.text().map(|_path| name)
-        })?;
+        let apps: Vec<Reference> = answer.read()?;
+        let mut apps: Vec<String> = apps.into_iter().map(|(name, _)| name).collect();
         apps.retain(|name| !name.is_empty() && *name != self.wire.name());
         Ok(Registered { registry: answer.sender(), apps })
     }
@@ -226,9 +203,8 @@ impl Desktop {
     /// # Errors
     /// When the bus does not answer.
     pub(crate) async fn names(&self, until: Instant) -> Result<Vec<String>, Fault> {
-        let call = of_bus("ListNames", Args::new());
-        let answer = self.wire.call(Some(DAEMON), &call, left(until)).await?;
-        let mut names = answer.body().items(4, |c| c.text().map(str::to_owned))?;
+        let answer = self.wire.call(Some(DAEMON), &of_bus("ListNames"), left(until)).await?;
+        let mut names: Vec<String> = answer.read()?;
         names.retain(|name| name.starts_with(':') && *name != self.wire.name());
         Ok(names)
     }
@@ -238,13 +214,10 @@ impl Desktop {
         let asked = [property(ROOT, ACCESSIBLE, "Name"), property(ROOT, ACCESSIBLE, "ChildCount")];
         let mut answers = self.wire.calls(Some(&bus), &asked, ONE_OF_MANY).await.into_iter();
         // What an app does not say is left empty.
-        let title =
-            answers.next().and_then(Result::ok).and_then(|m| Some(m.body().variant_text().ok()?.to_owned()));
-        let windows = answers.next().and_then(Result::ok).and_then(|m| m.body().variant_number().ok()?);
+        let title = answers.next().and_then(|answer| answer.ok()?.property_text().ok()).unwrap_or_default();
+        let windows = answers.next().and_then(|answer| answer.ok()?.property_number().ok()?);
         let pid = self.pid(&bus).await.ok();
-        #[expect(clippy::cast_possible_truncation, reason = "a count of windows")]
-        let windows = windows.map(|count| count as i32);
-        Running { bus, title: title.unwrap_or_default(), pid, windows }
+        Running { bus, title, pid, windows: windows.map(|count| whole(Some(count))) }
     }
 
     /// Returns when an app that did not answer does again, or has left; also when the bus is gone.
@@ -258,8 +231,8 @@ impl Desktop {
     /// # Errors
     /// When nobody has that name any more.
     pub(crate) async fn pid(&self, bus: &str) -> Result<u32, Fault> {
-        let call = of_bus("GetConnectionUnixProcessID", Args::new().text(bus));
-        self.wire.call(Some(DAEMON), &call, BUS).await?.body().unsigned()
+        let call = of_bus("GetConnectionUnixProcessID").with((bus,));
+        self.wire.call(Some(DAEMON), &call, BUS).await?.read()
     }
 
     /// Whether the bus itself is gone.
@@ -276,9 +249,9 @@ async fn find(addresses: &Addresses, until: Instant) -> Result<String, Fault> {
     let mut failed = Vec::new();
     match &addresses.session {
         None => failed.push("no session bus is known (DBUS_SESSION_BUS_ADDRESS)".to_owned()),
-        Some(session) => match asked(session, until).await {
-            Ok(answer) => return Ok(answer.body().text()?.to_owned()),
-            Err(e) => failed.push(format!("org.a11y.Bus on {session}: {e}")),
+        Some(session) => match asked(session, Call::new(SWITCH, LAUNCHER, "GetAddress"), until).await {
+            Ok(answer) => return answer.read(),
+            Err(e) => failed.push(format!("{LAUNCHER} on {session}: {e}")),
         },
     }
     match &addresses.display {
@@ -295,31 +268,24 @@ async fn find(addresses: &Addresses, until: Instant) -> Result<String, Fault> {
     Err(Fault::Closed(failed.join("; ")))
 }
 
-async fn asked(session: &str, until: Instant) -> Result<Message, Fault> {
+/// What the session bus knows of the accessibility bus.
+async fn asked(session: &str, call: Call<'_>, until: Instant) -> Result<Message, Fault> {
     let wire = Wire::connect(session, true, left(until), Box::new(|_| {})).await?;
-    let call =
-        Call { path: "/org/a11y/bus", interface: "org.a11y.Bus", member: "GetAddress", args: Args::new() };
-    wire.call(Some("org.a11y.Bus"), &call, left(until)).await
+    wire.call(Some(LAUNCHER), &call, left(until)).await
 }
 
 /// The property `AT_SPI_BUS` of the root window.
 fn on_display(display: &str) -> Result<String, String> {
-    let failed = |e: &dyn std::fmt::Display| format!("display {display}: {e}");
-    let (x, screen) = x11rb::connect(Some(display)).map_err(|e| failed(&e))?;
-    let root = x.setup().roots.get(screen).ok_or_else(|| failed(&"no screen"))?.root;
-    let atom =
-        x.intern_atom(true, b"AT_SPI_BUS").map_err(|e| failed(&e))?.reply().map_err(|e| failed(&e))?.atom;
-    if atom == x11rb::NONE {
-        return Err(failed(&"no property AT_SPI_BUS"));
-    }
-    let value = x
-        .get_property(false, root, atom, AtomEnum::STRING, 0, PROPERTY)
-        .map_err(|e| failed(&e))?
-        .reply()
-        .map_err(|e| failed(&e))?
-        .value;
-    match String::from_utf8(value) {
-        Ok(address) if !address.is_empty() => Ok(address),
-        _ => Err(failed(&"an empty property AT_SPI_BUS")),
-    }
+    let property = || -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+        let (x, screen) = x11rb::connect(Some(display))?;
+        let root = x.setup().roots.get(screen).ok_or("no screen")?.root;
+        let atom = x.intern_atom(true, b"AT_SPI_BUS")?.reply()?.atom;
+        if atom == x11rb::NONE {
+            return Err("no property AT_SPI_BUS".into());
+        }
+        Ok(x.get_property(false, root, atom, AtomEnum::STRING, 0, PROPERTY)?.reply()?.value)
+    };
+    let value = property().map_err(|e| format!("display {display}: {e}"))?;
+    let address = String::from_utf8(value).ok().filter(|address| !address.is_empty());
+    address.ok_or_else(|| format!("display {display}: an empty property AT_SPI_BUS"))
 }

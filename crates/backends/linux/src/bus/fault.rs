@@ -32,11 +32,19 @@ pub(crate) enum Fault {
     Corrupt(&'static str),
 }
 
-impl Fault {
-    pub(crate) fn corrupt(what: &'static str) -> Self {
-        Self::Corrupt(what)
+/// What has no answer because of one object alone is none; that the app is gone or silent is an error.
+///
+/// # Errors
+/// `Closed` and `Silent`.
+pub(crate) fn unless_lost<T>(answer: Result<T, Fault>) -> Result<Option<T>, Fault> {
+    match answer {
+        Ok(value) => Ok(Some(value)),
+        Err(fault) if fault.is_lost() => Err(fault),
+        Err(_) => Ok(None),
     }
+}
 
+impl Fault {
     /// What a D-Bus error name means.
     pub(crate) fn of(name: &str, message: &str) -> Self {
         match name.strip_prefix("org.freedesktop.DBus.Error.").unwrap_or(name) {
@@ -48,6 +56,11 @@ impl Fault {
             "NoReply" | "Timeout" | "TimedOut" => Self::Silent(0),
             other => Self::Refused(format!("{other}: {message}")),
         }
+    }
+
+    /// Whether it says that the app is gone or silent, not something of one object.
+    pub(crate) fn is_lost(&self) -> bool {
+        matches!(self, Self::Closed(_) | Self::Silent(_))
     }
 
     /// Whether nothing more will be answered.

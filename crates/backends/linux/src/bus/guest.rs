@@ -4,11 +4,11 @@
 //! the app itself by its path alone. What an app names as its own child is believed only where that one says the same of
 //! its parent: else an app could show another one's buttons as its own.
 
-use crate::bus::body::{Args, Call, Message, of_bus, parent};
-use crate::bus::calls::property;
+use crate::bus::body::{Call, Message, Reference};
+use crate::bus::calls::of_bus;
 use crate::bus::fault::Fault;
 use crate::bus::link::Link;
-use crate::bus::names::{ACCESSIBLE, DAEMON};
+use crate::bus::names::DAEMON;
 use hashbrown::HashMap;
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(crate) fn guest(path: &str) -> Option<(&str, &str)> {
 
 impl Link {
     /// What an object is called here that an answer of another one (or of the app) refers to.
-    pub(crate) fn named(&self, by: &str, (bus, path): (String, String)) -> String {
+    pub(crate) fn named(&self, by: &str, (bus, path): Reference) -> String {
         let nearby = guest(by).map(|(bus, _)| bus);
         match nearby {
             Some(nearby) if bus.is_empty() => format!("{nearby}{path}"),
@@ -44,17 +44,13 @@ impl Link {
         let (bus, path) = guest(child)?;
         let bus = if bus.starts_with(':') { bus.to_owned() } else { self.owner(bus).await.ok()? };
         let child = format!("{bus}{path}");
-        let asked = [property(&child, ACCESSIBLE, "Parent")];
-        let answer = self.calls(&asked).await.pop()?.ok()?;
-        let parent = parent(&answer).ok()?;
+        let parent = self.parents(&[&child]).await.ok()?.pop()??;
         (self.named(&child, parent) == host).then_some(child)
     }
 
     /// The process that has a well-known name.
     async fn owner(&self, name: &str) -> Result<String, Fault> {
-        let call = of_bus("GetNameOwner", Args::new().text(name));
-        let answer = self.bus.call(Some(DAEMON), &call, PATIENCE).await?;
-        Ok(answer.body().text()?.to_owned())
+        self.bus.call(Some(DAEMON), &of_bus("GetNameOwner").with((name,)), PATIENCE).await?.read()
     }
 
     /// Calls of which some are for guests. What a guest does not answer, because it is gone or hangs, is an object that

@@ -1,18 +1,21 @@
 //! The way to one app: over its own socket where it offers one, else over the accessibility bus.
 
 use super::orders::Orders;
-use crate::bus::body::{Args, Call, Message, reference};
-use crate::bus::calls::{property, role};
+use crate::bus::body::{Call, Message, Reference, referred};
+use crate::bus::calls::{child, property, role};
+use crate::bus::cursor::Args;
 use crate::bus::desk::Desktop;
-use crate::bus::fault::{Fault, left};
+use crate::bus::fault::{Fault, left, unless_lost};
 use crate::bus::guest::guest;
 use crate::bus::limits::{AT_ONCE, PATIENCE, SOCKET};
 use crate::bus::names::{ACCESSIBLE, APPLICATION, ROOT};
 use crate::bus::wire::Wire;
 use crate::toolkit::Toolkit;
+use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
+use zbus::{OwnedVariant, Type};
 
 /// One app that can be asked.
 #[derive(Debug, Clone)]
@@ -44,35 +47,23 @@ impl Link {
         let asked = [
             property(ROOT, APPLICATION, "ToolkitName"),
             property(ROOT, APPLICATION, "Version"),
-            Call {
-                path: ROOT,
-                interface: APPLICATION,
-                member: "GetApplicationBusAddress",
-                args: Args::new(),
-            },
+            Call::new(ROOT, APPLICATION, "GetApplicationBusAddress"),
         ];
         let mut answers = link.bus.calls(Some(name), &asked, left(until)).await.into_iter();
-        let mut text = || answers.next().unwrap_or(Err(Fault::Vanished));
-        let said = |answer: Result<Message, Fault>| -> Result<String, Fault> {
-            Ok(answer?.body().variant_text()?.to_owned())
-        };
-        let (toolkit, version, address) = (said(text()), said(text()), text());
-        if let Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) = &toolkit {
-            return Err(fault.clone());
-        }
-        link.toolkit = Toolkit::of(toolkit.as_deref().unwrap_or(""), version.as_deref().unwrap_or(""));
+        let mut answer = || answers.next().unwrap_or(Err(Fault::Vanished));
+        let toolkit = unless_lost(answer().and_then(|answer| answer.property_text()))?.unwrap_or_default();
+        let version = answer().and_then(|answer| answer.property_text()).unwrap_or_default();
+        link.toolkit = Toolkit::of(&toolkit, &version);
+        // Most toolkits know no such thing, and then there is the bus.
+        let address = answer().and_then(|answer| answer.read::<String>()).unwrap_or_default();
         if link.toolkit.is_unknown() {
             link.toolkit = link.toolkit_of_window(left(until)).await?;
         }
-        // Most toolkits know no such thing, and then there is the bus.
-        if let Ok(address) = address
-            && let Ok(address) = address.body().text()
-            && !address.is_empty()
-        {
-            match Wire::connect(address, false, SOCKET, Box::new(|_| {})).await {
+        if !address.is_empty() {
+            match Wire::connect(&address, false, SOCKET, Box::new(|_| {})).await {
                 Ok(wire) => {
                     link.direct = Some(Arc::new(wire));
-                    link.orders = Some(Orders::to(address));
+                    link.orders = Some(Orders::to(&address));
                 }
                 Err(e) => tracing::debug!("{name} is asked over the bus: {e}"),
             }
@@ -82,17 +73,9 @@ impl Link {
 
     /// Tells the toolkit by the first window, where it does not say its name.
     async fn toolkit_of_window(&self, limit: Duration) -> Result<Toolkit, Fault> {
-        let args = Args::new().int(0);
-        let call = Call { path: ROOT, interface: ACCESSIBLE, member: "GetChildAtIndex", args };
-        let mut answers = self.bus.calls(Some(&self.name), &[call], limit).await;
-        match answers.pop().unwrap_or(Err(Fault::Vanished)) {
-            Ok(answer) => {
-                let window = reference(&mut answer.body());
-                Ok(window.map_or_else(|_| Toolkit::default(), |(_, path)| Toolkit::of_window(&path)))
-            }
-            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(fault),
-            Err(_) => Ok(Toolkit::default()),
-        }
+        let window = self.bus.call(Some(&self.name), &child(ROOT, 0), limit).await;
+        let window: Option<Reference> = unless_lost(window.and_then(|answer| answer.read()))?;
+        Ok(window.map_or_else(Toolkit::default, |(_, path)| Toolkit::of_window(&path)))
     }
 
     /// One over a bus that is there, and an own socket.
@@ -129,9 +112,8 @@ impl Link {
         let mut out = Vec::with_capacity(calls.len());
         for part in calls.chunks(AT_ONCE) {
             out.extend(wire.calls(to, part, PATIENCE).await);
-            let lost =
-                |answer: &&Result<Message, Fault>| matches!(answer, Err(Fault::Closed(_) | Fault::Silent(_)));
-            if let Some(lost) = out.iter().find(lost).cloned() {
+            let is_lost = |answer: &&Result<Message, Fault>| answer.as_ref().is_err_and(Fault::is_lost);
+            if let Some(lost) = out.iter().find(is_lost).cloned() {
                 out.resize(calls.len(), lost);
             }
             if out.len() == calls.len() {
@@ -171,10 +153,39 @@ impl Link {
         path: &str,
         interface: &str,
         member: &str,
-        args: Args,
+        args: Args<'_>,
     ) -> Result<Message, Fault> {
-        let call = Call { path, interface, member, args };
-        self.calls(std::slice::from_ref(&call)).await.pop().unwrap_or(Err(Fault::Vanished))
+        self.one(Call { path, interface, member, args }).await
+    }
+
+    /// One call over the fastest way.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub(crate) async fn one(&self, call: Call<'_>) -> Result<Message, Fault> {
+        self.calls(&[call]).await.pop().unwrap_or(Err(Fault::Vanished))
+    }
+
+    /// Makes calls and reads what each is answered; none for what has no such answer.
+    ///
+    /// # Errors
+    /// When the app is gone or silent.
+    pub(crate) async fn each<T: DeserializeOwned + Type>(
+        &self,
+        calls: &[Call<'_>],
+    ) -> Result<Vec<Option<T>>, Fault> {
+        let answers = self.calls(calls).await.into_iter();
+        answers.map(|answer| unless_lost(answer.and_then(|answer| answer.read()))).collect()
+    }
+
+    /// What objects lie in, as each says it.
+    ///
+    /// # Errors
+    /// When the app is gone or silent.
+    pub(crate) async fn parents(&self, paths: &[&str]) -> Result<Vec<Option<Reference>>, Fault> {
+        let calls: Vec<Call<'_>> = paths.iter().map(|path| property(path, ACCESSIBLE, "Parent")).collect();
+        let parents = self.each::<OwnedVariant>(&calls).await?;
+        Ok(parents.into_iter().map(|parent| parent.and_then(|parent| referred(&parent))).collect())
     }
 
     /// Calls, and all that the app signalled before it answered has been heard when this comes back: its own socket is

@@ -4,6 +4,7 @@
 pub(crate) mod actions;
 pub(crate) mod body;
 pub(crate) mod calls;
+mod cursor;
 mod desk;
 pub(crate) mod fault;
 mod guest;
@@ -13,7 +14,8 @@ pub(crate) mod names;
 mod orders;
 pub(crate) mod wire;
 
-pub(crate) use body::{Args, Call, Cursor, Message};
+pub(crate) use body::{Call, Message};
+pub(crate) use cursor::{Args, Cursor};
 pub(crate) use desk::{Addresses, Desktop, Registered, Running};
 pub(crate) use guest::guest;
 pub(crate) use link::Link;

@@ -6,9 +6,9 @@
 //! from inside its own dispatch, and libdbus waits for itself for good. So nothing is sent on the socket of an order, nor
 //! is it closed, before the order is known to have returned.
 
-use crate::bus::body::{Args, Call, Message};
+use crate::bus::body::{Call, Message, Reference};
 use crate::bus::calls::role;
-use crate::bus::fault::Fault;
+use crate::bus::fault::{Fault, unless_lost};
 use crate::bus::limits::{PATIENCE, SOCKET};
 use crate::bus::link::Link;
 use crate::bus::names::{ACCESSIBLE, ACTION, ROOT};
@@ -142,20 +142,11 @@ impl Link {
 
     /// The paths of the app's windows.
     async fn windows(&self) -> Result<Vec<String>, Fault> {
-        let call = Call { path: ROOT, interface: ACCESSIBLE, member: "GetChildren", args: Args::new() };
-        let answer = self.own(&[call]).await.pop().unwrap_or(Err(Fault::Vanished));
-        let read = |message: Message| {
-            message.body().items(8, |c| {
-                c.fields()?;
-                c.text()?;
-                c.text().map(str::to_owned)
-            })
-        };
-        match answer.and_then(read) {
-            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(fault),
-            // An app that lists no windows has none that could be told apart.
-            windows => Ok(windows.unwrap_or_default()),
-        }
+        let answer = self.own(&[Call::new(ROOT, ACCESSIBLE, "GetChildren")]).await.pop();
+        let windows: Result<Vec<Reference>, Fault> =
+            answer.unwrap_or(Err(Fault::Vanished)).and_then(|answer| answer.read());
+        // An app that lists no windows has none that could be told apart.
+        Ok(unless_lost(windows)?.unwrap_or_default().into_iter().map(|(_, path)| path).collect())
     }
 
     /// Waits until no question is behind an order that has not returned; false if one stays there, so that a key would
@@ -201,7 +192,7 @@ mod tests {
     const SHORT: Duration = Duration::from_millis(50);
 
     fn press() -> Call<'static> {
-        Call { path: "/a", interface: ACTION, member: "GetRole", args: Args::new() }
+        Call::new("/a", ACTION, "GetRole")
     }
 
     fn names(all: &[&str]) -> Vec<String> {

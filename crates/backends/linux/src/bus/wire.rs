@@ -239,7 +239,6 @@ fn received(shared: &Shared, listener: &Listener, message: zbus::Message) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bus::body::Args;
     use crate::tests::peer::App;
     use std::future::Future;
     use std::pin::pin;
@@ -249,7 +248,7 @@ mod tests {
     async fn answer_that_comes_too_late_is_no_answer_to_another_call() {
         let app = App::start();
         let wire = app.connect(Box::new(|_| {})).await;
-        let known = Call { path: "/a", interface: "a.b", member: "GetRole", args: Args::new() };
+        let known = Call::new("/a", "a.b", "GetRole");
         let unknown = Call { member: "C", ..known.clone() };
         app.hold();
         let silent = wire.calls(None, &[known.clone(), known], Duration::from_millis(50)).await;
@@ -281,7 +280,7 @@ mod tests {
     async fn what_was_asked_is_written_whoever_gives_up_waiting() {
         let app = App::start();
         let wire = app.connect(Box::new(|_| {})).await;
-        let call = Call { path: "/a", interface: "a.b", member: "C", args: Args::new() };
+        let call = Call::new("/a", "a.b", "C");
         let patience = Duration::from_secs(5);
         let mut second = pin!(wire.call(None, &call, patience));
         {

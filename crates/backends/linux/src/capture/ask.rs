@@ -1,12 +1,12 @@
 //! The questions that objects are asked, and what becomes of the answers.
 
 use crate::bus::actions::actions;
-use crate::bus::body::{extents, reference, whole};
+use crate::bus::body::{Reference, whole};
 use crate::bus::fault::Fault;
 use crate::bus::names::{
     ACCESSIBLE, ACTION, CACHE, COMPONENT, DOCUMENT, SCREEN, TEXT as TEXT_INTERFACE, VALUE,
 };
-use crate::bus::{Args, Call, Cursor, Link, Message, calls};
+use crate::bus::{Call, Link, Message, calls};
 use crate::limits::{TEXT, TEXTS};
 use crate::model::states;
 use crate::model::{Interfaces, Object, Picture};
@@ -49,7 +49,7 @@ const KEPT: usize = 64;
 impl Ask {
     /// The question about an object.
     pub(super) fn call<'a>(self, path: &'a str, object: &Object, toolkit: Toolkit) -> Call<'a> {
-        let plain = |interface, member| Call { path, interface, member, args: Args::new() };
+        let plain = |interface, member| Call::new(path, interface, member);
         match self {
             Self::States => plain(ACCESSIBLE, "GetState"),
             Self::Role => plain(ACCESSIBLE, "GetRole"),
@@ -58,33 +58,19 @@ impl Ask {
             Self::Interfaces => plain(ACCESSIBLE, "GetInterfaces"),
             Self::Count => calls::property(path, ACCESSIBLE, "ChildCount"),
             Self::Children => plain(ACCESSIBLE, "GetChildren"),
-            Self::Plugged => {
-                Call { path, interface: ACCESSIBLE, member: "GetChildAtIndex", args: Args::new().int(0) }
-            }
-            Self::Extents => {
-                Call { path, interface: COMPONENT, member: "GetExtents", args: Args::new().unsigned(SCREEN) }
-            }
+            Self::Plugged => calls::child(path, 0),
+            Self::Extents => plain(COMPONENT, "GetExtents").with((SCREEN,)),
             Self::Length => calls::property(path, TEXT_INTERFACE, "CharacterCount"),
             Self::Text => {
                 let end = object.length.map_or_else(|| toolkit.profile().text_end, |length| length.min(TEXT));
-                Call { path, interface: TEXT_INTERFACE, member: "GetText", args: Args::new().int(0).int(end) }
+                plain(TEXT_INTERFACE, "GetText").with((0, end))
             }
             Self::Number => calls::property(path, VALUE, "CurrentValue"),
             Self::Attributes => plain(ACCESSIBLE, "GetAttributes"),
             Self::Relations => plain(ACCESSIBLE, "GetRelationSet"),
             Self::Actions => plain(ACTION, "GetActions"),
-            Self::Link => Call {
-                path,
-                interface: "org.a11y.atspi.Hyperlink",
-                member: "GetURI",
-                args: Args::new().int(0),
-            },
-            Self::Address => Call {
-                path,
-                interface: DOCUMENT,
-                member: "GetAttributeValue",
-                args: Args::new().text("DocURL"),
-            },
+            Self::Link => plain("org.a11y.atspi.Hyperlink", "GetURI").with((0,)),
+            Self::Address => plain(DOCUMENT, "GetAttributeValue").with(("DocURL",)),
         }
     }
 
@@ -106,43 +92,32 @@ impl Ask {
         picture: &mut Picture,
         out: &mut Answers,
     ) -> Result<(), Fault> {
-        let mut c = answer.body();
         let object = &mut picture.objects[at];
         match self {
-            Self::States => object.states = states::joined(&c.items(4, Cursor::unsigned)?),
-            Self::Role => object.role = c.unsigned()?,
-            Self::Name => object.name = c.variant_text()?.to_owned(),
-            Self::Description => object.description = c.variant_text()?.to_owned(),
+            Self::States => object.states = states::joined(&answer.read::<Vec<u32>>()?),
+            Self::Role => object.role = answer.read()?,
+            Self::Name => object.name = answer.property_text()?,
+            Self::Description => object.description = answer.property_text()?,
             Self::Interfaces => {
-                let names = c.items(4, Cursor::text)?;
-                object.interfaces = Interfaces::default();
-                names.into_iter().for_each(|name| object.interfaces.add(name));
+                object.interfaces = Interfaces::of(&answer.read::<Vec<String>>()?);
             }
-            Self::Count => object.count = whole(c.variant_number()?),
+            Self::Count => object.count = whole(answer.property_number()?),
             // They are objects of their own.
-            Self::Children => out.children.push((at, c.items(8, |c| reference(c))?)),
+            Self::Children => out.children.push((at, answer.read()?)),
             Self::Plugged => {
-                let child = reference(&mut c).ok().filter(|(_, path)| !path.ends_with("/null"));
+                let child = answer.read::<Reference>().ok().filter(|(_, path)| !path.ends_with("/null"));
                 out.plugged.extend(child.map(|child| (at, child)));
             }
-            Self::Extents => object.extents = Some(extents(&mut c)?),
-            Self::Length => object.length = Some(whole(c.variant_number()?).max(0)),
-            Self::Text => object.text = Some(c.text()?.to_owned()),
-            Self::Number => object.number = c.variant_number()?.filter(|n| n.is_finite()),
+            Self::Extents => object.extents = Some(answer.read()?),
+            Self::Length => object.length = Some(whole(answer.property_number()?).max(0)),
+            Self::Text => object.text = Some(answer.read()?),
+            Self::Number => object.number = answer.property_number()?.filter(|n| n.is_finite()),
             Self::Attributes => {
-                let pair = |c: &mut Cursor<'_>| {
-                    c.fields()?;
-                    Ok((c.text()?.to_owned(), c.text()?.to_owned()))
-                };
-                object.attributes = c.items(8, pair)?;
+                object.attributes = answer.read()?;
                 object.attributes.truncate(KEPT);
             }
             Self::Relations => {
-                let relation = |c: &mut Cursor<'_>| {
-                    c.fields()?;
-                    Ok((c.unsigned()?, c.items(8, |c| reference(c))?))
-                };
-                let relations = c.items(8, relation)?;
+                let relations: Vec<(u32, Vec<Reference>)> = answer.read()?;
                 let path = object.path.as_str();
                 let of = |kind| {
                     let of = relations.iter().filter(move |(other, _)| *other == kind);
@@ -153,7 +128,7 @@ impl Ask {
                 (object.labelled_by, object.child_of) = (labels, above);
             }
             Self::Actions => object.actions = actions(answer)?,
-            Self::Link | Self::Address => object.address = c.text()?.to_owned(),
+            Self::Link | Self::Address => object.address = answer.read()?,
         }
         Ok(())
     }
@@ -221,7 +196,7 @@ impl Questions {
             }
             match answer.and_then(|answer| ask.keep(link, &answer, at, picture, &mut out)) {
                 Ok(()) => {}
-                Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
+                Err(fault) if fault.is_lost() => return Err(fault),
                 Err(Fault::Vanished) => out.vanished.push(at),
                 // What one object does not know is left as it was.
                 Err(e) => {
@@ -244,9 +219,9 @@ impl Questions {
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
     /// Children as they were named: bus name and path.
-    pub(crate) children: Vec<(usize, Vec<(String, String)>)>,
+    pub(crate) children: Vec<(usize, Vec<Reference>)>,
     /// What stands in what may be a socket; in others the first child.
-    pub(crate) plugged: Vec<(usize, (String, String))>,
+    pub(crate) plugged: Vec<(usize, Reference)>,
     pub(crate) vanished: Vec<usize>,
     /// What answered a question with an error.
     unanswered: Vec<usize>,
@@ -266,29 +241,23 @@ pub(super) struct Cached {
 /// # Errors
 /// When there is none, or the app is gone.
 pub(super) async fn cached(link: &Link) -> Result<Vec<Cached>, Fault> {
-    let answer = link.call("/org/a11y/atspi/cache", CACHE, "GetItems", Args::new()).await?;
+    let answer = link.one(Call::new("/org/a11y/atspi/cache", CACHE, "GetItems")).await?;
     // Older bridges list children in it: there each object is asked.
-    match answer.signature().as_str() {
-        "a((so)(so)(so)iiassusau)" => answer.body().items(8, item),
-        _ => Err(Fault::corrupt("a cache of an unknown format")),
+    if answer.signature() != "a((so)(so)(so)iiassusau)" {
+        return Err(Fault::Corrupt("a cache of an unknown format"));
     }
+    Ok(answer.read::<Vec<Item>>()?.into_iter().map(cached_item).collect())
 }
 
-fn item(c: &mut Cursor<'_>) -> Result<Cached, Fault> {
-    c.fields()?;
-    let (_, path) = reference(c)?;
-    reference(c)?;
-    let (_, parent) = reference(c)?;
-    let place = c.int()?;
-    let mut object = Object { path, count: c.int()?, ..Object::default() };
-    for name in c.items(4, Cursor::text)? {
-        object.interfaces.add(name);
-    }
-    object.name = c.text()?.to_owned();
-    object.role = c.unsigned()?;
-    object.description = c.text()?.to_owned();
-    object.states = states::joined(&c.items(4, Cursor::unsigned)?);
-    Ok(Cached { object, parent, place })
+/// An object, its app and what it lies in; its place and how many children it has; interfaces, name, role, description,
+/// states.
+type Item = (Reference, Reference, Reference, i32, i32, Vec<String>, String, u32, String, Vec<u32>);
+
+fn cached_item(item: Item) -> Cached {
+    let ((_, path), _, (_, parent), place, count, interfaces, name, role, description, states) = item;
+    let (interfaces, states) = (Interfaces::of(&interfaces), states::joined(&states));
+    let object = Object { path, count, interfaces, name, role, description, states, ..Object::default() };
+    Cached { object, parent, place }
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! What is chosen in the combo boxes of GTK 3 that nothing labels. They are called what is chosen in them, unless the app
 //! gave them a name: only what is chosen tells which of the two a name is.
 
-use crate::bus::body::reference;
-use crate::bus::fault::Fault;
+use crate::bus::body::Reference;
+use crate::bus::fault::{Fault, unless_lost};
 use crate::bus::names::{ACCESSIBLE, SELECTION};
-use crate::bus::{Args, Call, Link, calls};
+use crate::bus::{Call, Link, calls};
 use crate::model::roles::number as role;
 use crate::model::{Interfaces, Picture};
 
@@ -27,30 +27,17 @@ pub(super) async fn read(link: &Link, picture: &mut Picture) -> Result<(), Fault
     if asked.is_empty() {
         return Ok(());
     }
-    let first = |&at: &usize| Call {
-        path: &picture.objects[at].path,
-        interface: SELECTION,
-        member: "GetSelectedChild",
-        args: Args::new().int(0),
-    };
-    let calls: Vec<Call<'_>> = asked.iter().map(first).collect();
-    let mut chosen = Vec::with_capacity(asked.len());
-    for (&at, answer) in asked.iter().zip(link.calls(&calls).await) {
-        match answer.and_then(|answer| reference(&mut answer.body())) {
-            Ok(child) => chosen.push((at, link.named(&picture.objects[at].path, child))),
-            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
-            // Nothing is.
-            Err(_) => {}
-        }
-    }
+    let first = |&at: &usize| Call::new(&picture.objects[at].path, SELECTION, "GetSelectedChild").with((0,));
+    let chosen = link.each::<Reference>(&asked.iter().map(first).collect::<Vec<_>>()).await?;
+    // Nothing is chosen in those that name nothing.
+    let chosen = asked.iter().zip(chosen).filter_map(|(&at, child)| Some((at, child?)));
+    let chosen: Vec<(usize, String)> =
+        chosen.map(|(at, child)| (at, link.named(&picture.objects[at].path, child))).collect();
     let calls: Vec<Call<'_>> =
         chosen.iter().map(|(_, path)| calls::property(path, ACCESSIBLE, "Name")).collect();
-    let names = link.calls(&calls).await;
-    for ((at, _), answer) in chosen.iter().zip(names) {
-        match answer.and_then(|answer| Ok(answer.body().variant_text()?.trim().to_owned())) {
-            Ok(name) => picture.objects[*at].text = Some(name).filter(|name| !name.is_empty()),
-            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
-            Err(_) => {}
+    for ((at, _), answer) in chosen.iter().zip(link.calls(&calls).await) {
+        if let Some(name) = unless_lost(answer.and_then(|answer| answer.property_text()))? {
+            picture.objects[*at].text = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
         }
     }
     Ok(())

@@ -3,9 +3,9 @@
 //! these is asked for what it may differ in (ADR 33).
 
 use super::ask::Ask;
-use crate::bus::body::reference;
+use crate::bus::body::Reference;
 use crate::bus::fault::Fault;
-use crate::bus::{Args, Call, Link};
+use crate::bus::{Call, Link, calls};
 use crate::model::roles::number as role;
 use crate::model::states;
 use crate::model::{EMBEDDED, Interfaces, Object};
@@ -58,29 +58,18 @@ const CANONICAL: u32 = 1;
 ///
 /// # Errors
 /// When the app is gone or silent.
-pub(crate) async fn roles(link: &Link, documents: &[String]) -> Result<HashMap<String, u32>, Fault> {
+pub(crate) async fn roles<'d>(link: &Link, documents: &'d [String]) -> Result<HashMap<String, u32>, Fault> {
     let asked = documents.iter().flat_map(|document| COMMON.map(|role| (document, role)));
     let asked: Vec<(&String, u32)> = asked.collect();
-    let calls: Vec<Call<'_>> = asked.iter().map(|&(document, role)| in_role(document, role)).collect();
+    let in_role = |&(document, role): &(&'d String, u32)| calls::in_role(document, role, CANONICAL, MATCHES);
+    let calls: Vec<Call<'_>> = asked.iter().map(in_role).collect();
     let mut out = HashMap::new();
-    for ((document, role), answer) in asked.into_iter().zip(link.calls(&calls).await) {
-        match answer {
-            Ok(answer) => {
-                let named = answer.body().items(8, |c| reference(c)).unwrap_or_default();
-                out.extend(named.into_iter().map(|named| (link.named(document, named), role)));
-            }
-            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
-            // Then each is asked itself.
-            Err(e) => tracing::debug!("{document} does not tell what has the role {role}: {e}"),
-        }
+    for ((document, role), named) in asked.iter().zip(link.each::<Vec<Reference>>(&calls).await?) {
+        // Where a document does not tell them, each object is asked itself.
+        let named = named.unwrap_or_default().into_iter();
+        out.extend(named.map(|named| (link.named(document, named), *role)));
     }
     Ok(out)
-}
-
-/// The question for what has a role below an object.
-fn in_role(path: &str, role: u32) -> Call<'_> {
-    let args = Args::new().of_role(role).unsigned(CANONICAL).int(MATCHES).bool(true);
-    Call { path, interface: "org.a11y.atspi.Collection", member: "GetMatches", args }
 }
 
 /// Whether an object is a page that can be seen: it names what stands in it.

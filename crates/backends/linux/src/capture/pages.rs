@@ -2,10 +2,10 @@
 //! where it was when it was shown last. At a point it answers with what a press there would reach (`GetAccessibleAtPoint` is
 //! `gtk_widget_pick` in 4.8), and that is always on the page that is shown.
 
-use crate::bus::body::{parent, reference};
+use crate::bus::body::Reference;
 use crate::bus::fault::Fault;
-use crate::bus::names::{ACCESSIBLE, COMPONENT, WINDOW};
-use crate::bus::{Args, Call, Link, Message, calls};
+use crate::bus::names::WINDOW;
+use crate::bus::{Call, Link, calls};
 use crate::model::parents::up;
 use crate::model::roles::number as role;
 use crate::model::{Interfaces, Object, Picture};
@@ -59,21 +59,15 @@ pub(super) async fn at_points(
     points: impl Iterator<Item = (i32, i32)>,
 ) -> Result<Vec<String>, Fault> {
     let path = picture.objects[of].path.as_str();
-    let call = |(x, y)| {
-        let args = Args::new().int(x).int(y).unsigned(WINDOW);
-        Call { path, interface: COMPONENT, member: "GetAccessibleAtPoint", args }
-    };
-    let calls: Vec<Call<'_>> = points.map(call).collect();
-    let mut there = paths(link.calls(&calls).await, |answer| reference(&mut answer.body()))?;
+    let calls: Vec<Call<'_>> = points.map(|point| calls::at_point(path, point, WINDOW)).collect();
+    let mut there = paths(link.each(&calls).await?);
     let known: HashSet<&str> = picture.objects.iter().map(|object| object.path.as_str()).collect();
     for _ in 0..UP {
         // What a control is made of inside is none of its children.
         let (mut known_ones, inner): (Vec<String>, Vec<String>) =
             there.into_iter().partition(|path| known.contains(path.as_str()));
-        let calls: Vec<Call<'_>> =
-            inner.iter().map(|path| calls::property(path, ACCESSIBLE, "Parent")).collect();
-        let above = link.calls(&calls).await;
-        known_ones.extend(paths(above, parent)?);
+        let above = link.parents(&inner.iter().map(String::as_str).collect::<Vec<_>>()).await?;
+        known_ones.extend(paths(above));
         there = known_ones;
         if inner.is_empty() {
             break;
@@ -83,21 +77,8 @@ pub(super) async fn at_points(
 }
 
 /// The objects that these answers name; nothing where there is none.
-fn paths(
-    answers: Vec<Result<Message, Fault>>,
-    read: impl Fn(&Message) -> Result<(String, String), Fault>,
-) -> Result<Vec<String>, Fault> {
-    let mut out = Vec::with_capacity(answers.len());
-    for answer in answers {
-        match answer {
-            Ok(answer) => {
-                out.extend(read(&answer).ok().map(|(_, path)| path).filter(|p| !p.ends_with("/null")))
-            }
-            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
-            Err(_) => {}
-        }
-    }
-    Ok(out)
+fn paths(named: Vec<Option<Reference>>) -> Vec<String> {
+    named.into_iter().flatten().map(|(_, path)| path).filter(|path| !path.ends_with("/null")).collect()
 }
 
 impl Stack {
@@ -171,10 +152,8 @@ impl Spot {
     /// # Errors
     /// When the app is gone or silent.
     pub(crate) async fn is_shown(&self, link: &Link, picture: &Picture) -> Result<bool, Fault> {
-        let args = Args::new().int(self.point.0).int(self.point.1).unsigned(WINDOW);
-        let path = picture.objects[self.stack].path.as_str();
-        let call = Call { path, interface: COMPONENT, member: "GetAccessibleAtPoint", args };
-        let there = paths(link.calls(&[call]).await, |answer| reference(&mut answer.body()))?;
+        let call = calls::at_point(&picture.objects[self.stack].path, self.point, WINDOW);
+        let there = paths(link.each(&[call]).await?);
         let on = read(picture, self.page).inside;
         Ok(on.iter().any(|&at| there.contains(&picture.objects[at].path)))
     }

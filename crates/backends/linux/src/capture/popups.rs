@@ -6,10 +6,8 @@
 //! they stand in: so they are listed beside the windows, as long as they are shown.
 
 use crate::bus::Link;
-use crate::bus::body::parent;
-use crate::bus::calls::property;
 use crate::bus::fault::Fault;
-use crate::bus::names::{ACCESSIBLE, ROOT};
+use crate::bus::names::ROOT;
 
 /// What is known of objects that have said that they are shown.
 #[derive(Debug, Clone, Default)]
@@ -32,19 +30,14 @@ impl Appeared {
     ) -> Result<Vec<String>, Fault> {
         let Self { paths, inside } = self;
         inside.retain(|path| paths.contains(path));
-        let asked: Vec<&String> =
-            paths.iter().filter(|path| !is_known(path) && !inside.contains(path)).collect();
-        let calls: Vec<_> = asked.iter().map(|path| property(path, ACCESSIBLE, "Parent")).collect();
+        let asked = paths.iter().map(String::as_str);
+        let asked: Vec<&str> =
+            asked.filter(|path| !is_known(path) && !inside.iter().any(|other| other == path)).collect();
         let mut out = Vec::new();
-        for (path, answer) in asked.iter().zip(link.calls(&calls).await) {
-            let above = match answer {
-                Ok(answer) => parent(&answer).map(|(_, path)| path).unwrap_or_default(),
-                Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
-                // It is gone.
-                Err(_) => String::new(),
-            };
-            let list = if above == ROOT { &mut out } else { &mut *inside };
-            list.push((*path).clone());
+        for (path, above) in asked.iter().zip(link.parents(&asked).await?) {
+            // What does not say it is gone.
+            let list = if above.is_some_and(|(_, above)| above == ROOT) { &mut out } else { &mut *inside };
+            list.push((*path).to_owned());
         }
         Ok(out)
     }

@@ -9,6 +9,7 @@ use super::ask::{Answers, Ask, Cached, Questions, WHOLE, cached};
 use super::once::once;
 use super::popups::Appeared;
 use super::{Known, choices, gecko, pages, switched};
+use crate::bus::body::Reference;
 use crate::bus::fault::Fault;
 use crate::bus::names::ROOT;
 use crate::bus::{Link, guest};
@@ -66,7 +67,7 @@ impl Reading {
         let mut reading = Self { picture, by_path, named: HashMap::new(), roles: HashMap::new() };
         match items {
             Ok(items) => reading.fill(items),
-            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
+            Err(fault) if fault.is_lost() => return Err(fault),
             Err(e) => tracing::debug!("{} has no cache: {e}", link.name),
         }
         let mut whole = Questions::default();
@@ -192,7 +193,7 @@ impl Reading {
     /// Takes over the children that objects named, and reads those that are new.
     async fn adopt(&mut self, link: &Link, answers: Answers) -> Result<(), Fault> {
         let mut fresh = Vec::new();
-        let elsewhere = |(at, child): &(usize, (String, String))| {
+        let elsewhere = |(at, child): &(usize, Reference)| {
             let host = &self.picture.objects[*at].path;
             !Link::same_process(host, &link.named(host, child.clone()))
         };

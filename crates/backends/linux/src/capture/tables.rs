@@ -10,11 +10,11 @@ mod pieces;
 mod rows;
 mod sight;
 
-use crate::bus::body::reference;
+use crate::bus::body::{Reference, whole};
 use crate::bus::calls::property;
 use crate::bus::fault::Fault;
 use crate::bus::names::ACCESSIBLE;
-use crate::bus::{Args, Call, Link, Message};
+use crate::bus::{Call, Link};
 use crate::capture::ask::{Ask, Questions, WHOLE};
 use crate::model::roles::number as role;
 use crate::model::states;
@@ -71,7 +71,7 @@ pub(crate) async fn read(link: &Link, picture: &mut Picture, cells: &mut Cells) 
     cells.trees.retain(|path, _| shown(path));
     for at in tables.into_iter().take(TABLES) {
         match one(link, picture, at, cells).await {
-            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
+            Err(fault) if fault.is_lost() => return Err(fault),
             Err(e) => {
                 tracing::debug!("the cells of {} cannot be read: {e}", picture.objects[at].path);
                 // It is not empty because of that.
@@ -96,7 +96,7 @@ async fn one(link: &Link, picture: &mut Picture, at: usize, kept: &mut Cells) ->
     let asked = [property(&path, TABLE, "NRows"), property(&path, TABLE, "NColumns")];
     let mut size = Vec::new();
     for answer in link.calls(&asked).await {
-        size.push(count(&answer?)?);
+        size.push(whole(answer?.property_number()?.or(Some(0.0))));
     }
     let [rows, columns] = size[..] else { return Ok(()) };
     let icons = link.toolkit.profile().shows_icons_in_tables && picture.objects[at].role == role::TABLE;
@@ -158,28 +158,17 @@ async fn moved(
         .map(|(place, path)| (*place, path.clone()))
         .collect();
     let cells: Vec<&String> = known.iter().filter(|((row, _), _)| *row >= 0).map(|(_, path)| path).collect();
-    let index = |path| Call { path, interface: ACCESSIBLE, member: "GetIndexInParent", args: Args::new() };
+    let index = |path| Call::new(path, ACCESSIBLE, "GetIndexInParent");
     let calls: Vec<Call<'_>> = cells.iter().map(|&path| index(path)).collect();
-    for (path, answer) in cells.iter().zip(link.calls(&calls).await) {
-        match answer {
-            Ok(answer) => {
-                let index = answer.body().int()?;
-                let place = (index.div_euclid(columns).saturating_sub(above), index.rem_euclid(columns));
-                if place.0 >= 0 {
-                    moved.insert(place, (*path).clone());
-                }
-            }
-            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
-            // Its item is gone.
-            Err(_) => {}
+    for (path, index) in cells.iter().zip(link.each::<i32>(&calls).await?) {
+        // The item of one that has no index is gone.
+        let Some(index) = index else { continue };
+        let place = (index.div_euclid(columns).saturating_sub(above), index.rem_euclid(columns));
+        if place.0 >= 0 {
+            moved.insert(place, (*path).clone());
         }
     }
     Ok(moved)
-}
-
-fn count(answer: &Message) -> Result<i32, Fault> {
-    #[expect(clippy::cast_possible_truncation, reason = "counts are whole numbers of 32 bits on the wire")]
-    Ok(answer.body().variant_number()?.unwrap_or(0.0) as i32)
 }
 
 /// Reads the cells of a part, and puts them into rows below the table. `known` has those that were asked for before, `extra`
@@ -207,17 +196,10 @@ async fn cells_of(
         places.retain(|place| !known.contains_key(place));
         found = alive;
     }
-    let cell = |&(row, column): &Place| Call {
-        path,
-        interface: TABLE,
-        member: "GetAccessibleAt",
-        args: Args::new().int(row).int(column),
-    };
-    let calls: Vec<Call<'_>> = places.iter().map(cell).collect();
+    let calls: Vec<Call<'_>> = places.iter().map(|&place| cell(path, place)).collect();
     let mut cells = extra;
-    for (place, answer) in places.iter().zip(link.calls(&calls).await) {
-        cells.extend(object_in(link, path, answer)?.map(|cell| (*place, cell)));
-    }
+    let there = objects(link, path, &calls).await?;
+    cells.extend(places.iter().zip(there).filter_map(|(place, cell)| Some((*place, cell?))));
     if let Some(known) = known.as_deref_mut() {
         known.extend(cells.iter().cloned());
     }
@@ -259,17 +241,16 @@ async fn cells_of(
     Ok(())
 }
 
-/// The object that an answer names, if there is one.
-fn object_in(link: &Link, by: &str, answer: Result<Message, Fault>) -> Result<Option<String>, Fault> {
-    match answer {
-        Ok(answer) => {
-            let object = link.named(by, reference(&mut answer.body())?);
-            Ok(Some(object).filter(|object| !object.is_empty() && !object.ends_with("/null")))
-        }
-        Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(fault),
-        // A place that a cell beside it reaches into.
-        Err(_) => Ok(None),
-    }
+/// The question for what a table has at a place.
+fn cell(table: &str, (row, column): Place) -> Call<'_> {
+    Call::new(table, TABLE, "GetAccessibleAt").with((row, column))
+}
+
+/// The objects that a table names where it is asked for them; none at a place that a cell beside it reaches into.
+async fn objects(link: &Link, table: &str, calls: &[Call<'_>]) -> Result<Vec<Option<String>>, Fault> {
+    let named = link.each::<Reference>(calls).await?.into_iter();
+    let object = |named| Some(link.named(table, named)).filter(|o| !o.is_empty() && !o.ends_with("/null"));
+    Ok(named.map(|named| named.and_then(object)).collect())
 }
 
 /// Takes cells into the picture and asks each of them this; where they are in it, and the places of those that are not

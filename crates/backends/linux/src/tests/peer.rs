@@ -2,7 +2,7 @@
 
 use crate::bus::fault::Fault;
 use crate::bus::wire::Wire;
-use crate::bus::{Args, Call, Link, Listener};
+use crate::bus::{Call, Link, Listener};
 use crate::events::Heard;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -103,9 +103,9 @@ fn reply(serial: u32) -> Vec<u8> {
 async fn ask(peer: Peer, calls: usize) -> (Vec<Result<u32, Fault>>, Wire) {
     let dir = tempfile::tempdir().unwrap();
     let wire = connected_to(peer, dir.path()).await;
-    let call = Call { path: "/", interface: "a.b", member: "C", args: Args::new() };
+    let call = Call::new("/", "a.b", "C");
     let answers = wire.calls(None, &vec![call; calls], Duration::from_millis(200)).await;
-    (answers.into_iter().map(|a| a.and_then(|m| m.body().unsigned())).collect(), wire)
+    (answers.into_iter().map(|a| a.and_then(|m| m.read())).collect(), wire)
 }
 
 #[tokio::test]
@@ -302,7 +302,7 @@ async fn what_was_signalled_before_an_answer_of_the_own_socket_has_been_heard() 
     let link = bus.link_and_own(&heard, &own).await;
     // They are on their way on the bus when the own socket answers.
     bus.signals_first(3);
-    let call = Call { path: "/a", interface: "a.b", member: "C", args: Args::new() };
+    let call = Call::new("/a", "a.b", "C");
     let answers = link.calls_in_order(&[call.clone(), call]).await.unwrap();
     assert!(matches!(answers[..], [Err(Fault::Unknown), Err(Fault::Unknown)]), "{answers:?}");
     assert_eq!((own.calls(), bus.calls(), heard.state().changes), (2, 1, 3), "the bus was asked, too");
@@ -313,7 +313,7 @@ async fn what_was_signalled_before_an_answer_of_the_bus_has_been_heard() {
     let (bus, heard) = (App::start(), Arc::new(Heard::new()));
     let link = bus.link(&heard).await;
     bus.signals_first(2);
-    let call = Call { path: "/a", interface: "a.b", member: "C", args: Args::new() };
+    let call = Call::new("/a", "a.b", "C");
     let answers = link.calls_in_order(&[call]).await.unwrap();
     assert!(matches!(answers[..], [Err(Fault::Unknown)]), "{answers:?}");
     assert_eq!(

@@ -1,6 +1,7 @@
 //! How what is answered compares with the last reading, and whether it can stand there in its place.
 
 use super::asked::Again;
+use crate::bus::body::Reference;
 use crate::bus::fault::Fault;
 use crate::bus::{Link, guest};
 use crate::model::states;
@@ -35,7 +36,7 @@ impl Again {
         let (shown, answers) = (shown?, answers?);
         let objects = now.objects;
         let path = |at: &usize| picture.objects[*at].path.as_str();
-        let same_children = |(at, named): &(usize, Vec<(String, String)>)| {
+        let same_children = |(at, named): &(usize, Vec<Reference>)| {
             let host = &old[*at].path;
             let own = |path: &str| Link::same_process(host, path);
             let named = named.iter().map(|child| link.named(host, child.clone()));
@@ -52,7 +53,7 @@ impl Again {
             aside.is_empty() && known.eq(here)
         };
         // What is plugged in may name its process otherwise than the process names itself.
-        let same_plugged = |(at, child): &(usize, (String, String))| {
+        let same_plugged = |(at, child): &(usize, Reference)| {
             let host = &old[*at].path;
             let named = link.named(host, child.clone());
             let known = old[*at].children.iter().map(path).find_map(guest).map(|(_, path)| path);

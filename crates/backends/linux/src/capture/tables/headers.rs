@@ -1,9 +1,8 @@
 //! What stands above the columns of a table and before its rows.
 
-use super::{Part, Paths, Place, look_at, object_in};
+use super::{Part, Paths, Place, look_at, objects};
 use crate::bus::fault::Fault;
-use crate::bus::names::ACCESSIBLE;
-use crate::bus::{Args, Call, Link};
+use crate::bus::{Call, Link, calls};
 use crate::capture::ask::{Ask, WHOLE};
 use crate::model::Picture;
 use crate::model::roles::number as role;
@@ -88,16 +87,9 @@ async fn children_at(
     let unknown = places.iter().filter(|(place, _)| !known.contains_key(place));
     let unknown: Vec<(Place, i32)> =
         unknown.filter_map(|(place, n)| Some((*place, i32::try_from(*n).ok()?))).collect();
-    let child = |&(_, n): &(Place, i32)| Call {
-        path: &path,
-        interface: ACCESSIBLE,
-        member: "GetChildAtIndex",
-        args: Args::new().int(n),
-    };
-    let calls: Vec<Call<'_>> = unknown.iter().map(child).collect();
-    for ((place, _), answer) in unknown.iter().zip(link.calls(&calls).await) {
-        known.extend(object_in(link, &path, answer)?.map(|child| (*place, child)));
-    }
+    let calls: Vec<Call<'_>> = unknown.iter().map(|&(_, index)| calls::child(&path, index)).collect();
+    let there = objects(link, &path, &calls).await?;
+    known.extend(unknown.iter().zip(there).filter_map(|((place, _), child)| Some((*place, child?))));
     let children = places.iter().filter_map(|(place, _)| Some((*place, known.get(place)?.clone()))).collect();
     let mut asks = WHOLE.to_vec();
     if link.toolkit.profile().headers_may_be_hidden {

@@ -3,10 +3,10 @@
 //! KDE's item views divide the number of their things by that of their columns: two files in four columns are no row, six
 //! are one. What is left over is among their children, and at no place of the table.
 
-use super::{Place, object_in};
+use super::{Place, objects};
 use crate::bus::fault::Fault;
 use crate::bus::names::ACCESSIBLE;
-use crate::bus::{Args, Call, Link};
+use crate::bus::{Call, Link, calls};
 use crate::model::roles::number as role;
 
 /// The cells behind the last whole row, with their places. `count` is how many children the table has.
@@ -26,22 +26,15 @@ pub(super) async fn read(
     if over <= 0 || over >= columns {
         return Ok(Vec::new());
     }
-    let child =
-        |index| Call { path, interface: ACCESSIBLE, member: "GetChildAtIndex", args: Args::new().int(index) };
+    let child = |index| calls::child(path, index);
     let calls: Vec<Call<'_>> = std::iter::once(0).chain(whole..count).map(child).collect();
-    let mut found = Vec::new();
-    for answer in link.calls(&calls).await {
-        found.push(object_in(link, path, answer)?);
-    }
+    let mut found = objects(link, path, &calls).await?.into_iter();
     // Where headers are among the children, these are cells of a row.
-    let Some(first) = found.first().cloned().flatten() else { return Ok(Vec::new()) };
-    let role = link.call(&first, ACCESSIBLE, "GetRole", Args::new()).await;
-    let cells = match role {
-        Ok(role) => role.body().unsigned()? == role::TABLE_CELL,
-        Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
-        Err(_) => false,
-    };
+    let Some(first) = found.next().flatten() else { return Ok(Vec::new()) };
+    let role = link.each::<u32>(&[Call::new(&first, ACCESSIBLE, "GetRole")]).await?;
+    if role != [Some(role::TABLE_CELL)] {
+        return Ok(Vec::new());
+    }
     let places = (0..over).map(|column| (rows, column));
-    let last = places.zip(found.into_iter().skip(1)).filter_map(|(place, cell)| Some((place, cell?)));
-    Ok(if cells { last.collect() } else { Vec::new() })
+    Ok(places.zip(found).filter_map(|(place, cell)| Some((place, cell?))).collect())
 }

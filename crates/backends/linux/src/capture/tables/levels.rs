@@ -1,8 +1,8 @@
 //! How deep the rows of a tree are.
 
-use super::{Place, TABLE, look_at, object_in};
+use super::{Place, cell, look_at, objects};
+use crate::bus::Link;
 use crate::bus::fault::Fault;
-use crate::bus::{Args, Link};
 use crate::capture::ask::Ask;
 use crate::limits::DEPTH;
 use crate::model::Picture;
@@ -73,9 +73,7 @@ async fn levels_by_place(
     let mut open: Vec<i32> = Vec::new();
     // The first row of all is as far out as any, also where it was scrolled away.
     if firsts(found).next().is_some_and(|(row, _)| row > 0) {
-        let args = Args::new().int(0).int(0);
-        let first = link.call(path, TABLE, "GetAccessibleAt", args).await;
-        if let Some(first) = object_in(link, path, first)? {
+        if let Some(first) = objects(link, path, &[cell(path, (0, 0))]).await?.pop().flatten() {
             let first = look_at(link, picture, vec![((0, 0), first)], &[Ask::Extents]).await?.0;
             open.extend(first.first().and_then(|&(_, new)| Some(picture.objects[new].extents?[0])));
         }

@@ -1,10 +1,9 @@
 //! Which cells of a table can be seen: those between the one at its upper left corner and the one at its lower right.
 
-use super::{Part, TABLE};
-use crate::bus::body::reference;
+use super::{Part, TABLE, objects};
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, COMPONENT, SCREEN};
-use crate::bus::{Args, Call, Link};
+use crate::bus::{Call, Link, calls};
 
 /// How far inside its corners it is asked what is there: past borders, then past a line of headers.
 const INSETS: &[i32] = &[3, 14, 32, 56];
@@ -14,10 +13,8 @@ const POINTS: i32 = 8;
 
 /// The cells between the one at the top left corner and the one at the bottom right.
 pub(super) async fn in_sight(link: &Link, path: &str, all: (i32, i32)) -> Result<Option<Part>, Fault> {
-    let answer = link.call(path, COMPONENT, "GetExtents", Args::new().unsigned(SCREEN)).await?;
-    let mut c = answer.body();
-    c.fields()?;
-    let [x, y, width, height] = [c.int()?, c.int()?, c.int()?, c.int()?];
+    let extents = Call::new(path, COMPONENT, "GetExtents").with((SCREEN,));
+    let [x, y, width, height]: [i32; 4] = link.one(extents).await?.read()?;
     if width <= 0 || height <= 0 {
         return Ok(None);
     }
@@ -66,28 +63,14 @@ async fn corner(
     path: &str,
     points: impl Iterator<Item = (i32, i32)>,
 ) -> Result<Option<(i32, i32)>, Fault> {
-    for (x, y) in points {
-        let args = Args::new().int(x).int(y).unsigned(SCREEN);
-        let answer = match link.call(path, COMPONENT, "GetAccessibleAtPoint", args).await {
-            Ok(answer) => answer,
-            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => return Err(fault),
-            // It has nothing there.
-            Err(_) => continue,
-        };
-        let cell = link.named(path, reference(&mut answer.body())?);
-        if cell.is_empty() || cell.ends_with("/null") || cell == path {
-            continue;
-        }
-        let index = link.call(&cell, ACCESSIBLE, "GetIndexInParent", Args::new()).await?.body().int()?;
-        let at = |member| Call { path, interface: TABLE, member, args: Args::new().int(index) };
-        let mut place = Vec::new();
-        for answer in link.calls(&[at("GetRowAtIndex"), at("GetColumnAtIndex")]).await {
-            place.push(answer?.body().int()?);
-        }
-        if let [row, column] = place[..]
-            && row >= 0
-            && column >= 0
-        {
+    for point in points {
+        let there = objects(link, path, &[calls::at_point(path, point, SCREEN)]).await?.pop().flatten();
+        let Some(cell) = there.filter(|cell| cell != path) else { continue };
+        let index: i32 = link.one(Call::new(&cell, ACCESSIBLE, "GetIndexInParent")).await?.read()?;
+        let at = |member| Call::new(path, TABLE, member).with((index,));
+        let row: i32 = link.one(at("GetRowAtIndex")).await?.read()?;
+        let column: i32 = link.one(at("GetColumnAtIndex")).await?.read()?;
+        if row >= 0 && column >= 0 {
             return Ok(Some((row, column)));
         }
     }

@@ -77,8 +77,7 @@ fn positions_of_gtk_4_are_moved_to_the_content_of_the_window() {
     assert_eq!(origin(&bare, (355.0, 492.0)), (462.0, 219.0));
     // With a shadow that the window manager knows of.
     let shadow = Extents { left: 26, right: 26, top: 23, bottom: 29 };
-    let shaded =
-        Window { shadow, area: Rect { width: 407.0, height: 544.0, ..bare.area }, ..bare.clone() };
+    let shaded = Window { shadow, area: Rect { width: 407.0, height: 544.0, ..bare.area }, ..bare.clone() };
     assert_eq!(origin(&shaded, (355.0, 492.0)), (483.0, 237.0));
     // Decorated by the window manager, the content is all of it.
     assert_eq!(origin(&bare, (365.0, 502.0)), (457.0, 214.0));
@@ -117,10 +116,7 @@ fn what_goes_around_all_of_them() {
 #[test]
 fn rectangles_are_cut_and_points_are_in_them_or_not() {
     let rect = |x, y, width, height| Rect { x, y, width, height };
-    assert_eq!(
-        common(rect(0.0, 0.0, 10.0, 10.0), rect(5.0, 5.0, 10.0, 2.0)),
-        Some(rect(5.0, 5.0, 5.0, 2.0))
-    );
+    assert_eq!(common(rect(0.0, 0.0, 10.0, 10.0), rect(5.0, 5.0, 10.0, 2.0)), Some(rect(5.0, 5.0, 5.0, 2.0)));
     assert_eq!(common(rect(0.0, 0.0, 10.0, 10.0), rect(10.0, 0.0, 5.0, 5.0)), None);
     assert!(has(rect(0.0, 0.0, 1.0, 1.0), (0.0, 0.9)) && !has(rect(0.0, 0.0, 1.0, 1.0), (1.0, 0.0)));
 }
