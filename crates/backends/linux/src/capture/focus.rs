@@ -6,7 +6,7 @@
 use crate::limits;
 use crate::model::Picture;
 use crate::model::parents::chain;
-use crate::model::roles::number as n;
+use crate::model::roles::{self, Facts, number as n};
 use crate::model::states as s;
 use hashbrown::HashSet;
 
@@ -64,7 +64,7 @@ impl Found {
         match object.role {
             // A tab says that it is chosen by this, and an open menu takes the keys from all others.
             n::PAGE_TAB | n::MENU_ITEM | n::CHECK_MENU_ITEM | n::RADIO_MENU_ITEM => inside,
-            _ if list.is_some() && is_item(object.role) => {
+            _ if list.is_some() && roles::is(object.role, Facts::ITEM) => {
                 self.items.push((at, list));
                 inside
             }
@@ -81,18 +81,6 @@ impl Found {
 
 fn is_list(role: u32) -> bool {
     matches!(role, n::LIST | n::LIST_BOX | n::TABLE | n::TREE | n::TREE_TABLE)
-}
-
-fn is_item(role: u32) -> bool {
-    matches!(
-        role,
-        n::LIST_ITEM
-            | n::TABLE_CELL
-            | n::TREE_ITEM
-            | n::TABLE_ROW
-            | n::TABLE_COLUMN_HEADER
-            | n::TABLE_ROW_HEADER
-    )
 }
 
 #[cfg(test)]

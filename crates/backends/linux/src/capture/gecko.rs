@@ -6,7 +6,7 @@ use super::ask::Ask;
 use crate::bus::body::Reference;
 use crate::bus::fault::Fault;
 use crate::bus::{Call, Link, calls};
-use crate::model::roles::number as role;
+use crate::model::roles::{self, Facts, number as role};
 use crate::model::states;
 use crate::model::{EMBEDDED, Interfaces, Object};
 use hashbrown::HashMap;
@@ -29,24 +29,6 @@ const INTERFACES: [Interfaces; 5] = [
     Interfaces::HYPERTEXT,
 ];
 
-/// Roles that most of a page is made of.
-pub(crate) const COMMON: [u32; 14] = [
-    role::COLUMN_HEADER,
-    role::HEADING,
-    role::LABEL,
-    role::LINK,
-    role::LIST,
-    role::LIST_ITEM,
-    role::PARAGRAPH,
-    role::PUSH_BUTTON,
-    role::ROW_HEADER,
-    role::SECTION,
-    role::STATIC,
-    role::TABLE,
-    role::TABLE_CELL,
-    role::TABLE_ROW,
-];
-
 /// Objects of one role that a document names at once. It takes time with the square of their number.
 const MATCHES: i32 = 2_000;
 
@@ -59,7 +41,8 @@ const CANONICAL: u32 = 1;
 /// # Errors
 /// When the app is gone or silent.
 pub(crate) async fn roles<'d>(link: &Link, documents: &'d [String]) -> Result<HashMap<String, u32>, Fault> {
-    let asked = documents.iter().flat_map(|document| COMMON.map(|role| (document, role)));
+    let asked =
+        documents.iter().flat_map(|document| roles::with(Facts::COMMON).map(move |role| (document, role)));
     let asked: Vec<(&String, u32)> = asked.collect();
     let in_role = |&(document, role): &(&'d String, u32)| calls::in_role(document, role, CANONICAL, MATCHES);
     let calls: Vec<Call<'_>> = asked.iter().map(in_role).collect();
@@ -79,7 +62,7 @@ pub(super) fn is_page(object: &Object) -> bool {
 
 /// Whether an object of Firefox only holds text and what stands in it.
 pub(super) fn is_plain(object: &Object) -> bool {
-    let holds_text = is_cell(object.role)
+    let holds_text = roles::is(object.role, Facts::CELL)
         || names_by_markup(object.role)
         || matches!(object.role, role::HEADING | role::PARAGRAPH | role::LIST_ITEM);
     object.states & !PLAIN == 0 && holds_text
@@ -129,18 +112,7 @@ pub(super) fn has_text_later(object: &Object) -> bool {
 
 /// Whether a plain object is as little hidden as the row that it stands in, and so is not asked where it is.
 pub(super) fn is_where_its_row_is(object: &Object) -> bool {
-    is_plain(object) && is_cell(object.role) && object.count == 0
-}
-
-fn is_cell(number: u32) -> bool {
-    matches!(
-        number,
-        role::TABLE_CELL
-            | role::COLUMN_HEADER
-            | role::ROW_HEADER
-            | role::TABLE_COLUMN_HEADER
-            | role::TABLE_ROW_HEADER
-    )
+    is_plain(object) && roles::is(object.role, Facts::CELL) && object.count == 0
 }
 
 /// Roles that have a name only where the page gives them one (ARIA, "name from author"), and are asked for their
@@ -248,9 +220,9 @@ mod tests {
         let app = App::start();
         let link = app.link(&Arc::new(Heard::new())).await;
         assert_eq!(roles(&link, &["/document".to_owned()]).await, Ok(HashMap::new()));
-        assert_eq!(app.calls(), COMMON.len());
+        assert_eq!(app.calls(), roles::with(Facts::COMMON).count());
         assert_eq!(roles(&link, &[]).await, Ok(HashMap::new()));
-        assert_eq!(app.calls(), COMMON.len());
+        assert_eq!(app.calls(), roles::with(Facts::COMMON).count());
     }
 
     #[tokio::test]

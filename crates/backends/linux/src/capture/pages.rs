@@ -2,6 +2,7 @@
 //! where it was when it was shown last. At a point it answers with what a press there would reach (`GetAccessibleAtPoint` is
 //! `gtk_widget_pick` in 4.8), and that is always on the page that is shown.
 
+use super::switched;
 use crate::bus::body::Reference;
 use crate::bus::fault::Fault;
 use crate::bus::names::WINDOW;
@@ -9,7 +10,7 @@ use crate::bus::{Call, Link, calls};
 use crate::model::parents::up;
 use crate::model::roles::number as role;
 use crate::model::{Interfaces, Object, Picture};
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 
 /// How far above what is at a point the object may be that an app lists.
 const UP: usize = 4;
@@ -19,13 +20,15 @@ const POINTS: usize = 8;
 
 /// Pages of which only one is shown.
 #[derive(Debug, PartialEq, Eq)]
-struct Stack {
+pub(super) struct Stack {
     /// What holds them.
-    at: usize,
-    /// Those on which something has a place, with what is on them, and points of that.
-    placed: Vec<Page>,
+    pub(super) at: usize,
+    /// Those that may not be the one, with what is on them, and points of that.
+    pub(super) pages: Vec<Page>,
     /// Those that were never shown.
-    bare: Vec<usize>,
+    pub(super) bare: Vec<usize>,
+    /// Whether something else tells which one is shown; else it is known only where the app has something of it.
+    pub(super) is_told: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -40,10 +43,12 @@ pub(super) struct Page {
 /// # Errors
 /// When the app is gone or silent.
 pub(super) async fn leave_hidden(link: &Link, picture: &mut Picture) -> Result<(), Fault> {
-    for stack in stacks(picture) {
-        let points = stack.placed.iter().filter(|_| stack.is_doubtful()).flat_map(|page| &page.points);
-        let there = at_points(link, picture, stack.at, points.copied()).await?;
-        hide(picture, &stack, &there);
+    for find in [stacks, switched::stacks] {
+        for stack in find(picture) {
+            let points = stack.pages.iter().flat_map(|page| &page.points).copied();
+            let there = at_points(link, picture, stack.at, points).await?;
+            stack.hide(picture, &there);
+        }
     }
     Ok(())
 }
@@ -82,9 +87,17 @@ fn paths(named: Vec<Option<Reference>>) -> Vec<String> {
 }
 
 impl Stack {
-    /// Whether the app has to say which one is shown: one on which nothing has a place may be, too.
-    fn is_doubtful(&self) -> bool {
-        self.placed.len() + self.bare.len() > 1
+    /// Hides the pages on which nothing is that the app has at any of the points.
+    pub(super) fn hide(&self, picture: &mut Picture, there: &[String]) {
+        let is_there = |page: &&Page| page.inside.iter().any(|&at| there.contains(&picture.objects[at].path));
+        let (shown, hidden): (Vec<&Page>, Vec<&Page>) = self.pages.iter().partition(is_there);
+        if shown.is_empty() && !self.is_told {
+            return;
+        }
+        // All of it: what is on a page that may be turned back is hidden, not gone.
+        for &at in hidden.into_iter().flat_map(|page| &page.inside).chain(&self.bare) {
+            picture.objects[at].shown = false;
+        }
     }
 }
 
@@ -100,9 +113,10 @@ fn stacks(picture: &Picture) -> Vec<Stack> {
         if pages.len() < 2 {
             return None;
         }
-        let (placed, bare): (Vec<Page>, Vec<Page>) =
+        let (pages, bare): (Vec<Page>, Vec<Page>) =
             pages.into_iter().map(|page| read(picture, page)).partition(|page| !page.points.is_empty());
-        (!placed.is_empty()).then(|| Stack { at, placed, bare: bare.iter().map(|page| page.at).collect() })
+        let bare = bare.iter().map(|page| page.at).collect();
+        (!pages.is_empty()).then_some(Stack { at, pages, bare, is_told: false })
     });
     stacks.collect()
 }
@@ -181,25 +195,6 @@ pub(super) fn read(picture: &Picture, at: usize) -> Page {
     Page { at, inside, points: points.into_iter().step_by(step).collect() }
 }
 
-/// Hides the pages of a stack on which nothing is that the app has at any of the points, if it has something of another.
-fn hide(picture: &mut Picture, stack: &Stack, there: &[String]) {
-    let on: HashMap<&str, usize> = stack
-        .placed
-        .iter()
-        .flat_map(|page| page.inside.iter().map(|&inner| (picture.objects[inner].path.as_str(), page.at)))
-        .collect();
-    let shown: Vec<usize> = there.iter().filter_map(|path| on.get(path.as_str()).copied()).collect();
-    drop(on);
-    if stack.is_doubtful() && shown.is_empty() {
-        return;
-    }
-    // All of it: what is on a page that may be turned back is hidden, not gone.
-    let left = stack.placed.iter().filter(|page| stack.is_doubtful() && !shown.contains(&page.at));
-    for &at in left.flat_map(|page| &page.inside).chain(&stack.bare) {
-        picture.objects[at].shown = false;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,7 +231,7 @@ mod tests {
     }
 
     fn shown(picture: &Picture, stack: &Stack) -> Vec<bool> {
-        let pages = stack.placed.iter().map(|page| page.at).chain(stack.bare.iter().copied());
+        let pages = stack.pages.iter().map(|page| page.at).chain(stack.bare.iter().copied());
         pages.map(|at| picture.objects[at].shown).collect()
     }
 
@@ -244,12 +239,12 @@ mod tests {
     fn the_page_is_shown_that_has_what_the_app_has_at_its_points() {
         let mut picture = picture();
         let [stack] = <[Stack; 1]>::try_from(stacks(&picture)).unwrap();
-        let points: Vec<_> = stack.placed.iter().flat_map(|page| page.points.clone()).collect();
+        let points: Vec<_> = stack.pages.iter().flat_map(|page| page.points.clone()).collect();
         assert_eq!(points, [(70, 10), (20, 10), (70, 110), (20, 110)]);
-        hide(&mut picture, &stack, &["/10".to_owned(), "/9".to_owned()]);
+        stack.hide(&mut picture, &["/10".to_owned(), "/9".to_owned()]);
         assert_eq!(shown(&picture, &stack), [true, true, true], "nothing of any of them");
         // A label of the second, and something else of the app.
-        hide(&mut picture, &stack, &["/9".to_owned(), "/6".to_owned()]);
+        stack.hide(&mut picture, &["/9".to_owned(), "/6".to_owned()]);
         assert_eq!(shown(&picture, &stack), [false, true, false]);
     }
 
@@ -276,12 +271,12 @@ mod tests {
         picture.objects[6].shown = false;
         picture.objects[7].extents = None;
         let [stack] = <[Stack; 1]>::try_from(stacks(&picture)).unwrap();
-        assert_eq!((stack.placed.len(), stack.bare.len()), (1, 2));
-        hide(&mut picture, &stack, &[]);
+        assert_eq!((stack.pages.len(), stack.bare.len()), (1, 2));
+        stack.hide(&mut picture, &[]);
         assert_eq!(shown(&picture, &stack), [true, true, true], "one with nothing on it may be");
-        let there = stack.placed[0].inside.iter().map(|&at| picture.objects[at].path.clone());
+        let there = stack.pages[0].inside.iter().map(|&at| picture.objects[at].path.clone());
         let there: Vec<String> = there.collect();
-        hide(&mut picture, &stack, &there);
+        stack.hide(&mut picture, &there);
         assert_eq!(shown(&picture, &stack), [true, false, false]);
         picture.toolkit = Toolkit::Gtk3;
         assert!(stacks(&picture).is_empty(), "others say what can be seen");

@@ -8,14 +8,14 @@ mod details;
 use super::ask::{Answers, Ask, Cached, Questions, WHOLE, cached};
 use super::once::once;
 use super::popups::Appeared;
-use super::{Known, choices, gecko, pages, switched};
+use super::{Known, choices, gecko, pages};
 use crate::bus::body::Reference;
 use crate::bus::fault::Fault;
 use crate::bus::names::ROOT;
 use crate::bus::{Link, guest};
 use crate::limits::{CHILDREN, DEPTH, OBJECTS, TEXTS};
 use crate::model::asked::{is_mute, may_be_socket};
-use crate::model::roles::number as role;
+use crate::model::roles::{self, Facts, number as role};
 use crate::model::states;
 use crate::model::{Object, Picture};
 use hashbrown::HashMap;
@@ -33,7 +33,6 @@ pub(crate) async fn read(link: &Link, known: &mut Known) -> Result<Picture, Faul
     crate::capture::tables::read(link, &mut reading.picture, &mut known.cells).await?;
     reading.details(link).await?;
     pages::leave_hidden(link, &mut reading.picture).await?;
-    switched::leave_hidden(link, &mut reading.picture).await?;
     choices::read(link, &mut reading.picture).await?;
     Ok(reading.picture)
 }
@@ -319,13 +318,7 @@ fn holds_few(number: u32) -> bool {
 fn scrolls(own: u32, above: bool) -> bool {
     match own {
         role::SCROLL_PANE | role::DOCUMENT_FRAME | role::DOCUMENT_WEB => true,
-        role::MENU
-        | role::MENU_BAR
-        | role::MENU_ITEM
-        | role::POPUP_MENU
-        | role::COMBO_BOX
-        | role::PAGE_TAB_LIST => false,
-        _ => above,
+        _ => above && !roles::is(own, Facts::FOLDS),
     }
 }
 

@@ -5,9 +5,7 @@
 //! So a page is left out only where two things agree: it is not the one of the selected tab, and the app has nothing of it
 //! at any point of what is on it. What only lies under something else is the page of the selected tab, or in no such stack.
 
-use super::pages::{Page, at_points, read};
-use crate::bus::Link;
-use crate::bus::fault::Fault;
+use super::pages::{Stack, read};
 use crate::model::parents::{parents, top};
 use crate::model::roles::number as role;
 use crate::model::states;
@@ -16,28 +14,8 @@ use crate::model::{Interfaces, Object, Picture};
 /// What the tabs of such stacks stand in is called after its class.
 const SWITCHER: &str = "AdwViewSwitcher";
 
-/// The pages of a stack that its tabs do not say to be shown.
-#[derive(Debug, PartialEq, Eq)]
-struct Others {
-    stack: usize,
-    pages: Vec<Page>,
-}
-
-/// Leaves out the pages that are not shown.
-///
-/// # Errors
-/// When the app is gone or silent.
-pub(super) async fn leave_hidden(link: &Link, picture: &mut Picture) -> Result<(), Fault> {
-    for others in stacks(picture) {
-        let points = others.pages.iter().flat_map(|page| &page.points).copied();
-        let there = at_points(link, picture, others.stack, points).await?;
-        hide(picture, &others, &there);
-    }
-    Ok(())
-}
-
 /// The stacks of an app whose tabs say which page is shown.
-fn stacks(picture: &Picture) -> Vec<Others> {
+pub(super) fn stacks(picture: &Picture) -> Vec<Stack> {
     if !picture.toolkit.profile().hides_pages_silently {
         return Vec::new();
     }
@@ -46,19 +24,19 @@ fn stacks(picture: &Picture) -> Vec<Others> {
         return Vec::new();
     }
     let above = parents(picture);
-    let mut found: Vec<(usize, Others)> = Vec::new();
+    let mut found: Vec<Stack> = Vec::new();
     for switcher in tabs {
         let mut alike = (1..picture.objects.len())
             .filter(|&at| top(&above, at) == top(&above, switcher.at))
-            .filter_map(|at| Some((at, others(picture, at, &switcher)?)));
+            .filter_map(|at| others(picture, at, &switcher));
         // Of two that look alike nothing says which one the tabs are for.
         if let (Some(one), None) = (alike.next(), alike.next())
-            && !found.iter().any(|(at, _)| *at == one.0)
+            && !found.iter().any(|stack| stack.at == one.at)
         {
             found.push(one);
         }
     }
-    found.into_iter().map(|(_, others)| others).collect()
+    found
 }
 
 /// A list of tabs, and which of how many is selected.
@@ -87,7 +65,7 @@ fn tabs(picture: &Picture) -> Vec<Switcher> {
 
 /// The pages of an object besides the one of the selected tab, where it can be the stack of these tabs: it has a page per
 /// tab, and each of them has its very place, or was never shown and has none.
-fn others(picture: &Picture, at: usize, tabs: &Switcher) -> Option<Others> {
+fn others(picture: &Picture, at: usize, tabs: &Switcher) -> Option<Stack> {
     let object = &picture.objects[at];
     let place = object.extents.filter(|_| object.shown && object.has(Interfaces::COMPONENT))?;
     let pages: Vec<usize> = object
@@ -102,20 +80,8 @@ fn others(picture: &Picture, at: usize, tabs: &Switcher) -> Option<Others> {
         && pages.iter().all(|&page| is_shown(page) || is_bare(page))
         && pages.get(tabs.selected).is_some_and(|&page| is_shown(page));
     let rest = pages.into_iter().enumerate().filter(|&(nth, page)| nth != tabs.selected && is_shown(page));
-    fits.then(|| Others { stack: at, pages: rest.map(|(_, page)| read(picture, page)).collect() })
-}
-
-/// Hides those of the pages of which the app has nothing at any of the points.
-fn hide(picture: &mut Picture, others: &Others, there: &[String]) {
-    for page in &others.pages {
-        if page.inside.iter().any(|&at| there.contains(&picture.objects[at].path)) {
-            continue;
-        }
-        // All of it: what is on a page that may be turned back is hidden, not gone.
-        for &at in &page.inside {
-            picture.objects[at].shown = false;
-        }
-    }
+    let pages = rest.map(|(_, page)| read(picture, page)).collect();
+    fits.then_some(Stack { at, pages, bare: Vec::new(), is_told: true })
 }
 
 #[cfg(test)]
@@ -162,8 +128,8 @@ mod tests {
     /// Which pages are shown after the app has answered with these objects.
     fn shown(mut picture: Picture, there: &[usize]) -> Vec<bool> {
         let paths: Vec<String> = there.iter().map(|at| format!("/{at}")).collect();
-        for others in stacks(&picture) {
-            hide(&mut picture, &others, &paths);
+        for stack in stacks(&picture) {
+            stack.hide(&mut picture, &paths);
         }
         let stack = picture.objects.iter().rev().find(|object| object.role == role::PANEL);
         stack.expect("it is there").children.iter().map(|&page| picture.objects[page].shown).collect()

@@ -1,177 +1,69 @@
-//! Roles of AT-SPI and what each is in ARIA's words.
-//!
-//! The numbers and words are those of `AtspiRole` in `atspi-constants.h`, in its order. Where the Core Accessibility API
-//! Mappings (Core-AAM 1.2, table of role mappings, column "ATK/AT-SPI") name the ARIA role that a toolkit shows under this
-//! role, the row says so; the others are what the header's own description of the role comes to.
+//! Roles of AT-SPI: what each is in ARIA's words, and what is true of it.
 
 use crate::model::roles::number as role;
 use crate::model::states;
 use crate::toolkit::Toolkit;
+use std::sync::LazyLock;
 use stickpin_tree::{Role, States};
 
-/// Where a row of the table comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(
-    not(test),
-    allow(dead_code, reason = "it is the table's own documentation, and the tests read it")
-)]
-enum Source {
-    /// Core-AAM maps this ARIA role to it.
-    CoreAam,
-    /// What the description in `atspi-constants.h` says.
-    Header,
-}
+/// The roles, one to a line.
+const TABLE: &str = include_str!("roles/table.txt");
 
+/// A line of the table. Its place is the number of the role.
 struct Row {
     tag: &'static str,
     role: Role,
-    #[cfg_attr(
-        not(test),
-        allow(dead_code, reason = "it is the table's own documentation, and the tests read it")
-    )]
-    source: Source,
+    facts: Facts,
 }
 
-macro_rules! roles {
-    ($($number:literal, $tag:literal, $role:ident, $source:ident;)*) => {
-        const ROWS: &[Row] = &[$(Row { tag: $tag, role: Role::$role, source: Source::$source },)*];
-        #[cfg(test)]
-        const NUMBERS: &[u32] = &[$($number,)*];
-    };
+impl Row {
+    fn of(line: &'static str) -> Self {
+        let mut columns = line.split('|').map(str::trim);
+        let mut next = || columns.next().unwrap_or_default();
+        let (_number, tag, role, _source, facts) = (next(), next(), next(), next(), next());
+        let facts = facts.split_whitespace().filter_map(Facts::from_name).collect();
+        Self { tag, role: role.parse().unwrap_or(Role::Generic), facts }
+    }
 }
 
-roles! {
-    0, "invalid", Generic, Header; // not legal
-    1, "accelerator label", Generic, Header;
-    2, "alert", AlertDialog, CoreAam; // alertdialog: a GTK message dialog; inside a window an alert
-    3, "animation", Image, Header;
-    4, "arrow", Image, Header;
-    5, "calendar", Group, Header;
-    6, "canvas", Canvas, Header;
-    7, "check box", Checkbox, CoreAam; // checkbox
-    8, "check menu item", MenuItemCheckbox, CoreAam; // menuitemcheckbox
-    9, "color chooser", Group, Header; // a dialog when it is a window
-    10, "column header", ColumnHeader, CoreAam; // columnheader
-    11, "combo box", Combobox, CoreAam; // combobox
-    12, "date editor", Group, Header;
-    13, "desktop icon", Image, Header;
-    14, "desktop frame", Generic, Header;
-    15, "dial", Slider, Header;
-    16, "dialog", Dialog, CoreAam; // dialog
-    17, "directory pane", Group, Header;
-    18, "drawing area", Canvas, Header;
-    19, "file chooser", Group, Header; // a dialog when it is a window
-    20, "filler", Generic, Header;
-    21, "focus traversable", Generic, Header;
-    22, "font chooser", Group, Header; // a dialog when it is a window
-    23, "frame", Window, Header; // inside a window a wrapper (a QFrame of Qt), with a title a group (a dock)
-    24, "glass pane", Generic, Header;
-    25, "html container", Generic, Header;
-    26, "icon", Image, Header; // an option where it can be selected
-    27, "image", Image, CoreAam; // img
-    28, "internal frame", Generic, Header;
-    29, "label", Text, CoreAam; // label: a text leaf
-    30, "layered pane", Generic, Header;
-    31, "list", List, CoreAam; // list
-    32, "list item", ListItem, CoreAam; // listitem; option in a list box or combo box
-    33, "menu", Menu, CoreAam; // menu; a menuitem with a popup where it stands in a menu
-    34, "menu bar", MenuBar, CoreAam; // menubar
-    35, "menu item", MenuItem, CoreAam; // menuitem
-    36, "option pane", Group, Header;
-    37, "page tab", Tab, CoreAam; // tab
-    38, "page tab list", TabList, CoreAam; // tablist
-    39, "panel", Group, CoreAam; // group; a wrapper without a name
-    40, "password text", TextBox, Header; // protected
-    41, "popup menu", Menu, Header;
-    42, "progress bar", ProgressBar, CoreAam; // progressbar
-    43, "push button", Button, CoreAam; // button
-    44, "radio button", Radio, CoreAam; // radio
-    45, "radio menu item", MenuItemRadio, CoreAam; // menuitemradio
-    46, "root pane", Generic, Header;
-    47, "row header", RowHeader, CoreAam; // rowheader
-    48, "scroll bar", ScrollBar, CoreAam; // scrollbar
-    49, "scroll pane", Generic, Header;
-    50, "separator", Separator, CoreAam; // separator
-    51, "slider", Slider, CoreAam; // slider
-    52, "spin button", SpinButton, CoreAam; // spinbutton
-    53, "split pane", Generic, Header;
-    54, "status bar", Status, CoreAam; // status
-    55, "table", Table, CoreAam; // table, grid
-    56, "table cell", Cell, CoreAam; // cell, gridcell
-    57, "table column header", ColumnHeader, CoreAam; // columnheader
-    58, "table row header", RowHeader, CoreAam; // rowheader
-    59, "tear off menu item", MenuItem, Header;
-    60, "terminal", TextBox, Header;
-    61, "text", TextBox, Header;
-    62, "toggle button", Button, CoreAam; // button with aria-pressed
-    63, "tool bar", Toolbar, CoreAam; // toolbar
-    64, "tool tip", Tooltip, CoreAam; // tooltip
-    65, "tree", Tree, CoreAam; // tree
-    66, "tree table", TreeGrid, CoreAam; // treegrid
-    67, "unknown", Generic, Header;
-    68, "viewport", Generic, Header;
-    69, "window", Generic, Header; // a popup window: what is in it counts
-    70, "extended", Generic, Header;
-    71, "header", Group, Header;
-    72, "footer", Group, Header;
-    73, "paragraph", Paragraph, CoreAam; // paragraph
-    74, "ruler", Separator, Header;
-    75, "application", Application, Header;
-    76, "autocomplete", Combobox, Header;
-    77, "edit bar", TextBox, Header;
-    78, "embedded", Group, CoreAam; // application
-    79, "entry", TextBox, CoreAam; // textbox
-    80, "chart", Figure, Header;
-    81, "caption", Caption, CoreAam; // caption
-    82, "document frame", Region, Header;
-    83, "heading", Heading, CoreAam; // heading
-    84, "page", Region, Header;
-    85, "section", Generic, CoreAam; // generic
-    86, "redundant object", Generic, Header;
-    87, "form", Form, CoreAam; // form
-    88, "link", Link, CoreAam; // link
-    89, "input method window", Generic, Header;
-    90, "table row", Row, CoreAam; // row
-    91, "tree item", TreeItem, CoreAam; // treeitem
-    92, "document spreadsheet", Region, Header;
-    93, "document presentation", Region, Header;
-    94, "document text", Region, Header;
-    95, "document web", Region, CoreAam; // document
-    96, "document email", Region, Header;
-    97, "comment", Note, CoreAam; // comment
-    98, "list box", ListBox, CoreAam; // listbox
-    99, "grouping", Group, CoreAam; // group
-    100, "image map", Image, Header;
-    101, "notification", Alert, CoreAam; // alert
-    102, "info bar", Status, Header;
-    103, "level bar", Meter, CoreAam; // meter
-    104, "title bar", Generic, Header;
-    105, "block quote", Blockquote, CoreAam; // blockquote
-    106, "audio", Audio, Header;
-    107, "video", Video, Header;
-    108, "definition", Definition, CoreAam; // definition
-    109, "article", Article, CoreAam; // article
-    110, "landmark", Region, CoreAam; // region and the other landmarks
-    111, "log", Log, CoreAam; // log
-    112, "marquee", Marquee, CoreAam; // marquee
-    113, "math", Math, CoreAam; // math
-    114, "rating", Slider, Header;
-    115, "timer", Timer, CoreAam; // timer
-    116, "static", Text, Header; // a text leaf
-    117, "math fraction", Math, Header;
-    118, "math root", Math, Header;
-    119, "subscript", Subscript, CoreAam; // subscript
-    120, "superscript", Superscript, CoreAam; // superscript
-    121, "description list", List, Header;
-    122, "description term", Term, CoreAam; // term
-    123, "description value", Definition, CoreAam; // definition
-    124, "footnote", Note, CoreAam; // doc-footnote
-    125, "content deletion", Deletion, CoreAam; // deletion
-    126, "content insertion", Insertion, CoreAam; // insertion
-    127, "mark", Mark, CoreAam; // mark
-    128, "suggestion", Suggestion, CoreAam; // suggestion
-    129, "push button menu", Button, Header; // with a popup
-    130, "switch", Switch, CoreAam; // switch
+static ROWS: LazyLock<Vec<Row>> =
+    LazyLock::new(|| TABLE.lines().filter(|line| !line.starts_with('#')).map(Row::of).collect());
+
+bitflags::bitflags! {
+    /// What is true of a role wherever it stands.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) struct Facts: u16 {
+        /// What is written inside is its name where it has no other (ARIA, "name from content").
+        const CONTENT = 1;
+        /// A cell or a header of a table.
+        const CELL = 1 << 1;
+        /// One of what a list, a tree or a table holds.
+        const ITEM = 1 << 2;
+        /// What is out of sight inside is folded away, and cannot be scrolled to.
+        const FOLDS = 1 << 3;
+        /// Another object may label it.
+        const LABELLED = 1 << 4;
+        /// Its text is never read: it says no more than the name, or is secret.
+        const TEXTLESS = 1 << 5;
+        /// It has a number that a person reads or sets.
+        const NUMBER = 1 << 6;
+        /// Ids of the page tell it from its likes.
+        const KEYED = 1 << 7;
+        /// It says nothing about whether it can be pressed.
+        const MUTE = 1 << 8;
+        /// Most of a page is made of it.
+        const COMMON = 1 << 9;
+    }
+}
+
+/// Whether something is true of a role.
+pub(crate) fn is(role: u32, fact: Facts) -> bool {
+    ROWS.get(role as usize).is_some_and(|row| row.facts.contains(fact))
+}
+
+/// The numbers of the roles of which something is true.
+pub(crate) fn with(fact: Facts) -> impl Iterator<Item = u32> + Clone {
+    (0_u32..).zip(ROWS.iter()).filter(move |(_, row)| row.facts.contains(fact)).map(|(number, _)| number)
 }
 
 /// Numbers that are asked about by name.
@@ -185,9 +77,9 @@ pub(crate) mod number {
         MENU_BAR = 34; MENU_ITEM = 35; PAGE_TAB = 37; PAGE_TAB_LIST = 38; PANEL = 39; PASSWORD = 40; POPUP_MENU = 41;
         PROGRESS_BAR = 42; PUSH_BUTTON = 43; RADIO_BUTTON = 44; RADIO_MENU_ITEM = 45; ROW_HEADER = 47; SCROLL_BAR = 48; SCROLL_PANE = 49; SLIDER = 51;
         SPIN_BUTTON = 52; TABLE = 55; TABLE_CELL = 56; TABLE_COLUMN_HEADER = 57; TABLE_ROW_HEADER = 58; TERMINAL = 60; TEXT = 61; TOGGLE_BUTTON = 62; TOOL_TIP = 64; TREE = 65;
-        TREE_TABLE = 66; UNKNOWN = 67; WINDOW = 69; PARAGRAPH = 73; ENTRY = 79; DOCUMENT_FRAME = 82; HEADING = 83; SECTION = 85;
-        LINK = 88; TABLE_ROW = 90; TREE_ITEM = 91; DOCUMENT_PRESENTATION = 93; DOCUMENT_TEXT = 94; DOCUMENT_WEB = 95; LIST_BOX = 98; GROUPING = 99; LEVEL_BAR = 103; ARTICLE = 109;
-        LANDMARK = 110; RATING = 114; STATIC = 116; PUSH_BUTTON_MENU = 129; SWITCH = 130;
+        TREE_TABLE = 66; WINDOW = 69; PARAGRAPH = 73; ENTRY = 79; DOCUMENT_FRAME = 82; HEADING = 83; SECTION = 85;
+        LINK = 88; TABLE_ROW = 90; TREE_ITEM = 91; DOCUMENT_PRESENTATION = 93; DOCUMENT_TEXT = 94; DOCUMENT_WEB = 95; LIST_BOX = 98; GROUPING = 99; ARTICLE = 109;
+        LANDMARK = 110; STATIC = 116; PUSH_BUTTON_MENU = 129; SWITCH = 130;
     }
 }
 
@@ -199,26 +91,6 @@ pub(crate) fn tag(role: u32) -> &'static str {
 /// Whether a role is a mere wrapper wherever it stands without a name.
 pub(crate) fn is_wrapper(role: u32) -> bool {
     role == number::PANEL || ROWS.get(role as usize).is_none_or(|row| row.role == Role::Generic)
-}
-
-/// Whether what is written inside an object is its name where it has no other (ARIA, "name from content").
-pub(crate) fn is_named_by_content(role: u32) -> bool {
-    ROWS.get(role as usize).is_some_and(|row| {
-        matches!(
-            row.role,
-            Role::Button
-                | Role::Checkbox
-                | Role::Link
-                | Role::MenuItem
-                | Role::MenuItemCheckbox
-                | Role::MenuItemRadio
-                | Role::Radio
-                | Role::Switch
-                | Role::Tab
-                | Role::Tooltip
-                | Role::TreeItem
-        )
-    })
 }
 
 /// What stands above an object, as far as its role depends on that.
@@ -270,18 +142,8 @@ pub(crate) fn mapped(role: u32, above: Above, states: u64, named: bool, toolkit:
 /// The landmark that `xml-roles` names.
 pub(crate) fn landmark(xml_roles: &str) -> Option<Role> {
     let role: Role = xml_roles.split_whitespace().next()?.parse().ok()?;
-    matches!(
-        role,
-        Role::Banner
-            | Role::Complementary
-            | Role::ContentInfo
-            | Role::Form
-            | Role::Main
-            | Role::Navigation
-            | Role::Region
-            | Role::Search
-    )
-    .then_some(role)
+    const LANDMARKS: &str = "banner complementary contentinfo form main navigation region search";
+    LANDMARKS.split(' ').any(|landmark| landmark == role.name()).then_some(role)
 }
 
 /// States that the role itself brings.
@@ -336,16 +198,21 @@ mod tests {
 
     #[test]
     fn the_table_has_every_number_of_the_header_in_order() {
-        for (at, &number) in NUMBERS.iter().enumerate() {
-            assert_eq!(at, number as usize);
+        for (at, line) in TABLE.lines().filter(|line| !line.starts_with('#')).enumerate() {
+            let columns: Vec<&str> = line.split('|').map(str::trim).collect();
+            assert_eq!(columns[0].parse(), Ok(at));
+            assert!(
+                columns[2].parse::<Role>().is_ok() && ["core-aam", "header"].contains(&columns[3]),
+                "{line}"
+            );
+            let facts = columns.get(4).copied().unwrap_or_default();
+            assert!(facts.split_whitespace().all(|fact| Facts::from_name(fact).is_some()), "{line}");
         }
         assert_eq!(ROWS.len(), 131);
         assert_eq!(tag(43), "push button");
         assert_eq!(tag(130), "switch");
         assert_eq!(tag(9999), "unknown");
-        assert!(
-            ROWS.iter().filter(|row| row.source == Source::CoreAam).all(|row| row.role != Role::Application)
-        );
+        assert_eq!(with(Facts::NUMBER).collect::<Vec<_>>(), [15, 42, 51, 52, 103, 114]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::capture::{Known, gecko};
 use crate::model::Picture;
 use crate::model::ids::{Ids, Where};
 use crate::model::parents::chain;
-use crate::model::roles::number;
+use crate::model::roles::{self, number};
 use hashbrown::HashMap;
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -132,7 +132,7 @@ async fn what_has_a_role_is_told_in_one_question() {
     let picture = read(&form.link, &mut Known::default()).await.unwrap();
     let window = picture.root().children[0];
     let told = gecko::roles(&form.link, &[picture.objects[window].path.clone()]).await.unwrap();
-    let common = |role: u32| gecko::COMMON.contains(&role);
+    let common = |role: u32| roles::is(role, roles::Facts::COMMON);
     let below =
         (0..picture.objects.len()).filter(|&at| at != window && chain(&picture, at).contains(&window));
     let known: HashMap<String, u32> = below

@@ -3,7 +3,7 @@
 use crate::capture::ask::{Ask, Questions};
 use crate::capture::pages::Spot;
 use crate::model::asked::may_be_socket;
-use crate::model::roles::{self, number as role};
+use crate::model::roles::{self, Facts, number as role};
 use crate::model::rows::ROW;
 use crate::model::states;
 use crate::model::{Object, Picture, parents};
@@ -148,7 +148,7 @@ fn names_itself(picture: &Picture, at: usize) -> bool {
     let object = &picture.objects[at];
     // A cell of GTK 3 may be called what the cells in it read.
     let of_pieces = picture.toolkit.profile().cells_hold_cells && object.role == role::TABLE_CELL;
-    roles::is_named_by_content(object.role) || of_pieces
+    roles::is(object.role, Facts::CONTENT) || of_pieces
 }
 
 /// What repeats, and tells its elements from those of its likes.

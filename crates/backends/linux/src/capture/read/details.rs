@@ -7,7 +7,7 @@ use crate::capture::ask::{Ask, Questions};
 use crate::capture::beside::lacks_name;
 use crate::capture::{gecko, grouped, pages, parked};
 use crate::model::asked::is_mute;
-use crate::model::roles::{is_field, number as role};
+use crate::model::roles::{self, Facts, is_field, number as role};
 use crate::model::states;
 use crate::model::{Interfaces, Object, Picture};
 use crate::toolkit::Toolkit;
@@ -102,19 +102,25 @@ fn details_of(object: &Object, toolkit: Toolkit, mut ask: impl FnMut(Ask)) {
         // A document may have millions of characters: first how many.
         ask(if field && object.is(states::MULTI_LINE) { Ask::Length } else { Ask::Text });
     }
-    if has(Interfaces::VALUE) && has_number(object.role) {
+    if has(Interfaces::VALUE) && roles::is(object.role, Facts::NUMBER) {
         ask(Ask::Number);
     }
     let web = profile.is_browser || guest(&object.path).is_some();
-    if field || object.role == role::HEADING || object.role == role::LANDMARK || (web && keyed(object.role)) {
+    if field
+        || object.role == role::HEADING
+        || object.role == role::LANDMARK
+        || (web && roles::is(object.role, Facts::KEYED))
+    {
         ask(Ask::Attributes);
     }
     // The name of a combo box is what is chosen in it, that of a page of a notebook the same for all.
     let page = profile.tabs_have_one_name && pages::is_nothing_itself(object);
-    if (object.name.is_empty() || object.role == role::COMBO_BOX) && labelled(object.role) || page {
+    if (object.name.is_empty() || object.role == role::COMBO_BOX) && roles::is(object.role, Facts::LABELLED)
+        || page
+    {
         ask(Ask::Relations);
     }
-    if web && has(Interfaces::ACTION) && plain(object.role) {
+    if web && has(Interfaces::ACTION) && roles::is(object.role, Facts::MUTE) {
         ask(Ask::Actions);
     }
     if object.role == role::LINK && has(Interfaces::HYPERLINK) {
@@ -127,68 +133,10 @@ fn details_of(object: &Object, toolkit: Toolkit, mut ask: impl FnMut(Ask)) {
 
 /// Whether the text of an object is more than its name says. A password never is read.
 fn reads_text(number: u32, toolkit: Toolkit) -> bool {
-    match number {
-        role::PASSWORD => false,
-        // Their name is their text.
-        role::LABEL | role::STATIC => toolkit.profile().labels_differ_from_their_names,
-        role::PUSH_BUTTON
-        | role::TOGGLE_BUTTON
-        | role::MENU
-        | role::MENU_ITEM
-        | role::PAGE_TAB
-        | role::CHECK_BOX
-        | role::RADIO_BUTTON
-        | role::SCROLL_BAR
-        | role::IMAGE => false,
-        _ => true,
-    }
-}
-
-/// Roles whose number a person reads or sets.
-fn has_number(number: u32) -> bool {
-    matches!(
-        number,
-        role::SLIDER | role::SPIN_BUTTON | role::PROGRESS_BAR | role::LEVEL_BAR | role::DIAL | role::RATING
-    )
-}
-
-/// Roles that are told apart by ids of the page.
-fn keyed(number: u32) -> bool {
-    matches!(number, role::LIST_ITEM | role::TABLE_ROW | role::ARTICLE | role::SECTION)
-}
-
-/// Roles that another object may label.
-fn labelled(number: u32) -> bool {
-    is_field(number)
-        || matches!(
-            number,
-            role::CHECK_BOX
-                | role::COMBO_BOX
-                | role::LIST_BOX
-                | role::PUSH_BUTTON
-                | role::RADIO_BUTTON
-                | role::SLIDER
-                | role::TOGGLE_BUTTON
-                | role::SWITCH
-                | role::TABLE
-                | role::TREE_TABLE
-                | role::TREE
-                | role::LIST
-        )
-}
-
-/// Roles that say nothing about whether they can be pressed.
-fn plain(number: u32) -> bool {
-    matches!(
-        number,
-        role::SECTION
-            | role::PANEL
-            | role::IMAGE
-            | role::LABEL
-            | role::STATIC
-            | role::UNKNOWN
-            | role::GROUPING
-    )
+    // Their name is their text.
+    let named =
+        matches!(number, role::LABEL | role::STATIC) && !toolkit.profile().labels_differ_from_their_names;
+    !named && !roles::is(number, Facts::TEXTLESS)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::Building;
 use super::kinds::{has_pieces, holds_page, is_grid_item, is_line, takes_press};
 use crate::capture::pages;
 use crate::model::names;
-use crate::model::roles::{self, Above, is_field, number as n};
+use crate::model::roles::{self, Above, Facts, is_field, number as n};
 use crate::model::rows::is_piece;
 use crate::model::states as s;
 use crate::model::{Object, Picture};
@@ -27,7 +27,7 @@ impl Building<'_> {
         let option = above.combo || above.role == n::LIST_BOX || object.is(s::SELECTABLE);
         let row = (object.role == n::LIST_ITEM || is_line(object, above)) && option;
         let row = row || is_grid_item(object, above, toolkit) || takes_press(self.picture, object, above);
-        let control = row || roles::is_named_by_content(object.role) || has_pieces(self.picture, object);
+        let control = row || roles::is(object.role, Facts::CONTENT) || has_pieces(self.picture, object);
         let read = control && !holds_page(object, toolkit);
         let content = if read { text_below(self.picture, object, 0) } else { String::new() };
         let wrapper = roles::is_wrapper(object.role);
