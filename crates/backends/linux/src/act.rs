@@ -13,18 +13,23 @@ pub(crate) mod upload;
 
 use crate::act::filled::comparable;
 use crate::aim::{press, scroll};
-use crate::app::{App, LinuxDevice, Reading, ask, reading};
+use crate::app::look::{Ahead, Momentary};
+use crate::app::{App, LinuxDevice, Reading, ask, reading, unknown};
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACTION, EDITABLE, PROPERTIES, VALUE};
 use crate::bus::{Args, Call, calls};
 use crate::limits::DONE;
 use crate::model::roles::number as n;
 use crate::model::{Interfaces, Object};
+use crate::verify;
+use std::sync::Arc;
 use std::time::Instant;
 use stickpin_device::{
-    Action, CancellationToken, Dispatched, Error, ErrorCode, Landed, Performed, Result, is_plain, unsupported,
+    Action, CancellationToken, Dispatched, Error, ErrorCode, Landed, Performed, Result, Ticket, is_plain,
+    unsupported,
 };
-use stickpin_tree::{Handle, quote};
+use stickpin_tree::{Handle, Tree, quote};
+use tokio::time::timeout;
 
 /// Names of actions that do what a press does, in lower case, the likeliest first.
 const PRESSES: &[&str] =
@@ -35,13 +40,17 @@ pub(crate) fn done() -> Performed {
     Performed { handled: true, landed: Landed::Confirmed, ..Performed::default() }
 }
 
-/// Does one thing to the app.
+/// The target of a press as it was told right behind that.
+pub(crate) type Seen = Momentary<Arc<Tree>>;
+
+/// Does one thing to the app. `ahead`: what came along with the look by which its target was judged.
 ///
 /// # Errors
 /// As [`stickpin_device::Device::perform`].
 pub(crate) async fn act(
     device: &mut LinuxDevice,
     action: &Action,
+    ahead: Option<Momentary<Ahead>>,
     cancel: &CancellationToken,
 ) -> Result<Performed> {
     match action {
@@ -53,7 +62,7 @@ pub(crate) async fn act(
                 if performed.handled {
                     return Ok(performed);
                 }
-                if let Some(performed) = press(device, *target).await? {
+                if let Some(performed) = press(device, *target, ahead).await? {
                     return Ok(performed);
                 }
                 if reading::index(&device.app, &device.reading, *target)
@@ -93,14 +102,21 @@ pub(crate) async fn act(
 ///
 /// # Errors
 /// `ELEMENT_NOT_FOUND`, `BACKEND_LOST`.
-pub(crate) async fn press(device: &mut LinuxDevice, target: Handle) -> Result<Option<Performed>> {
+pub(crate) async fn press(
+    device: &mut LinuxDevice,
+    target: Handle,
+    ahead: Option<Momentary<Ahead>>,
+) -> Result<Option<Performed>> {
     let object = reading::object(&device.app, &device.reading, target)?;
     if !reading::index(&device.app, &device.reading, target)
         .is_some_and(|at| press::presses_by_action(&device.app, &device.reading, at))
     {
         return Ok(None);
     }
-    let actions = ask::actions_of(&device.app, &object.path).await?;
+    let (actions, windows) = match ahead.as_ref().and_then(|ahead| ahead.still(&device.app, target)) {
+        Some(ahead) => (ahead.actions.clone(), Some(ahead.windows.clone())),
+        None => (ask::actions_of(&device.app, &object.path).await?, None),
+    };
     let Some(index) = own_action(&actions) else { return Ok(None) };
     // A button of Qt may have a menu on a part of it only: what a press does then, no action does.
     let menu = usize::try_from(index).is_ok_and(|at| actions[at].eq_ignore_ascii_case("showmenu"));
@@ -115,22 +131,40 @@ pub(crate) async fn press(device: &mut LinuxDevice, target: Handle) -> Result<Op
     }
     let args = Args::new().int(index);
     let call = Call { path: &object.path, interface: ACTION, member: "DoAction", args };
-    let answer = device.app.link.order(&call, DONE).await;
+    let (link, profile) = (&device.app.link, device.app.link.toolkit.profile());
+    let together = ahead.is_some() && !link.orders_apart() && !profile.locks_up_in_dialogs;
+    // On one connection what is asked behind the order is answered after it: the two are one trip to the app.
+    let behind = async {
+        if !together {
+            return None;
+        }
+        let asked = timeout(DONE, verify::ask_itself(&device.app, &device.reading, target)).await;
+        asked.ok().flatten()?.ok()
+    };
+    let (answer, itself) = tokio::join!(biased; link.order_among(&call, DONE, windows), behind);
     if let Some((_, at)) = device.activated.as_mut().filter(|_| matches!(answer, Ok(Some(_)))) {
         // It may have been busy until then: its time runs from when it takes the word.
         *at = Instant::now();
     }
-    match answer {
-        Ok(Some(answer)) => Ok(answer.body().bool().unwrap_or(true).then(done)),
+    let mut performed = match answer {
+        Ok(Some(answer)) if answer.body().bool().unwrap_or(true) => done(),
+        Ok(Some(_)) => return Ok(None),
         // It answered a moment ago, and this is what it left on: how it ended is looked at after the act.
-        Err(fault) if fault.is_final() => Ok(Some(done())),
+        Err(fault) if fault.is_final() => done(),
         // It is busy with it, or shows a dialog from inside.
-        Ok(None) => Ok(Some(done())),
+        Ok(None) => done(),
         // It may have failed behind what it did: another press could be the second one.
-        Err(Fault::Refused(why)) => Err(perhaps_pressed(&object, &why)),
+        Err(Fault::Refused(why)) => return Err(perhaps_pressed(&object, &why)),
         // It has no such action, or no such object, and did nothing.
-        Err(fault) => ask::refused(&device.app, &object.path, fault).await.map(|()| None),
+        Err(fault) => return ask::refused(&device.app, &object.path, fault).await.map(|()| None),
+    };
+    // What was not answered is asked after the act.
+    if let Some(itself) = itself {
+        let changes = device.app.heard.state().changes;
+        let tree = verify::with(device, itself).map_err(unknown)?;
+        performed.ticket = Ticket::of(tree.map(|tree| Seen::new(target, changes, tree)));
     }
+    Ok(Some(performed))
 }
 
 /// Replaces the content of a field, and reads it back.

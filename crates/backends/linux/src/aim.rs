@@ -17,7 +17,7 @@ pub(crate) mod unread;
 pub(crate) mod wheel;
 
 use crate::aim::there::unknown;
-use crate::app::look::Placed;
+use crate::app::look::{Ahead, Momentary, Placed};
 use crate::app::{self, App, LinuxDevice, Reading, life, pointer, reading};
 use crate::model::extents::{common, has};
 use std::time::{Duration, Instant};
@@ -54,15 +54,22 @@ enum Again {
     Nowhere,
 }
 
-/// Brings an element into view, moves the pointer there if asked, and says what an input there would reach.
-pub(crate) async fn aim_at(device: &mut LinuxDevice, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
+/// Brings an element into view, moves the pointer there if asked, and says what an input there would reach. `ahead`: what
+/// came along with the look at it; none any more when something was moved on the way, or was signalled.
+pub(crate) async fn aim_at(
+    device: &mut LinuxDevice,
+    handle: Handle,
+    options: AimOptions<'_>,
+    ahead: &mut Option<Momentary<Ahead>>,
+) -> Result<Aim> {
     let (mut round, mut pointed, mut anew, start) = (1, false, false, Instant::now());
     app::until_activated(device, handle).await?;
     loop {
-        let (mut aim, again) = aim_once(device, handle, options).await?;
+        let (mut aim, again) = aim_once(device, handle, options, ahead).await?;
         pointed |= aim.pointed;
         aim.pointed = pointed;
         let Some(again) = again else { return Ok(aim) };
+        *ahead = None;
         if let Again::Unknown(why) = &again {
             let words = reading::object(&device.app, &device.reading, handle)?.words();
             if std::mem::replace(&mut anew, true) {
@@ -93,14 +100,21 @@ async fn aim_once(
     device: &mut LinuxDevice,
     handle: Handle,
     options: AimOptions<'_>,
+    ahead: &mut Option<Momentary<Ahead>>,
 ) -> Result<(Aim, Option<Again>)> {
     let Some(at) = reading::index(&device.app, &device.reading, handle) else { return Err(app::gone()) };
     let aim = |rect: Rect, point, hit| Aim { rect, point, hit, pointed: false };
     let off_screen = |rect: Rect, again| (aim(rect, rect.center(), Hit::OffScreen), Some(again));
     let by_action =
         options.press && options.plain && press::presses_by_action(&device.app, &device.reading, at);
-    let (sight, mut placed) = place::placed_in_sight(&device.app, &device.reading, at).await?;
+    let places = ahead.as_ref().filter(|_| by_action).and_then(|ahead| ahead.still(&device.app, handle));
+    let places = places.map(|ahead| ahead.places.clone());
+    // It is the look that counts unless something is moved on the way.
+    let mut untouched = ahead.take().filter(|_| places.is_some());
+    let (sight, mut placed) =
+        place::placed_in_sight(&device.app, &device.reading, at, places.as_ref()).await?;
     if placed.as_ref().is_none_or(|p| p.seen != Some(p.rect)) {
+        untouched = None;
         placed = reveal::scroll_into_view(&device.app, &device.reading, at, sight.as_ref(), placed).await?;
     }
     let Some(Placed { rect, seen, offset, frame }) = placed else {
@@ -109,6 +123,7 @@ async fn aim_once(
     let Some(seen) = seen else { return Ok(off_screen(rect, Again::OutOfView)) };
     let Some(mut look) = sight else {
         // Nobody knows the windows: an action of its own reaches it all the same.
+        *ahead = untouched;
         return Ok((aim(rect, seen.center(), Hit::Target), None));
     };
     let Some(window) = hit::window_with(&device.app, &device.reading, at, frame, &look.windows).await? else {
@@ -118,6 +133,7 @@ async fn aim_once(
         return Err(device.app.screen.unseen("find the window of the element"));
     };
     if window.presence != Presence::Shown {
+        untouched = None;
         device.app.screen.present(&window).await?;
         look.windows = look.x11.run(windows::all).await?;
     }
@@ -135,7 +151,11 @@ async fn aim_once(
     let mut hit = match hit::coming_dialog(&device.app, &device.reading, at, &look.windows) {
         Some(what) => Hit::Covered { by: None, what },
         None if by_action && on_top(&look.windows, &window, point, device.app.is_alone()) => Hit::Target,
-        None => hit::window_hit(&device.app, &window, point, &look).await?,
+        None => {
+            // Another window may have been in front of it.
+            untouched = None;
+            hit::window_hit(&device.app, &window, point, &look).await?
+        }
     };
     if matches!(hit, Hit::Covered { .. })
         && has_come_elsewhere(&device.app, &device.reading, at, &window, &look.x11).await?
@@ -146,7 +166,10 @@ async fn aim_once(
     let inside = !by_action && !window.popup;
     let mut named = false;
     if hit == Hit::Target {
-        match hit::within_hit(&device.app, &device.reading, at, point, offset, inside).await? {
+        let over = untouched.is_some().then_some(places).flatten().map(|places| places.over);
+        match hit::within_hit(&device.app, &device.reading, at, point, offset, inside, over.as_deref())
+            .await?
+        {
             Ok(within) => (named, hit) = (within.named, within.hit),
             Err(why) => return Ok((aim(rect, point, Hit::OffScreen), Some(Again::Unknown(why)))),
         }
@@ -171,9 +194,8 @@ async fn aim_once(
             Some(now) if has(now.rect, point) => {
                 match hit::window_hit(&device.app, &window, point, &look).await? {
                     Hit::Target => {
-                        match hit::within_hit(&device.app, &device.reading, at, point, now.offset, inside)
-                            .await?
-                        {
+                        let (app, reading) = (&device.app, &device.reading);
+                        match hit::within_hit(app, reading, at, point, now.offset, inside, None).await? {
                             Ok(within) => within.after(named, device.app.link.toolkit),
                             Err(why) => {
                                 let aim = Aim { pointed, ..aim(rect, point, Hit::OffScreen) };
@@ -190,6 +212,7 @@ async fn aim_once(
             }
         };
     }
+    *ahead = untouched.filter(|_| hit == Hit::Target && !pointed);
     Ok((Aim { pointed, ..aim(rect, point, hit) }, None))
 }
 

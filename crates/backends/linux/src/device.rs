@@ -3,6 +3,7 @@
 use crate::act::upload::foreign;
 use crate::act::{self, keyboard, mouse, screenshot, upload};
 use crate::aim::{self, place, point};
+use crate::app::look::{Ahead, Momentary};
 use crate::app::{LinuxDevice, life, query, reading, settle};
 use crate::verify;
 use async_trait::async_trait;
@@ -11,8 +12,8 @@ use std::time::Duration;
 use stickpin_device::{
     Action, Aim, AimOptions, AppFolders, Arrived, CancellationToken, Capability, CaptureRequest, Captured,
     Clipboard, Device, DeviceInfo, Error, ErrorCode, Events, FileInput, Files, Geometry, Leave, Lifecycle,
-    Located, Navigation, Navigator, Notice, Page, Performed, Pictures, Popups, Query, Result, SettleRequest,
-    Settled, Shot, ShotRequest, Ticket, unsupported,
+    Located, Navigation, Navigator, Notice, Page, Performed, Pictures, Popups, Prepared, Query, Result,
+    SettleRequest, Settled, Shot, ShotRequest, Ticket, unsupported,
 };
 use stickpin_tree::{Handle, Rect, Tree};
 use stickpin_x11desk::window_manager;
@@ -51,16 +52,49 @@ impl Device for LinuxDevice {
         if self.app.ids.path(handle.id).is_none() {
             return Ok(None);
         }
-        let tree = match verify::still(&self.app, &self.reading, handle, context).await? {
-            Some(tree) => tree,
-            None => reading::look(self, &[]).await?,
+        let (tree, ticket) = match verify::still(&self.app, &self.reading, handle, context).await? {
+            Some(still) => still,
+            None => (reading::look(self, &[]).await?, Ticket::default()),
         };
-        Ok(within(tree, handle))
+        let mut located = within(tree, handle);
+        located.iter_mut().for_each(|located| located.ticket = ticket.clone());
+        Ok(located)
     }
 
-    async fn outcome(&mut self, target: Handle, _performed: Ticket) -> Result<Option<Located>> {
+    async fn prepare(
+        &mut self,
+        handle: Handle,
+        context: &[Handle],
+        options: AimOptions<'_>,
+        seen: Ticket,
+    ) -> Result<Prepared> {
+        let is_of = |ahead: &Momentary<Ahead>| {
+            ahead.still(&self.app, handle).is_some_and(|ahead| ahead.context == context)
+        };
+        let mut ahead = seen.redeem().filter(is_of);
+        let mut prepared = Prepared::new(aim::aim_at(self, handle, options, &mut ahead).await?);
+        if !prepared.aim.hit.is_free() {
+            return Ok(prepared);
+        }
+        // Where nothing was moved and nothing was signalled since the look, that is what counts.
+        let looked = ahead.filter(|ahead| ahead.still(&self.app, handle).is_some());
+        if let Some((ahead, last)) = looked.zip(self.reading.last.as_ref()) {
+            prepared.located = within(Arc::clone(&last.tree), handle);
+            prepared.ticket = Ticket::new(ahead);
+            return Ok(prepared);
+        }
+        prepared.located = self.locate(handle, context).await?;
+        prepared.ticket = prepared.located.as_ref().map_or_else(Ticket::default, |l| l.ticket.clone());
+        Ok(prepared)
+    }
+
+    async fn outcome(&mut self, target: Handle, performed: Ticket) -> Result<Option<Located>> {
         life::alive(&self.app).await?;
-        let tree = verify::itself_now(self, target).await?;
+        let seen = performed.redeem::<act::Seen>();
+        let tree = match seen.as_ref().and_then(|seen| seen.still(&self.app, target)) {
+            Some(tree) => Some(Arc::clone(tree)),
+            None => verify::itself_now(self, target).await?,
+        };
         Ok(tree.and_then(|tree| within(tree, target)))
     }
 
@@ -69,12 +103,22 @@ impl Device for LinuxDevice {
     }
 
     async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
-        aim::aim_at(self, handle, options).await
+        aim::aim_at(self, handle, options, &mut None).await
     }
 
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
         life::alive(&self.app).await?;
-        act::act(self, action, cancel).await
+        act::act(self, action, None, cancel).await
+    }
+
+    async fn commit(
+        &mut self,
+        action: &Action,
+        prepared: Ticket,
+        cancel: &CancellationToken,
+    ) -> Result<Performed> {
+        life::alive(&self.app).await?;
+        act::act(self, action, prepared.redeem(), cancel).await
     }
 
     async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<Settled> {

@@ -7,16 +7,22 @@
 mod asked;
 mod compared;
 
+use crate::aim::{place, press};
+use crate::app::look::{Ahead, Momentary};
 use crate::app::{App, LinuxDevice, Reading, life, reading};
+use crate::bus::actions::listed;
+use crate::bus::fault::Fault;
 use crate::capture::tree;
+use crate::model::{Object, Picture};
 use std::sync::Arc;
-use stickpin_device::Result;
+use stickpin_device::{Result, Ticket};
 use stickpin_tree::{Handle, Tree};
 
-pub(crate) use asked::Again;
-pub(crate) use compared::Now;
+use asked::Again;
+use compared::Now;
 
-/// The last tree, if it still holds for this element.
+/// The last tree, if it still holds for this element, and what came along with the answers. What is pressed by its own
+/// action is asked in the same go where it is and what it does: where before who it is, and what it does after that.
 ///
 /// # Errors
 /// `BACKEND_LOST`, `TIMEOUT`.
@@ -25,16 +31,29 @@ pub(crate) async fn still(
     reading: &Reading,
     handle: Handle,
     context: &[Handle],
-) -> Result<Option<Arc<Tree>>> {
+) -> Result<Option<(Arc<Tree>, Ticket)>> {
     let seen = reading.seen;
     let again = reading.last.as_ref().filter(|_| app.heard.state().changes == seen).and_then(|last| {
         let path = |h: Handle| app.ids.path(h.id);
         Some((Again::of(&last.picture, path, handle, context)?, last))
     });
     if let Some((again, last)) = again {
-        match again.ask(&app.link, &last.picture).await {
+        let (link, picture, at) = (&app.link, &last.picture, again.target());
+        let by_action = press::presses_by_action(app, reading, at);
+        let (places, now, actions) = tokio::join!(
+            biased;
+            if_wanted(by_action, place::places(link, picture, at)),
+            again.ask(link, picture),
+            if_wanted(by_action, listed(link, &picture.objects[at].path)),
+        );
+        match now {
             Ok(now) if app.heard.state().changes == seen && now.same => {
-                return Ok(Some(Arc::clone(&last.tree)));
+                let (context, windows) = (context.to_vec(), windows(picture));
+                // What did not answer is asked when it is needed, which says what is wrong with it.
+                let ahead = places.zip(actions);
+                let ahead = ahead.map(|(places, actions)| Ahead { context, places, actions, windows });
+                let ticket = Ticket::of(ahead.map(|ahead| Momentary::new(handle, seen, ahead)));
+                return Ok(Some((Arc::clone(&last.tree), ticket)));
             }
             Ok(_) => {}
             Err(fault) => return Err(life::failed(app, fault).await),
@@ -42,6 +61,20 @@ pub(crate) async fn still(
     }
     // What was signalled until now belongs to what is read next.
     hear(app).await.map(|()| None)
+}
+
+/// The answer to a question, where it is wanted and there is one.
+async fn if_wanted<T>(
+    wanted: bool,
+    question: impl Future<Output = std::result::Result<T, Fault>>,
+) -> Option<T> {
+    if wanted { question.await.ok() } else { None }
+}
+
+/// The paths of the windows that the app lists.
+fn windows(picture: &Picture) -> Vec<String> {
+    let Object { children, aside, .. } = picture.root();
+    children.iter().chain(aside).map(|&at| picture.objects[at].path.clone()).collect()
 }
 
 /// What was signalled until now has been heard when this comes back.
@@ -58,24 +91,38 @@ async fn hear(app: &App) -> Result<()> {
 /// # Errors
 /// `BACKEND_LOST`, `TIMEOUT`.
 pub(crate) async fn itself_now(device: &mut LinuxDevice, handle: Handle) -> Result<Option<Arc<Tree>>> {
-    let again = itself(&device.app, &device.reading, handle);
-    let Some((again, last)) = again.as_ref().zip(device.reading.last.as_ref()) else {
-        return hear(&device.app).await.map(|()| None);
-    };
-    match again.ask(&device.app.link, &last.picture).await {
-        Ok(now) => with(device, again, now),
-        Err(fault) => Err(life::failed(&device.app, fault).await),
+    match ask_itself(&device.app, &device.reading, handle).await {
+        None => hear(&device.app).await.map(|()| None),
+        Some(Ok(itself)) => with(device, itself),
+        Some(Err(fault)) => Err(life::failed(&device.app, fault).await),
     }
 }
 
-/// What is to be asked of an element by itself.
-fn itself(app: &App, reading: &Reading, handle: Handle) -> Option<Again> {
-    let path = |h: Handle| app.ids.path(h.id);
-    reading.last.as_ref().and_then(|last| Again::itself(&last.picture, path, handle))
+/// An element by itself, as it answered.
+#[derive(Debug)]
+pub(crate) struct Itself {
+    again: Again,
+    now: Now,
 }
 
-/// The last tree with what was answered in its place.
-fn with(device: &mut LinuxDevice, again: &Again, mut now: Now) -> Result<Option<Arc<Tree>>> {
+/// Asks an element by itself; none where nothing but a new reading can tell.
+pub(crate) async fn ask_itself(
+    app: &App,
+    reading: &Reading,
+    handle: Handle,
+) -> Option<std::result::Result<Itself, Fault>> {
+    let last = reading.last.as_ref()?;
+    let again = Again::itself(&last.picture, |h| app.ids.path(h.id), handle)?;
+    let now = again.ask(&app.link, &last.picture).await;
+    Some(now.map(|now| Itself { again, now }))
+}
+
+/// The last tree with what was answered in its place; none where something came or went.
+///
+/// # Errors
+/// `INTERNAL` where that is no tree.
+pub(crate) fn with(device: &mut LinuxDevice, itself: Itself) -> Result<Option<Arc<Tree>>> {
+    let Itself { again, mut now } = itself;
     let Some(last) = &mut device.reading.last else { return Ok(None) };
     if now.same {
         return Ok(Some(Arc::clone(&last.tree)));

@@ -98,9 +98,8 @@ pub(crate) async fn press_unless_covered(
     target: Handle,
     cancel: &CancellationToken,
 ) -> Result<Result<Performed>> {
-    let aim =
-        aim::aim_at(device, target, AimOptions { pointer: true, press: true, plain: false, guarded: &[] })
-            .await?;
+    let options = AimOptions { pointer: true, press: true, plain: false, guarded: &[] };
+    let aim = aim::aim_at(device, target, options, &mut None).await?;
     let words = reading::words_of(&device.reading, target).unwrap_or_else(|| "the element".to_owned());
     match aim.hit.refusal(&words) {
         Some(refusal) => Ok(Err(refusal)),
@@ -116,7 +115,7 @@ pub(crate) async fn drag(
 ) -> Result<Performed> {
     // What lies at the end is judged before anything is picked up: afterwards the thing itself is in the way.
     if let Some(target) = target {
-        let aim = aim::aim_at(device, target, AimOptions::default()).await?;
+        let aim = aim::aim_at(device, target, AimOptions::default(), &mut None).await?;
         match aim.hit {
             Hit::Target | Hit::Unknown => {}
             Hit::Covered { what, .. } | Hit::Held { what, .. } => {

@@ -78,7 +78,7 @@ pub(crate) async fn choose(
     let there: Vec<u32> = window::on_screen(&device.app).await?.into_iter().map(|window| window.id).collect();
     let press = Action::press(point, Some(target));
     app::until_activated(device, target).await?;
-    let mut performed = match act::press(device, target).await? {
+    let mut performed = match act::press(device, target, None).await? {
         Some(performed) => performed,
         None => mouse::press_at(device, &press, cancel).await?,
     };

@@ -145,7 +145,8 @@ pub(crate) async fn cover(app: &App, window: Window, x11: &X11) -> Result<String
     .await
 }
 
-/// Whether an input at a point of its window reaches an object; or why nobody knows. `asked`: the app is asked, too.
+/// Whether an input at a point of its window reaches an object; or why nobody knows. `asked`: the app is asked, too. `over`:
+/// the places of what may lie over it, where they were asked just now.
 pub(crate) async fn within_hit(
     app: &App,
     reading: &Reading,
@@ -153,6 +154,7 @@ pub(crate) async fn within_hit(
     point: (f64, f64),
     offset: (f64, f64),
     asked: bool,
+    over: Option<&[Option<Rect>]>,
 ) -> Result<std::result::Result<Within, String>> {
     let ordered = asked && app.link.toolkit.profile().draws_in_order;
     if ordered && let Some(hit) = over::over_hit(app, reading, at, point, offset).await? {
@@ -167,7 +169,7 @@ pub(crate) async fn within_hit(
     };
     let named = inner.is_some();
     let hit = match inner {
-        None | Some(Hit::Target) => beside_hit(app, reading, at, point, offset).await?,
+        None | Some(Hit::Target) => beside_hit(app, reading, at, point, offset, over).await?,
         Some(other) => other,
     };
     Ok(Ok(Within { hit, named }))
@@ -235,14 +237,20 @@ async fn beside_hit(
     at: usize,
     point: (f64, f64),
     offset: (f64, f64),
+    said: Option<&[Option<Rect>]>,
 ) -> Result<Hit> {
     let Some(last) = &reading.last else { return Ok(Hit::Target) };
     let over = above_it(&last.picture, at);
     if over.is_empty() {
         return Ok(Hit::Target);
     }
-    let paths: Vec<String> = over.iter().map(|&i| last.picture.objects[i].path.clone()).collect();
-    let said = ask::said(app, &paths).await?;
+    let said = match said {
+        Some(said) => said.to_vec(),
+        None => {
+            let paths: Vec<String> = over.iter().map(|&i| last.picture.objects[i].path.clone()).collect();
+            ask::said(app, &paths).await?
+        }
+    };
     let here = |rect: &Option<Rect>| rect.is_some_and(|rect| has(shifted(rect, offset), point));
     let Some(covers) = said.iter().position(here).map(|i| over[i]) else { return Ok(Hit::Target) };
     if is_picked(app, reading, at, point, offset).await? {
@@ -445,9 +453,10 @@ mod tests {
         app.becomes(|now| (now.points, now.refuses) = (points.to_vec(), refuses.to_vec()));
         let first =
             device.reading.last.as_ref().unwrap().picture.objects.iter().position(|o| o.path == FIRST);
-        let hit = within_hit(&device.app, &device.reading, first.unwrap(), (50.0, 20.0), (0.0, 0.0), true)
-            .await
-            .unwrap();
+        let hit =
+            within_hit(&device.app, &device.reading, first.unwrap(), (50.0, 20.0), (0.0, 0.0), true, None)
+                .await
+                .unwrap();
         let asked = app.asked();
         let of_window = |(path, what, _): &&(String, String, i32)| path == WINDOW && what == POINT;
         (hit.map(|within| (within.hit, within.named)), asked.iter().filter(of_window).count())

@@ -2,10 +2,13 @@
 
 use crate::aim::hit;
 use crate::app::ask::extents_said;
-use crate::app::look::{Placed, Sight};
+use crate::app::look::{Placed, Places, Sight};
 use crate::app::{App, Reading, ask, life, reading};
+use crate::bus::Link;
+use crate::bus::fault::Fault;
 use crate::model::extents::{common, has};
 use crate::model::floating::floats;
+use crate::model::overlaps::above_it;
 use crate::model::parents::{POPOVER, chain, is_entry, popup_in};
 use crate::model::roles::number as n;
 use crate::model::{Object, Picture, extents};
@@ -227,15 +230,36 @@ pub(crate) async fn placed(
     place(app, reading, at, &said, sight).await
 }
 
-/// The same with the windows of the display, which are asked for at the same time.
+/// The places that an aim at an object is told by, asked in one go.
+///
+/// # Errors
+/// When the app is gone or silent.
+pub(crate) async fn places(link: &Link, picture: &Picture, at: usize) -> std::result::Result<Places, Fault> {
+    let mut paths = whereabouts(picture, at);
+    let count = paths.len();
+    paths.extend(above_it(picture, at).into_iter().map(|i| picture.objects[i].path.clone()));
+    let mut own = extents_said(link, &paths).await?;
+    let over = own.split_off(count);
+    Ok(Places { own, over })
+}
+
+/// Where an element is with the windows of the display, which are asked for at the same time. `known`: the places that it
+/// is told by, where they were asked just now.
 pub(crate) async fn placed_in_sight(
     app: &App,
     reading: &Reading,
     at: usize,
+    known: Option<&Places>,
 ) -> Result<(Option<Sight>, Option<Placed>)> {
     let Some(last) = &reading.last else { return Ok((sight(app).await?, None)) };
     let paths = whereabouts(&last.picture, at);
-    let (sight, said) = tokio::join!(Sight::of(&app.screen), extents_said(&app.link, &paths));
+    let said = async {
+        match known {
+            Some(places) => Ok(places.own.clone()),
+            None => extents_said(&app.link, &paths).await,
+        }
+    };
+    let (sight, said) = tokio::join!(Sight::of(&app.screen), said);
     let (sight, said) = match said {
         Ok(said) => (sight?, said),
         Err(fault) => return Err(life::failed(app, fault).await),

@@ -83,7 +83,7 @@ async fn wheel_hit(
         Hit::Target => {}
         other => return Ok(Ok(other)),
     }
-    let within = hit::within_hit(app, reading, at, point, offset, !window.popup).await?;
+    let within = hit::within_hit(app, reading, at, point, offset, !window.popup, None).await?;
     Ok(within.map(|within| within.hit))
 }
 

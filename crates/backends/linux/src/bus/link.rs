@@ -85,6 +85,12 @@ impl Link {
         Self { bus, direct, orders: None, name: ":1.2".to_owned(), toolkit: Toolkit::default() }
     }
 
+    /// How often something was written to the app over the bus.
+    #[cfg(test)]
+    pub(crate) fn trips(&self) -> usize {
+        self.bus.trips()
+    }
+
     /// An app of the bus whose orders go to sockets at an address.
     #[cfg(test)]
     pub(super) fn with_orders(self, address: &str) -> Self {
@@ -130,11 +136,24 @@ impl Link {
     /// # Errors
     /// Why it was not told, or what it answered.
     pub(crate) async fn order(&self, call: &Call<'_>, patience: Duration) -> Result<Option<Message>, Fault> {
+        self.order_among(call, patience, None).await
+    }
+
+    /// As [`Link::order`], where it is known which `windows` the app has by now.
+    ///
+    /// # Errors
+    /// Why it was not told, or what it answered.
+    pub(crate) async fn order_among(
+        &self,
+        call: &Call<'_>,
+        patience: Duration,
+        windows: Option<Vec<String>>,
+    ) -> Result<Option<Message>, Fault> {
         if guest(call.path).is_some() {
             let told = tokio::time::timeout(patience, self.mixed(std::slice::from_ref(call))).await;
             return told.ok().and_then(|mut answers| answers.pop()).transpose();
         }
-        if let Some(told) = self.order_apart(call, patience).await {
+        if let Some(told) = self.order_apart(call, patience, windows).await {
             return told;
         }
         let (wire, to) = self.way();

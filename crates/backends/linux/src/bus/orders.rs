@@ -105,18 +105,23 @@ impl Socket {
 }
 
 impl Link {
-    /// Calls on a socket for orders; none where the app has no socket of its own, or none could be connected.
+    /// Calls on a socket for orders; none where the app has no socket of its own, or none could be connected. `windows`:
+    /// the paths of those that the app has, if they are known.
     pub(super) async fn order_apart(
         &self,
         call: &Call<'_>,
         patience: Duration,
+        windows: Option<Vec<String>>,
     ) -> Option<Result<Option<Message>, Fault>> {
         let orders = self.orders.as_ref()?;
         self.direct.as_ref().filter(|wire| !wire.closed())?;
         let mut sockets = Arc::clone(&orders.sockets).lock_owned().await;
-        let windows = match self.windows().await {
-            Ok(windows) => windows,
-            Err(fault) => return Some(Err(fault)),
+        let windows = match windows {
+            Some(known) => known,
+            None => match self.windows().await {
+                Ok(windows) => windows,
+                Err(fault) => return Some(Err(fault)),
+            },
         };
         let at = match orders.free(&mut sockets, &windows).await {
             Ok(at) => at,

@@ -50,6 +50,9 @@ struct Waiting {
     /// Who waits for the answer to a call. One that nobody waits for any more is owed all the same.
     calls: HashMap<NonZeroU32, oneshot::Sender<Answer>>,
     closed: Option<String>,
+    /// How often something was written.
+    #[cfg(test)]
+    trips: usize,
 }
 
 impl Shared {
@@ -125,6 +128,12 @@ impl Wire {
         self.shared.waiting().calls.values().any(oneshot::Sender::is_closed)
     }
 
+    /// How often something was written: what is asked in the same moment is one trip.
+    #[cfg(test)]
+    pub(super) fn trips(&self) -> usize {
+        self.shared.waiting().trips
+    }
+
     /// One call.
     ///
     /// # Errors
@@ -196,6 +205,8 @@ async fn write_all(
 ) {
     let mut messages = Vec::new();
     while posted.recv_many(&mut messages, AT_ONCE).await > 0 {
+        #[cfg(test)]
+        (shared.waiting().trips += 1);
         let why = match timeout(PATIENCE, connection.send_all(&messages)).await {
             Ok(Ok(())) => {
                 messages.clear();

@@ -19,7 +19,7 @@ const PLACE: (i16, i16, u16, u16) = (100, 120, 300, 200);
 async fn given_up(device: &mut LinuxDevice, watch: &Watch, action: &Action) {
     let cancel = CancellationToken::new();
     tokio::select! {
-        done = act::act(device, action, &cancel) => panic!("it came to its end: {done:?}"),
+        done = act::act(device, action, None, &cancel) => panic!("it came to its end: {done:?}"),
         () = async { while watch.held_down() == 0 { tokio::task::yield_now().await } } => {}
     }
 }
@@ -72,7 +72,7 @@ async fn a_button_comes_up_only_once_the_window_manager_has_let_the_press_throug
     assert!(stage.x11.run(move |d| window_manager::raise(d, &shown)).await.unwrap());
     let point = stage.shown.area.center();
     stage.watch.told();
-    act::act(&mut stage.device, &Action::press(point, None), &CancellationToken::new()).await.unwrap();
+    act::act(&mut stage.device, &Action::press(point, None), None, &CancellationToken::new()).await.unwrap();
     stage.window.next("up");
     let told = stage.watch.told();
     assert_eq!(told[..3], ["down", "asked", "up"], "{told:?}");
@@ -87,7 +87,7 @@ async fn where_nobody_manages_windows_nobody_is_asked_whether_a_press_is_through
     stage.watch.end_window_manager();
     let point = stage.shown.area.center();
     stage.watch.told();
-    act::act(&mut stage.device, &Action::press(point, None), &CancellationToken::new()).await.unwrap();
+    act::act(&mut stage.device, &Action::press(point, None), None, &CancellationToken::new()).await.unwrap();
     stage.window.next("up");
     let told = stage.watch.told();
     assert!(told.starts_with(&["down", "up"]) && !told.contains(&"asked"), "{told:?}");

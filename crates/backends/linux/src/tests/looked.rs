@@ -4,10 +4,16 @@
 use super::speaker::{Asked, FIRST, SECOND, Speaker};
 use crate::act::focus;
 use crate::app::LinuxDevice;
+use crate::app::look::FRESH;
+use crate::toolkit::Toolkit;
+use std::time::Instant;
 use stickpin_device::{
     Action, AimOptions, CancellationToken, CaptureRequest, Captured, Device, Dispatched, ErrorCode, Hit,
+    Located, Prepared,
 };
 use stickpin_tree::Handle;
+
+const PRESS: AimOptions<'static> = AimOptions { pointer: true, press: true, plain: true, guarded: &[] };
 
 /// The app, a device that has read it, and its two buttons.
 async fn read(app: &Speaker) -> (LinuxDevice, std::sync::Arc<crate::events::Heard>, [Handle; 2]) {
@@ -27,10 +33,7 @@ async fn name(device: &mut LinuxDevice, button: Handle) -> String {
 }
 
 async fn aim(device: &mut LinuxDevice, button: Handle) {
-    let aim = device
-        .aim(button, AimOptions { pointer: true, press: true, plain: true, guarded: &[] })
-        .await
-        .unwrap();
+    let aim = device.aim(button, PRESS).await.unwrap();
     assert_eq!(aim.hit, Hit::Target);
 }
 
@@ -164,9 +167,96 @@ async fn what_cannot_be_pressed_to_get_the_focus_gets_no_keys() {
 async fn what_has_no_place_yet_is_waited_for_and_what_never_has_one_is_not_on_the_screen() {
     let app = Speaker::start();
     let (mut device, _, [save, _]) = read(&app).await;
-    let options = AimOptions { pointer: true, press: true, plain: true, guarded: &[] };
     app.becomes(|now| now.nowhere = 16);
-    assert_eq!(device.aim(save, options).await.unwrap().hit, Hit::Target);
+    assert_eq!(device.aim(save, PRESS).await.unwrap().hit, Hit::Target);
     app.becomes(|now| now.nowhere = usize::MAX);
-    assert_eq!(device.aim(save, options).await.unwrap().hit, Hit::OffScreen);
+    assert_eq!(device.aim(save, PRESS).await.unwrap().hit, Hit::OffScreen);
+}
+
+fn reads(located: &Located) -> &str {
+    located.tree.node(located.node).name()
+}
+
+/// What an element is, and what comes along with that.
+async fn located(device: &mut LinuxDevice, button: Handle) -> Located {
+    device.locate(button, &[]).await.unwrap().expect("it is there")
+}
+
+/// A look at an element, an aim at it with what came along, and a press of it; all that quickly, on whatever machine.
+#[tokio::test]
+async fn a_press_by_an_action_is_two_trips_to_the_app() {
+    // GTK 3 is told to act where nothing is asked behind it.
+    for (toolkit, trips) in [(Toolkit::Gtk4, 2), (Toolkit::Qt, 2), (Toolkit::Gtk3, 3)] {
+        loop {
+            let app = Speaker::start();
+            let (mut device, _) = app.device().await;
+            device.app.link.toolkit = toolkit;
+            device.capture(CaptureRequest::default()).await.unwrap();
+            let save = device.app.ids.handle(FIRST);
+            app.asked();
+            let (before, begun) = (device.app.link.trips(), Instant::now());
+            let ticket = located(&mut device, save).await.ticket;
+            let Prepared { aim, located, ticket, .. } =
+                device.prepare(save, &[], PRESS, ticket).await.unwrap();
+            let action = Action::press(aim.point, Some(save));
+            let performed = device.commit(&action, ticket, &CancellationToken::new()).await.unwrap();
+            let outcome = device.outcome(save, performed.ticket).await.unwrap();
+            if begun.elapsed() >= FRESH {
+                continue;
+            }
+            assert!(aim.hit == Hit::Target && performed.handled);
+            let all = [located, outcome].map(|located| located.expect("it is there"));
+            assert_eq!(all.each_ref().map(reads), ["Save", "Save"]);
+            let asked = app.asked();
+            assert_eq!(device.app.link.trips() - before, trips, "{toolkit:?}: {asked:?}");
+            let order =
+                ["GetExtents", "GetActions", "DoAction", "GetState"].map(|what| last(&asked, FIRST, what));
+            assert!(order.is_sorted(), "{asked:?}");
+            break;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_came_along_with_a_look_is_good_for_that_element_until_it_signals_or_a_while_is_over() {
+    enum Since {
+        Signalled,
+        Waited,
+        Another,
+    }
+    for since in [Since::Signalled, Since::Waited, Since::Another] {
+        let app = Speaker::start();
+        let (mut device, heard, [save, other]) = read(&app).await;
+        let of = if matches!(since, Since::Another) { other } else { save };
+        let ticket = located(&mut device, of).await.ticket;
+        app.becomes(|now| now.name = "Delete".to_owned());
+        match since {
+            Since::Signalled => app.signals(&heard).await,
+            Since::Waited => tokio::time::sleep(FRESH).await,
+            Since::Another => {}
+        }
+        let prepared = device.prepare(save, &[], PRESS, ticket).await.unwrap();
+        assert_eq!(reads(&prepared.located.expect("it is there")), "Delete");
+        // What it does is asked anew, too, where the look before the press is no longer good.
+        app.becomes(|now| now.actions = vec!["win.undo", "click"]);
+        app.signals(&heard).await;
+        app.asked();
+        let action = Action::press(prepared.aim.point, Some(save));
+        device.commit(&action, prepared.ticket, &CancellationToken::new()).await.unwrap();
+        assert_eq!(index(&app.asked()), 1);
+    }
+}
+
+#[tokio::test]
+async fn what_was_told_behind_a_press_is_no_answer_once_something_was_signalled() {
+    let app = Speaker::start();
+    let (mut device, heard, [save, _]) = read(&app).await;
+    let ticket = located(&mut device, save).await.ticket;
+    let Prepared { aim, ticket, .. } = device.prepare(save, &[], PRESS, ticket).await.unwrap();
+    let action = Action::press(aim.point, Some(save));
+    let performed = device.commit(&action, ticket, &CancellationToken::new()).await.unwrap();
+    app.becomes(|now| now.name = "Saved".to_owned());
+    app.signals(&heard).await;
+    let outcome = device.outcome(save, performed.ticket).await.unwrap();
+    assert_eq!(reads(&outcome.expect("it is there")), "Saved");
 }

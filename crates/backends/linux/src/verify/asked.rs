@@ -32,6 +32,11 @@ pub(crate) struct Again {
 }
 
 impl Again {
+    /// The place of the element in the picture.
+    pub(super) fn target(&self) -> usize {
+        self.objects.first().copied().unwrap_or_default()
+    }
+
     /// What counts for an element: itself, all above it, its row, and what its record is told by. None where it is not in
     /// the picture, or it would be too much.
     pub(super) fn of(
