@@ -7,9 +7,9 @@ use clap::ArgMatches;
 use clap::error::ErrorKind;
 use serde_json::{Map, Value};
 use stickpin_client::ClientCommand;
-use stickpin_cmdline::{Formed, Leaf, Options, Reading, options};
-use stickpin_kernel::registry::Entry;
-use stickpin_kernel::{Error, ErrorCode, Render, Request, Result, schema};
+use stickpin_cmdline::{Options, Own, Picked, Reading, options};
+use stickpin_kernel::registry::{self, Entry};
+use stickpin_kernel::{Error, ErrorCode, Render, Request, Result};
 
 /// What a command line asks for.
 #[derive(Debug)]
@@ -31,43 +31,37 @@ pub(crate) enum Plan {
 /// # Errors
 /// `INVALID_ARGS`, with the name of the command as far as it is known.
 pub(crate) fn plan(args: Vec<String>, env: &Env, others: &[Other]) -> Result<Plan, (&'static str, Error)> {
-    let Some(picked) = stickpin_cmdline::pick(&args, others).map_err(|e| ("", e))? else {
+    let Some(Picked { name, args }) = stickpin_cmdline::pick(&args, others).map_err(|e| ("", e))? else {
         return no_command(&args, others).map_err(|e| ("", e));
     };
-    let name = picked.leaf.name();
-    match picked.leaf {
-        Leaf::Registry(entry) => call(entry, picked.args, env),
-        Leaf::Own(Other::Local(local)) => run(local, picked.args),
-        Leaf::Own(Other::ClientCommand(other)) => client_command(*other, picked.args),
+    match others.iter().find(|other| other.name() == name) {
+        None => registry::lookup(name).and_then(|entry| call(entry, args, env)),
+        Some(Other::Local(local)) => run(local, args),
+        Some(Other::ClientCommand(command)) => client_command(*command, args),
     }
     .map_err(|e| (name, e))
 }
 
 fn call(entry: &'static Entry, args: Vec<String>, env: &Env) -> Result<Plan> {
-    let mut line = match stickpin_cmdline::read(entry, args)? {
-        Reading::Line(line) => line,
+    let (mut input, options) = match stickpin_cmdline::read(entry, args)? {
+        Reading::Input(input, options) => (input, options),
         Reading::Help(text) => return Ok(Plan::Print(text)),
     };
     if let Some(ladder) = env.stale_refs.as_deref().filter(|ladder| !ladder.is_empty())
         && entry.fields().iter().any(|f| f.name == "staleRefs")
     {
-        line.input.entry("staleRefs").or_insert_with(|| Value::from(ladder));
+        input.entry("staleRefs").or_insert_with(|| Value::from(ladder));
     }
-    // What is wrong in itself is said before a daemon is started for it.
-    line.check()?;
-    let session = session(&line.options, env);
     let request = Request {
         command: entry.spec.name.to_owned(),
-        input: line.input,
-        session,
+        input,
+        session: session(&options, env),
         caller: env.caller(None),
-        render: Render { columns: env.columns, ..line.options.render() },
-        timeout_ms: line.options.timeout_ms,
-        since: None,
-        expect: Vec::new(),
-        replayed: false,
+        render: Render { columns: env.columns, ..options.render() },
+        timeout_ms: options.timeout_ms,
+        ..Request::default()
     };
-    Ok(Plan::Call(Box::new(request), line.options))
+    Ok(Plan::Call(Box::new(request), options))
 }
 
 /// The session that is meant, if one was named.
@@ -77,14 +71,10 @@ pub(crate) fn session(options: &Options, env: &Env) -> Option<String> {
 }
 
 fn client_command(command: &'static dyn ClientCommand, args: Vec<String>) -> Result<Plan> {
-    let form = command.form();
-    match stickpin_cmdline::read_form(form, args)? {
-        Formed::Help(text) => Ok(Plan::Print(text)),
-        Formed::Input(input, options) => {
-            schema::check(form.spec.name, form.fields(), &input)?;
-            Ok(Plan::ClientCommand(command, input, options))
-        }
-    }
+    Ok(match stickpin_cmdline::read(command.form(), args)? {
+        Reading::Help(text) => Plan::Print(text),
+        Reading::Input(input, options) => Plan::ClientCommand(command, input, options),
+    })
 }
 
 fn run(local: &'static Local, args: Vec<String>) -> Result<Plan> {

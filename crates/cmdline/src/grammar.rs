@@ -58,7 +58,7 @@ fn after_help(form: &Form) -> Option<String> {
     if !form.spec.aliases.is_empty() {
         parts.push(format!("Also called: {}", form.spec.aliases.join(", ")));
     }
-    let members: Vec<String> = crate::words::members::<crate::words::Never>(form.spec.name, &[])
+    let members: Vec<String> = crate::words::members::<&'static Form>(form.spec.name, &[])
         .map(|m| format!("{} {m}", form.spec.name))
         .collect();
     if !members.is_empty() {

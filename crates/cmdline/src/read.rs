@@ -1,74 +1,44 @@
 //! From words to a command of the registry with its input.
 
 use crate::options::{self, Options};
-use crate::words::{self, Leaf, Never};
+use crate::words;
 use crate::{errors, grammar, points};
 use clap::error::ErrorKind;
 use serde_json::{Map, Value, json};
-use stickpin_kernel::registry::{Entry, Form};
+use stickpin_kernel::registry::{self, Entry, Form};
 use stickpin_kernel::schema::Holds;
 use stickpin_kernel::{Error, ErrorCode, Result, schema};
 
-/// A command line that was read.
+/// A command line of the registry that was read and checked.
 #[derive(Debug, Clone)]
 pub struct Line {
     /// The command.
     pub entry: &'static Entry,
-    /// Its input by field name, not checked yet.
+    /// Its input by field name.
     pub input: Map<String, Value>,
     /// What the options of every command were set to.
     pub options: Options,
 }
 
-impl Line {
-    /// Whether the input is what the command takes.
-    ///
-    /// # Errors
-    /// `INVALID_ARGS` that names the argument.
-    pub fn check(&self) -> Result<()> {
-        schema::check(self.entry.spec.name, self.entry.fields(), &self.input)
-    }
-}
-
-/// What the arguments of a command asked for.
+/// What the arguments of a command ask for.
 #[derive(Debug)]
 pub enum Reading {
-    /// To run it.
-    Line(Line),
-    /// `-h` or `--help`: the text.
-    Help(String),
-}
-
-/// Reads the arguments of one command, its name left out.
-///
-/// # Errors
-/// `INVALID_ARGS` with the usage as its hint.
-pub fn read(entry: &'static Entry, args: Vec<String>) -> Result<Reading> {
-    Ok(match read_form(entry, args)? {
-        Formed::Input(input, options) => Reading::Line(Line { entry, input, options }),
-        Formed::Help(text) => Reading::Help(text),
-    })
-}
-
-/// What the arguments of a command that has a form, but need not be of the registry, asked for.
-#[derive(Debug)]
-pub enum Formed {
-    /// To run it with this input, not checked yet.
+    /// To run it with this input.
     Input(Map<String, Value>, Options),
     /// `-h` or `--help`: the text.
     Help(String),
 }
 
-/// Reads the arguments of a command by its form, its name left out.
+/// Reads and checks the arguments of a command that has a form, its name left out.
 ///
 /// # Errors
-/// `INVALID_ARGS` with the usage as its hint.
-pub fn read_form(form: &Form, args: Vec<String>) -> Result<Formed> {
+/// `INVALID_ARGS` with the usage as its hint, or that names the argument.
+pub fn read(form: &Form, args: Vec<String>) -> Result<Reading> {
     let mut command = grammar::leaf(form);
     let args = points::join(form.fields(), args, |option| grammar::takes_value(&command, option));
     let matches = match command.try_get_matches_from_mut(args) {
         Ok(matches) => matches,
-        Err(e) if e.kind() == ErrorKind::DisplayHelp => return Ok(Formed::Help(e.to_string())),
+        Err(e) if e.kind() == ErrorKind::DisplayHelp => return Ok(Reading::Help(e.to_string())),
         Err(e) => return Err(errors::invalid_args(&e, &mut command)),
     };
     let mut input = grammar::input(form.fields(), &matches);
@@ -77,7 +47,9 @@ pub fn read_form(form: &Form, args: Vec<String>) -> Result<Formed> {
             *step = step_of(line)?;
         }
     }
-    Ok(Formed::Input(input, options::read(&matches)?))
+    let options = options::read(&matches)?;
+    schema::check(form.spec.name, form.fields(), &input)?;
+    Ok(Reading::Input(input, options))
 }
 
 /// In the place of steps: those that standard input holds.
@@ -150,21 +122,17 @@ pub fn put_stdin(entry: &Entry, input: &mut Map<String, Value>, text: &str) -> R
 /// # Errors
 /// `INVALID_ARGS`.
 pub fn parse(args: &[String]) -> Result<Line> {
-    let Some(picked) = words::pick::<Never>(args, &[])? else {
+    let Some(picked) = words::pick::<&'static Form>(args, &[])? else {
         return Err(Error::new(ErrorCode::InvalidArgs, "there is no command in this line")
             .hint("stickpin help lists the commands"));
     };
-    let entry = match picked.leaf {
-        Leaf::Registry(entry) => entry,
-        Leaf::Own(never) => match *never {},
-    };
+    let entry = registry::lookup(picked.name)?;
     match read(entry, picked.args)? {
-        Reading::Line(line) => line.check().map(|()| line),
-        Reading::Help(_) => Err(Error::new(
-            ErrorCode::InvalidArgs,
-            format!("`{}` with `--help` is nothing to run", entry.spec.name),
-        )
-        .hint(format!("stickpin help {}", entry.spec.name))),
+        Reading::Input(input, options) => Ok(Line { entry, input, options }),
+        Reading::Help(_) => {
+            let message = format!("`{}` with `--help` is nothing to run", picked.name);
+            Err(Error::new(ErrorCode::InvalidArgs, message).hint(format!("stickpin help {}", picked.name)))
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::options;
 use std::fmt;
-use stickpin_kernel::registry::{self, COMMANDS, Entry, Form};
+use stickpin_kernel::registry::{self, COMMANDS, Form};
 use stickpin_kernel::schema::nearest;
 use stickpin_kernel::{Error, ErrorCode, Result};
 
@@ -25,71 +25,38 @@ impl Own for &'static Form {
     }
 }
 
-/// For front ends that have none.
-#[derive(Debug, Clone, Copy)]
-pub enum Never {}
-
-impl Own for Never {
-    fn name(&self) -> &'static str {
-        match *self {}
-    }
-
-    fn hidden(&self) -> bool {
-        match *self {}
-    }
-}
-
-/// A command: of the registry, or one that a front end has for itself.
-#[derive(Debug)]
-pub enum Leaf<'o, O> {
-    /// Of the registry.
-    Registry(&'static Entry),
-    /// The front end's own.
-    Own(&'o O),
-}
-
-impl<'o, O: Own> Leaf<'o, O> {
-    /// Its canonical name.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Registry(entry) => entry.spec.name,
-            Self::Own(own) => own.name(),
-        }
-    }
-
-    fn find(name: &str, own: &'o [O]) -> Option<Self> {
-        let own = || own.iter().find(|o| o.name() == name).map(Self::Own);
-        registry::find(name).map(Self::Registry).or_else(own)
-    }
-}
-
 /// A command and the arguments that are left for it.
 #[derive(Debug)]
-pub struct Picked<'o, O> {
-    /// The command.
-    pub leaf: Leaf<'o, O>,
+pub struct Picked {
+    /// The canonical name of the command.
+    pub name: &'static str,
     /// What is left.
     pub args: Vec<String>,
 }
 
-/// Finds the command among those of the registry and the `own` ones of a front end: two words before one, options of every command skipped. `None` when there is no word at all.
+fn find<O: Own>(name: &str, own: &[O]) -> Option<&'static str> {
+    let own = || own.iter().map(Own::name).find(|own| *own == name);
+    registry::find(name).map(|entry| entry.spec.name).or_else(own)
+}
+
+/// Finds the command among those of the registry and the `own` ones of a front end: two words before one, options of
+/// every command skipped. `None` when there is no word at all.
 ///
 /// # Errors
 /// `INVALID_ARGS` with the nearest name, or the members of a group that has no command of its own.
-pub fn pick<'o, O: Own>(args: &[String], own: &'o [O]) -> Result<Option<Picked<'o, O>>> {
+pub fn pick<O: Own>(args: &[String], own: &[O]) -> Result<Option<Picked>> {
     let Some(first) = word(args, 0) else { return Ok(None) };
     let without = |taken: &[usize]| {
         let rest = args.iter().enumerate().filter(|(i, _)| !taken.contains(i));
         rest.map(|(_, arg)| arg.clone()).collect()
     };
     if let Some(second) = word(args, first + 1)
-        && let Some(leaf) = Leaf::find(&format!("{} {}", args[first], args[second]), own)
+        && let Some(name) = find(&format!("{} {}", args[first], args[second]), own)
     {
-        return Ok(Some(Picked { leaf, args: without(&[first, second]) }));
+        return Ok(Some(Picked { name, args: without(&[first, second]) }));
     }
-    if let Some(leaf) = Leaf::find(&args[first], own) {
-        return Ok(Some(Picked { leaf, args: without(&[first]) }));
+    if let Some(name) = find(&args[first], own) {
+        return Ok(Some(Picked { name, args: without(&[first]) }));
     }
     let group = &args[first];
     let members: Vec<&str> = members(group, own).collect();
@@ -162,7 +129,7 @@ mod tests {
     fn picked(line: &str) -> (&'static str, String) {
         let args: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let picked = pick(&args, OWN).unwrap().unwrap();
-        (picked.leaf.name(), picked.args.join(" "))
+        (picked.name, picked.args.join(" "))
     }
 
     #[test]

@@ -3,22 +3,20 @@
 use crate::connection::{Connection, fresh_name, lock};
 use crate::files::{self, Folders};
 use crate::forms;
+use crate::policy::{Within, permit};
 use crate::said::Said;
 use crate::server::Shared;
-use crate::setup::Setup;
 use crate::tools::{self, Tool};
 use rmcp::model::CallToolResult;
 use serde_json::{Map, Value};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use stickpin_client::{Call, Client, ClientCommand, ClientCommands, Policy, Progress, SocketClient};
-use stickpin_cmdline::{Formed, Leaf, Options, help};
-use stickpin_device::Capability;
+use stickpin_client::{Call, Client, ClientCommand, ClientCommands, Progress, SocketClient};
+use stickpin_cmdline::{Options, Reading, help};
 use stickpin_kernel::registry::{Entry, Form};
 use stickpin_kernel::schema::{self, Holds};
 use stickpin_kernel::{
-    Caller, CancellationToken, Effect, Error, ErrorCode, Format, Render, Request, Response, Result, registry,
-    targets,
+    Caller, CancellationToken, Error, ErrorCode, Format, Render, Request, Response, Result, registry, targets,
 };
 use stickpin_tree::quote;
 use tokio::sync::mpsc::UnboundedSender;
@@ -168,7 +166,7 @@ fn read(name: &str, mut args: Map<String, Value>, client_commands: ClientCommand
     let (session, state_dir) = (common("session")?, common("stateDir")?);
     let options = Options { session, state_dir, ..Options::default() };
     forms::understand(entry, &mut args)?;
-    if let Some(field) = entry.fields().iter().find(|f| !tools::listable(f) && args.contains_key(&f.name)) {
+    if let Some(field) = tools::unlistable(entry, &args) {
         return Err(Error::new(ErrorCode::InvalidArgs, format!("`{}` is not taken here", field.name))
             .hint("give the steps themselves: steps"));
     }
@@ -195,23 +193,17 @@ fn line(args: &mut Map<String, Value>, client_commands: ClientCommands) -> Resul
     let Some(picked) = stickpin_cmdline::pick(&words, &forms)? else {
         return about("", client_commands).map(Wanted::Say);
     };
-    let what = match picked.leaf {
-        Leaf::Registry(entry) => What::Entry(entry),
-        Leaf::Own(form) => {
-            let command = client_commands.iter().find(|command| std::ptr::eq(command.form(), *form));
-            What::ClientCommand(*command.ok_or_else(|| no_tool(form.spec.name, &[]))?)
-        }
+    let what = match client_commands.iter().find(|command| command.form().spec.name == picked.name) {
+        Some(command) => What::ClientCommand(*command),
+        None => What::Entry(registry::lookup(picked.name)?),
     };
-    let entry = what.form();
-    let (input, mut options) = match stickpin_cmdline::read_form(entry, picked.args)? {
-        Formed::Input(input, options) => (input, options),
-        Formed::Help(text) => return Ok(Wanted::Say(text)),
+    let (input, mut options) = match stickpin_cmdline::read(what.form(), picked.args)? {
+        Reading::Input(input, options) => (input, options),
+        Reading::Help(text) => return Ok(Wanted::Say(text)),
     };
-    schema::check(entry.spec.name, entry.fields(), &input)?;
     options.session = options.session.or(session);
     options.state_dir = options.state_dir.or(state_dir);
-    let held = entry.fields().iter().any(|f| !tools::listable(f) && input.contains_key(&f.name));
-    if held {
+    if tools::unlistable(what.form(), &input).is_some() {
         return Err(Error::new(ErrorCode::InvalidArgs, "files of steps are not taken here")
             .hint("give the steps themselves: batch --steps JSON"));
     }
@@ -342,71 +334,6 @@ fn aside(
     Ok((client, work.input, call))
 }
 
-/// What a script of a client may do: what the client may.
-struct Within {
-    folders: Folders,
-    caller: Caller,
-    setup: Setup,
-}
-
-impl Policy for Within {
-    fn command(&self, form: &Form, input: &mut Map<String, Value>) -> Result<()> {
-        if form.fields().iter().any(|f| !tools::listable(f) && input.contains_key(&f.name)) {
-            return Err(Error::new(ErrorCode::InvalidArgs, "files of steps are not taken here"));
-        }
-        permit(&self.setup, form, form.spec.effect, input)?;
-        self.folders.check(form, input, &self.caller)
-    }
-
-    fn path(&self, path: &Path) -> Result<()> {
-        self.folders.allow(path)
-    }
-}
-
-/// Checks what this server serves: with `--read-only` nothing that changes the app or writes a file of the client's, and a
-/// script of the client only where that was allowed.
-///
-/// # Errors
-/// `POLICY_DENIED`.
-fn permit(setup: &Setup, form: &Form, effect: Effect, input: &Map<String, Value>) -> Result<()> {
-    let mut refused = None;
-    targets::each(form, input, &mut |form, input| {
-        let script = form.spec.needs.contains(&Capability::Evaluate) && !setup.allow_script;
-        let written = form.fields().iter().find(|f| f.written && is_given(input.get(&f.name)));
-        let (why, hint) = match (script, setup.read_only, written) {
-            (true, ..) => (
-                "runs a script of yours in the app, which this server does not serve".to_owned(),
-                "wait for what the app shows instead; a person can start the server with --allow-script",
-            ),
-            (_, true, Some(field)) => (
-                format!("writes a file (`{}`), and this server only reads", field.name),
-                "leave it out; a person can start the server without --read-only",
-            ),
-            (_, true, None) if form.spec.writes => (
-                "may write a file, and this server only reads".to_owned(),
-                "a person can start it without --read-only",
-            ),
-            _ => return,
-        };
-        let error = Error::new(ErrorCode::PolicyDenied, format!("`{}` {why}", form.spec.name)).hint(hint);
-        refused.get_or_insert(error);
-    });
-    if setup.read_only && effect != Effect::Reads {
-        return Err(only_reads(form));
-    }
-    refused.map_or(Ok(()), Err)
-}
-
-/// Whether an argument was given: `false` is how a client leaves one out that works without a value.
-fn is_given(value: Option<&Value>) -> bool {
-    value.is_some_and(|value| !value.is_null() && *value != Value::Bool(false))
-}
-
-fn only_reads(form: &Form) -> Error {
-    let message = format!("`{}` may change the app, and this server only reads", form.spec.name);
-    Error::new(ErrorCode::PolicyDenied, message).hint("a person can start it without --read-only")
-}
-
 /// How answers are rendered for this client.
 fn render(shared: &Shared, options: &Options, nested: bool) -> Render {
     let setup = &shared.setup;
@@ -455,8 +382,7 @@ fn prepare(
         render,
         timeout_ms: options.timeout_ms,
         since,
-        expect: Vec::new(),
-        replayed: false,
+        ..Request::default()
     };
     Ok((client, request))
 }

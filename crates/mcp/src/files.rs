@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use stickpin_kernel::registry::Form;
 use stickpin_kernel::{Caller, Result, paths, targets};
+use url::Url;
 
 /// The folders of one client.
 #[derive(Debug, Clone)]
@@ -89,44 +90,13 @@ pub(crate) fn named(entry: &Form, input: &mut serde_json::Map<String, serde_json
     any
 }
 
-/// The path in a `file:` address, read as leniently as a browser reads it.
+/// The path in a `file:` address, read as a browser reads it: white space around it, backslashes, `%` escapes. Whichever
+/// host stands there, the file is one of this machine.
 pub(crate) fn file_of_url(text: &str) -> Option<PathBuf> {
-    let text: String = text.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
-    let text = text.trim_matches(|c: char| c <= ' ').replace('\\', "/");
-    let scheme = text.get(..5)?;
-    if !scheme.eq_ignore_ascii_case("file:") {
-        return None;
-    }
-    let rest = &text[5..];
-    let path = match rest.strip_prefix("//") {
-        // A host, mostly none at all.
-        Some(rest) => &rest[rest.find('/').unwrap_or(rest.len())..],
-        None => rest,
-    };
-    let path = path.split(['?', '#']).next().unwrap_or_default();
-    Some(normal(&Path::new("/").join(decoded(path).trim_start_matches('/'))))
-}
-
-fn normal(path: &Path) -> PathBuf {
-    paths::resolve(&Caller { cwd: "/".into(), ..Caller::default() }, &path.to_string_lossy())
-}
-
-/// Without percent signs.
-fn decoded(text: &str) -> String {
-    let mut out = Vec::new();
-    let mut bytes = text.as_bytes().iter();
-    while let Some(&b) = bytes.next() {
-        let rest = bytes.as_slice();
-        let hex = rest.get(..2).and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
-        match hex.filter(|_| b == b'%') {
-            Some(byte) => {
-                out.push(byte);
-                bytes.nth(1);
-            }
-            None => out.push(b),
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
+    let url = Url::parse(text).ok().filter(|url| url.scheme() == "file")?;
+    let mut local = url.clone();
+    let path = local.set_host(None).ok().and_then(|()| local.to_file_path().ok());
+    Some(path.unwrap_or_else(|| url.path().into()))
 }
 
 #[cfg(test)]
@@ -210,6 +180,7 @@ mod tests {
             format!("file://{secret}"),
             format!("FILE://localhost{secret}#x"),
             format!(" fi\nle:{secret}"),
+            format!("file://elsewhere{}", secret.replace("out", "%6fut")),
             format!("file:///{}", secret.replace("out", "%6fut")),
             format!("file:{}/../out/secret.html", w.path("in")),
             format!("file:\\\\{}", secret.replace('/', "\\")),

@@ -6,19 +6,20 @@
 
 mod call;
 mod config;
-#[cfg(test)]
-mod conformance;
 mod connection;
 mod files;
 mod forms;
 mod http;
 pub mod pins;
+mod policy;
 mod present;
 mod profile;
 mod said;
 mod server;
 mod setup;
 mod stdio;
+#[cfg(test)]
+mod tests;
 mod tools;
 
 pub use config::config;

@@ -64,14 +64,9 @@ impl Shared {
             let request = Request {
                 // The one command that ends a session.
                 command: "close".to_owned(),
-                input: Default::default(),
                 session: Some(connection.caller.own_session.clone()),
                 caller: connection.caller.clone(),
-                render: Default::default(),
-                timeout_ms: None,
-                since: None,
-                expect: Vec::new(),
-                replayed: false,
+                ..Request::default()
             };
             if let Ok(client) = self.client(dir.to_str()) {
                 let response = client.call(request, Default::default()).await;

@@ -137,7 +137,7 @@ fn of_core(core: &Core, entry: &'static Entry, served: Served, scoped: bool) -> 
     }
     let about = match entry.fields().iter().any(|f| f.holds == Some(Holds::Steps)) {
         true => format!("{} Commands are the tools here and: {}.", core.about, others()),
-        false => core.about.to_owned(),
+        false => core.about.clone(),
     };
     let tool = listed(&tool_name(entry), &about, &title(entry), Value::Object(properties), &required, scoped);
     tool.annotate(annotations(entry, &group))
@@ -145,7 +145,7 @@ fn of_core(core: &Core, entry: &'static Entry, served: Served, scoped: bool) -> 
 
 fn of_full(entry: &'static Form, scoped: bool) -> Listed {
     let known = CORE.iter().find(|core| core.command == entry.spec.name && core.key.is_none());
-    let about = known.map_or_else(|| flat(entry.summary()), |core| core.about.to_owned());
+    let about = known.map_or_else(|| flat(entry.summary()), |core| core.about.clone());
     let fields = entry.fields().iter().filter(|f| listable(f));
     let properties: Map<String, Value> = fields.map(|f| (f.name.clone(), property(f))).collect();
     let required: Vec<&str> = entry.fields().iter().filter(|f| f.required).map(|f| f.name.as_str()).collect();
@@ -187,6 +187,11 @@ fn common(scoped: bool) -> &'static [(&'static str, &'static str)] {
 /// A file of steps is not taken: what it holds would be neither checked nor pinned.
 pub(crate) fn listable(field: &Field) -> bool {
     field.holds != Some(Holds::StepsFile)
+}
+
+/// The argument of an input that is not taken, if there is one.
+pub(crate) fn unlistable<'f>(form: &'f Form, input: &Map<String, Value>) -> Option<&'f Field> {
+    form.fields().iter().find(|field| !listable(field) && input.contains_key(&field.name))
 }
 
 fn annotations(entry: &Form, group: &[(&str, &'static Entry)]) -> ToolAnnotations {

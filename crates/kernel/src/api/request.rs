@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use stickpin_device::{Dialog, Error};
 
 /// One command of one caller.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Request {
     /// The leaf's name, words separated by a space: `press`, `get title`.

@@ -170,7 +170,7 @@ fn every_tool_takes_its_obvious_forms() {
             understood(tool, args.clone()).unwrap_or_else(|e| panic!("{tool} {args}: {e} {}", e.hint));
         assert_eq!(meant, (command, input), "{tool} {args}");
     }
-    for core in CORE {
+    for core in CORE.iter() {
         assert!(table.iter().any(|(tool, ..)| *tool == core.command), "no form of {} is tried", core.command);
     }
 }

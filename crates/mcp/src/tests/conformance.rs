@@ -309,7 +309,7 @@ fn results(dir: &Path, scenarios: &[String]) -> BTreeMap<String, (usize, Vec<Str
 #[test]
 fn the_conformance_suite_passes_where_it_applies() {
     let Some(npm) = stickpin_testkit::npm() else { return };
-    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/conformance");
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tests/conformance");
     let tmp = tempfile::tempdir().expect("a folder");
     let suite = |args: &[&str]| {
         let mut command = Command::new("node");
@@ -352,6 +352,6 @@ fn the_conformance_suite_passes_where_it_applies() {
     println!("{table}");
     assert!(wrong.is_empty(), "{wrong:#?}\n{said}{err}");
     assert!(passed, "the suite itself disagrees:\n{said}{err}");
-    let docs = std::fs::read_to_string(here.join("../../../../docs/mcp.md")).expect("the page");
+    let docs = std::fs::read_to_string(here.join("../../../../../docs/mcp.md")).expect("the page");
     assert!(docs.contains(&table), "docs/mcp.md has another table than this one:\n{table}");
 }

@@ -1,0 +1,74 @@
+//! What this server lets a client do, whoever sends the command: the client itself, or a script of it.
+
+use crate::files::Folders;
+use crate::setup::Setup;
+use crate::tools;
+use serde_json::{Map, Value};
+use std::path::Path;
+use stickpin_client::Policy;
+use stickpin_device::Capability;
+use stickpin_kernel::registry::Form;
+use stickpin_kernel::{Caller, Effect, Error, ErrorCode, Result, targets};
+
+/// What a script of a client may do: what the client may.
+pub(crate) struct Within {
+    pub(crate) folders: Folders,
+    pub(crate) caller: Caller,
+    pub(crate) setup: Setup,
+}
+
+impl Policy for Within {
+    fn command(&self, form: &Form, input: &mut Map<String, Value>) -> Result<()> {
+        if tools::unlistable(form, input).is_some() {
+            return Err(Error::new(ErrorCode::InvalidArgs, "files of steps are not taken here"));
+        }
+        permit(&self.setup, form, form.spec.effect, input)?;
+        self.folders.check(form, input, &self.caller)
+    }
+
+    fn path(&self, path: &Path) -> Result<()> {
+        self.folders.allow(path)
+    }
+}
+
+/// Checks what this server serves: with `--read-only` nothing that changes the app or writes a file of the client's, and a
+/// script of the client only where that was allowed.
+///
+/// # Errors
+/// `POLICY_DENIED`.
+pub(crate) fn permit(setup: &Setup, form: &Form, effect: Effect, input: &Map<String, Value>) -> Result<()> {
+    let mut refused = None;
+    targets::each(form, input, &mut |form, input| {
+        let script = form.spec.needs.contains(&Capability::Evaluate) && !setup.allow_script;
+        let written = form.fields().iter().find(|f| f.written && is_given(input.get(&f.name)));
+        let (why, hint) = match (script, setup.read_only, written) {
+            (true, ..) => (
+                "runs a script of yours in the app, which this server does not serve".to_owned(),
+                "wait for what the app shows instead; a person can start the server with --allow-script",
+            ),
+            (_, true, Some(field)) => (
+                format!("writes a file (`{}`), and this server only reads", field.name),
+                "leave it out; a person can start the server without --read-only",
+            ),
+            (_, true, None) if form.spec.writes => (
+                "may write a file, and this server only reads".to_owned(),
+                "a person can start it without --read-only",
+            ),
+            _ => return,
+        };
+        let error = Error::new(ErrorCode::PolicyDenied, format!("`{}` {why}", form.spec.name)).hint(hint);
+        refused.get_or_insert(error);
+    });
+    if setup.read_only && effect != Effect::Reads {
+        let message = format!("`{}` may change the app, and this server only reads", form.spec.name);
+        return Err(
+            Error::new(ErrorCode::PolicyDenied, message).hint("a person can start it without --read-only")
+        );
+    }
+    refused.map_or(Ok(()), Err)
+}
+
+/// Whether an argument was given: `false` is how a client leaves one out that works without a value.
+fn is_given(value: Option<&Value>) -> bool {
+    value.is_some_and(|value| !value.is_null() && *value != Value::Bool(false))
+}
