@@ -194,7 +194,7 @@ methods! {
     /// One mouse event.
     "Input.dispatchMouseEvent" MouseEvent { r#type: &'static str, x: f64, y: f64, modifiers: Option<u32>, button: Option<&'static str>, buttons: Option<u32>, click_count: Option<u32>, delta_x: Option<f64>, delta_y: Option<f64> } -> Done;
     /// One key event.
-    "Input.dispatchKeyEvent" KeyEvent { r#type: &'static str, modifiers: u32, key: String, code: Option<&'static str>, windows_virtual_key_code: Option<u32>, text: Option<String>, unmodified_text: Option<String>, location: Option<u32>, is_keypad: Option<bool>, commands: Option<Vec<&'static str>> } -> Done;
+    "Input.dispatchKeyEvent" KeyEvent { r#type: &'static str, modifiers: u32, key: String, code: Option<String>, windows_virtual_key_code: Option<u32>, text: Option<String>, unmodified_text: Option<String>, location: Option<u32>, is_keypad: Option<bool>, commands: Option<Vec<&'static str>> } -> Done;
     /// Text as an input method inserts it.
     "Input.insertText" InsertText { text: String } -> Done;
     /// Report drags instead of starting them.

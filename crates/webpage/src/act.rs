@@ -11,7 +11,8 @@ pub mod screenshot;
 
 use crate::read::page::Page;
 use crate::read::together::Announced;
-use stickpin_device::{Action, CancellationToken, Performed, Result, Ticket, unsupported};
+use crate::tab::Fault;
+use stickpin_device::{Action, CancellationToken, Dispatched, Error, Performed, Result, Ticket, unsupported};
 
 /// Sends one input. `prepared`: of the aim at its target.
 ///
@@ -38,4 +39,32 @@ pub async fn carry_out(
         Action::Drop { point, target, files } => files::drop_files(page, *point, *target, files).await,
         _ => Err(unsupported("web", "send such an input")),
     }
+}
+
+/// The error of something that may have reached the page.
+fn unknown(fault: impl Into<Error>) -> Error {
+    fault.into().dispatched(Dispatched::Unknown)
+}
+
+/// Whether an input was answered by a dialog: it arrived, and nothing of the page can be asked now.
+fn or_dialog(delivered: Result<(), Fault>) -> Result<bool> {
+    match delivered {
+        Ok(()) => Ok(false),
+        Err(Fault::Dialog(_)) => Ok(true),
+        Err(fault) => Err(unknown(fault)),
+    }
+}
+
+/// What a document answered behind an input; none behind a dialog, and of a document that went away with the input.
+fn if_there<T>(answer: Result<T, Fault>) -> Result<Option<T>> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(Fault::Dialog(_) | Fault::WorldGone) => Ok(None),
+        Err(fault) => Err(unknown(fault)),
+    }
+}
+
+/// An input that was taken, of which nothing else is known.
+fn handled() -> Performed {
+    Performed { handled: true, ..Performed::default() }
 }

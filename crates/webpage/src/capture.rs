@@ -9,6 +9,9 @@ mod said;
 pub use columns::Columns;
 use hashbrown::HashMap;
 pub(crate) use said::Said;
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::StrDeserializer;
 use stickpin_tree::{
     Attr, Document, Handle, IdentityGrade, NodeSpec, Role, States, SurfaceId, Tree, TreeBuilder, TreeError,
 };
@@ -76,25 +79,25 @@ const FRAME_LIMIT: usize = 32;
 impl Assembly<'_> {
     fn add(&mut self, part: &Part, base: usize, nesting: usize) -> Result<(), CaptureError> {
         let c = &part.columns;
-        self.truncated |= c.truncated;
+        self.truncated |= c.wire.truncated;
         let document = Document {
             scope: part.scope,
             frame: part.frame.clone(),
-            url: c.url.clone(),
-            title: c.title.clone(),
+            url: c.wire.url.clone(),
+            title: c.wire.title.clone(),
         };
-        if c.depth.first() != Some(&0) || c.depth[1..].contains(&0) {
+        if c.wire.depth.first() != Some(&0) || c.wire.depth[1..].contains(&0) {
             return Err(CaptureError::Corrupt("the root"));
         }
         self.builder.document(base, document, c.id[0])?;
         let roles = Roles::new(c);
-        let mut levels = c.level.chunks_exact(2).peekable();
-        let mut values = c.value.chunks_exact(2).peekable();
-        let mut attrs = c.attrs.chunks_exact(3).peekable();
+        let mut levels = c.wire.level.chunks_exact(2).peekable();
+        let mut values = c.wire.value.chunks_exact(2).peekable();
+        let mut attrs = c.wire.attrs.chunks_exact(3).peekable();
         let mut rare: Vec<(Attr, &str)> = Vec::new();
         for i in 1..c.len() {
             let row = u32::try_from(i).map_err(|_| CaptureError::Corrupt("rows"))?;
-            let depth = base + c.depth[i] as usize;
+            let depth = base + c.wire.depth[i] as usize;
             rare.clear();
             while let Some(a) = attrs.next_if(|a| a[0] == row) {
                 if let Some(attr) = attr_of(c.string(a[1])?) {
@@ -145,7 +148,7 @@ impl Assembly<'_> {
                 }
             }
         }
-        self.hidden.extend(c.hidden.iter().map(|&id| Handle { scope: part.scope, id }));
+        self.hidden.extend(c.wire.hidden.iter().map(|&id| Handle { scope: part.scope, id }));
         Ok(())
     }
 }
@@ -155,10 +158,10 @@ struct Roles(Vec<Option<Role>>);
 
 impl Roles {
     fn new(c: &Columns) -> Self {
-        let mut roles = vec![None; c.strings.len()];
+        let mut roles = vec![None; c.wire.strings.len()];
         for &at in &c.role {
             if let Some(slot @ None) = roles.get_mut(at as usize) {
-                *slot = c.strings[at as usize].parse().ok();
+                *slot = c.wire.strings[at as usize].parse().ok();
             }
         }
         Self(roles)
@@ -171,37 +174,8 @@ impl Roles {
 
 /// The attribute with the name that `rareAttributes` of the script gives it.
 fn attr_of(key: &str) -> Option<Attr> {
-    Some(match key {
-        "id" => Attr::Id,
-        "testId" => Attr::TestId,
-        "dataTest" => Attr::DataTest,
-        "dataCy" => Attr::DataCy,
-        "dataTestId" => Attr::DataTestId,
-        "dataId" => Attr::DataId,
-        "dataKey" => Attr::DataKey,
-        "dataRowKey" => Attr::DataRowKey,
-        "dataItemId" => Attr::DataItemId,
-        "rowIndex" => Attr::RowIndex,
-        "href" => Attr::Href,
-        "controls" => Attr::Controls,
-        "labelledBy" => Attr::LabelledBy,
-        "class" => Attr::Class,
-        "placeholder" => Attr::Placeholder,
-        "description" => Attr::Description,
-        "current" => Attr::Current,
-        "chosen" => Attr::Chosen,
-        "activeDescendant" => Attr::ActiveDescendant,
-        "source" => Attr::Source,
-        "options" => Attr::Options,
-        "live" => Attr::Live,
-        "valueText" => Attr::ValueText,
-        "roleDescription" => Attr::RoleDescription,
-        "preformatted" => Attr::Preformatted,
-        "start" => Attr::Start,
-        "colSpan" => Attr::ColSpan,
-        "rowSpan" => Attr::RowSpan,
-        _ => return None,
-    })
+    let name: StrDeserializer<'_, serde::de::value::Error> = key.into_deserializer();
+    Attr::deserialize(name).ok()
 }
 
 #[cfg(test)]

@@ -111,15 +111,19 @@ pub fn prepare(
     });
 }
 
-/// Writes an event of a session of a page down.
-pub fn record(client: &Client, state: &mut State, session: &str, method: &str, params: &RawValue) {
+/// Writes an event of a session of a page down; none where it is not understood, or about what is not there.
+pub fn record(
+    client: &Client,
+    state: &mut State,
+    session: &str,
+    method: &str,
+    params: &RawValue,
+) -> Option<()> {
     let root = state.children.get(session).map_or(session, String::as_str).to_owned();
     match method {
         "Page.javascriptDialogOpening" => {
-            if let Some(event) = read(method, params) {
-                dialog_opening(client, state, session, &root, event);
-            }
-            return;
+            dialog_opening(client, state, session, &root, read(method, params)?);
+            return Some(());
         }
         "Page.javascriptDialogClosed" => {
             state.dialogs.retain(|(s, _)| *s != root);
@@ -128,137 +132,127 @@ pub fn record(client: &Client, state: &mut State, session: &str, method: &str, p
                 tab.answers += 1;
                 tab.active();
             }
-            return;
+            return Some(());
         }
         "Inspector.targetCrashed" => return crashed(state, session, &root),
         _ => {}
     }
     let State { tabs, last_scope, .. } = state;
-    let Some(tab) = tabs.get_mut(&root) else { return };
-    let Some((domain, name)) = method.split_once('.') else { return };
-    match domain {
-        "Page" => page(tab, session, name, params),
-        "Runtime" => runtime::event(tab, session, name, params, last_scope),
-        "Network" => network::event(tab, name, params),
-        "Input" if name == "dragIntercepted" => {
-            if let Some(cdp::DragIntercepted { data }) = read(method, params) {
-                tab.drag = Some(data);
-            }
+    let tab = tabs.get_mut(&root)?;
+    match method.split_once('.')? {
+        ("Page", name) => page(tab, session, name, params),
+        ("Runtime", name) => runtime::event(tab, session, name, params, last_scope),
+        ("Network", name) => network::event(tab, name, params),
+        ("Input", "dragIntercepted") => {
+            let cdp::DragIntercepted { data } = read(method, params)?;
+            tab.drag = Some(data);
+            Some(())
         }
-        _ => {}
+        _ => None,
     }
 }
 
-fn crashed(state: &mut State, session: &str, root: &str) {
-    let Some(tab) = state.tabs.get_mut(root) else { return };
+fn crashed(state: &mut State, session: &str, root: &str) -> Option<()> {
+    let tab = state.tabs.get_mut(root)?;
     if tab.main_frame().is_some_and(|frame| frame.session == session) {
-        return state.end_tab(root, TabEnd::Crashed);
+        state.end_tab(root, TabEnd::Crashed);
+        return Some(());
     }
     for frame in tab.frames.values_mut().filter(|f| f.session == session) {
         frame.world = None;
     }
     tab.active();
+    Some(())
 }
 
-fn page(tab: &mut TabState, session: &str, name: &str, params: &RawValue) {
+/// Writes an event of the domain `Page` down; none where it is not understood, or about what is not there.
+fn page(tab: &mut TabState, session: &str, name: &str, params: &RawValue) -> Option<()> {
     match name {
         "frameAttached" => {
-            if let Some(cdp::FrameAttached { frame_id, parent_frame_id }) = read(name, params) {
-                tab.next_order += 1;
-                let order = tab.next_order;
-                let frame = tab.frames.entry(frame_id.clone()).or_default();
-                frame.id = frame_id;
-                frame.parent = Some(parent_frame_id);
-                session.clone_into(&mut frame.session);
-                frame.order = order;
-                tab.active();
-            }
+            let cdp::FrameAttached { frame_id, parent_frame_id } = read(name, params)?;
+            tab.next_order += 1;
+            let order = tab.next_order;
+            let frame = tab.frames.entry(frame_id.clone()).or_default();
+            frame.id = frame_id;
+            frame.parent = Some(parent_frame_id);
+            session.clone_into(&mut frame.session);
+            frame.order = order;
+            tab.active();
         }
         "frameDetached" => {
-            if let Some(cdp::FrameDetached { frame_id, reason }) = read(name, params) {
-                if reason == "swap" {
-                    // It goes on in another process; the events of its new session follow or came already.
-                    if let Some(frame) = tab.frames.get_mut(&frame_id)
-                        && frame.session == session
-                    {
-                        frame.world = None;
-                    }
-                } else {
-                    tab.remove_frame(&frame_id);
-                }
-                tab.active();
+            let cdp::FrameDetached { frame_id, reason } = read(name, params)?;
+            if reason != "swap" {
+                tab.remove_frame(&frame_id);
+            } else if let Some(frame) = tab.frames.get_mut(&frame_id)
+                && frame.session == session
+            {
+                // It goes on in another process; the events of its new session follow or came already.
+                frame.world = None;
             }
+            tab.active();
         }
         "frameNavigated" => {
-            if let Some(cdp::FrameNavigated { frame }) = read(name, params) {
-                navigated(tab, session, frame);
-            }
+            let cdp::FrameNavigated { frame } = read(name, params)?;
+            navigated(tab, session, frame);
         }
         "navigatedWithinDocument" => {
-            if let Some(cdp::NavigatedWithinDocument { frame_id, url }) = read(name, params) {
-                if let Some(frame) = tab.frames.get_mut(&frame_id) {
-                    frame.url.clone_from(&url);
-                }
-                if frame_id == tab.main {
-                    tab.arrivals += 1;
-                    tab.notice(Notice::Navigated { url });
-                }
-                tab.active();
+            let cdp::NavigatedWithinDocument { frame_id, url } = read(name, params)?;
+            if let Some(frame) = tab.frames.get_mut(&frame_id) {
+                frame.url.clone_from(&url);
             }
+            if frame_id == tab.main {
+                tab.arrivals += 1;
+                tab.notice(Notice::Navigated { url });
+            }
+            tab.active();
         }
         "frameStartedNavigating" => {
-            if let Some(cdp::FrameStartedNavigating { frame_id, url, navigation_type, .. }) =
-                read(name, params)
-                && !matches!(navigation_type.as_str(), "sameDocument" | "historySameDocument")
-            {
-                if frame_id == tab.main {
-                    tab.navigating = Some((url, Instant::now()));
-                } else if let Some(frame) = tab.frames.get_mut(&frame_id) {
-                    frame.navigating = true;
-                }
+            let cdp::FrameStartedNavigating { frame_id, url, navigation_type, .. } = read(name, params)?;
+            if matches!(navigation_type.as_str(), "sameDocument" | "historySameDocument") {
+                return None;
+            }
+            if frame_id == tab.main {
+                tab.navigating = Some((url, Instant::now()));
+            } else {
+                tab.frames.get_mut(&frame_id)?.navigating = true;
             }
         }
         "frameStoppedLoading" => {
-            if let Some(cdp::FrameEvent { frame_id }) = read(name, params) {
-                if frame_id == tab.main {
-                    tab.navigating = None;
-                } else if let Some(frame) = tab.frames.get_mut(&frame_id) {
-                    frame.navigating = false;
-                }
-                tab.active();
+            let cdp::FrameEvent { frame_id } = read(name, params)?;
+            if frame_id == tab.main {
+                tab.navigating = None;
+            } else if let Some(frame) = tab.frames.get_mut(&frame_id) {
+                frame.navigating = false;
             }
+            tab.active();
         }
         "lifecycleEvent" => {
-            if let Some(cdp::LifecycleEvent { frame_id, loader_id, name }) = read(name, params)
-                && let Some(frame) = tab.frames.get_mut(&frame_id)
-                && frame.loader == loader_id
-            {
-                match name.as_str() {
-                    "DOMContentLoaded" => frame.stage = frame.stage.max(Stage::Ready),
-                    "load" => frame.stage = Stage::Loaded,
-                    _ => return,
-                }
-                tab.active();
+            let cdp::LifecycleEvent { frame_id, loader_id, name } = read(name, params)?;
+            let frame = tab.frames.get_mut(&frame_id).filter(|frame| frame.loader == loader_id)?;
+            match name.as_str() {
+                "DOMContentLoaded" => frame.stage = frame.stage.max(Stage::Ready),
+                "load" => frame.stage = Stage::Loaded,
+                _ => return None,
             }
+            tab.active();
         }
         "windowOpen" => {
-            if let Some(cdp::WindowOpen { url }) = read(name, params)
-                && tab.opening.len() < MAX_OPENING
-            {
+            let cdp::WindowOpen { url } = read(name, params)?;
+            if tab.opening.len() < MAX_OPENING {
                 tab.opening.push_back(url);
             }
         }
         "fileChooserOpened" => {
-            if let Some(cdp::FileChooserOpened { frame_id, backend_node_id }) = read(name, params) {
-                if tab.chooser == Chooser::Expected {
-                    tab.chooser = Chooser::Opened(frame_id, backend_node_id);
-                } else {
-                    tab.notice(Notice::FileChooser);
-                }
+            let cdp::FileChooserOpened { frame_id, backend_node_id } = read(name, params)?;
+            if tab.chooser == Chooser::Expected {
+                tab.chooser = Chooser::Opened(frame_id, backend_node_id);
+            } else {
+                tab.notice(Notice::FileChooser);
             }
         }
         _ => {}
     }
+    Some(())
 }
 
 fn navigated(tab: &mut TabState, session: &str, info: cdp::FrameInfo) {

@@ -48,15 +48,10 @@ impl Shared {
     /// Waits until something happened after the version `seen`; the version that is there then.
     pub(crate) async fn until_after(&self, seen: u64) -> u64 {
         let mut version = self.version.subscribe();
-        loop {
-            let now = *version.borrow_and_update();
-            if now != seen {
-                return now;
-            }
-            if version.changed().await.is_err() {
-                // The sender lives in `self`.
-                std::future::pending::<()>().await;
-            }
+        match version.wait_for(|now| *now != seen).await.map(|now| *now) {
+            Ok(now) => now,
+            // The sender lives in `self`.
+            Err(_) => std::future::pending().await,
         }
     }
 

@@ -175,9 +175,13 @@ impl Tab {
     /// # Errors
     /// `BACKEND_LOST`, `TIMEOUT`, `INTERNAL` when the browser refuses.
     pub async fn answer<M: Method>(&self, reply: Reply<M>) -> Result<M::Output, Error> {
+        self.while_there(reply).await?.map_err(|e| self.call_error(&e))
+    }
+
+    async fn while_there<M: Method>(&self, reply: Reply<M>) -> Result<Result<M::Output, CallError>, Error> {
         tokio::select! {
             biased;
-            answer = reply => answer.map_err(|e| self.call_error(&e)),
+            answer = reply => Ok(answer),
             gone = self.until(|_| None::<std::convert::Infallible>) => match gone {
                 Ok(never) => match never {},
                 Err(error) => Err(error),
@@ -190,17 +194,10 @@ impl Tab {
     /// # Errors
     /// `BACKEND_LOST`, `TIMEOUT`.
     pub(crate) async fn answer_if<M: Method>(&self, reply: Reply<M>) -> Result<Option<M::Output>, Error> {
-        tokio::select! {
-            biased;
-            answer = reply => match answer {
-                Ok(answer) => Ok(Some(answer)),
-                Err(e) if e.is_gone() => Ok(None),
-                Err(e) => Err(self.call_error(&e)),
-            },
-            gone = self.until(|_| None::<std::convert::Infallible>) => match gone {
-                Ok(never) => match never {},
-                Err(error) => Err(error),
-            },
+        match self.while_there(reply).await? {
+            Ok(answer) => Ok(Some(answer)),
+            Err(e) if e.is_gone() => Ok(None),
+            Err(e) => Err(self.call_error(&e)),
         }
     }
 

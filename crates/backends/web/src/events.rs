@@ -28,17 +28,16 @@ impl Sink for Recorder {
         {
             let mut state = shared.state();
             match session {
-                None => self.of_browser(client, &mut state, None, method, params),
-                Some(session) if method.starts_with("Target.") => {
-                    self.of_browser(client, &mut state, Some(session), method, params);
-                }
                 Some(session) if method == "Fetch.requestPaused" => {
                     if let Some(event) = read(method, params) {
                         let roots = self.around.file_roots();
                         gate::paused(client, &shared, roots, session, event);
                     }
                 }
-                Some(session) => events::record(client, &mut state, session, method, params),
+                Some(session) if !method.starts_with("Target.") => {
+                    events::record(client, &mut state, session, method, params);
+                }
+                parent => _ = self.of_browser(client, &mut state, parent, method, params),
             }
         }
         shared.touch();
@@ -56,6 +55,7 @@ fn send<M: Method>(client: &Client, session: &str, command: &M) {
 }
 
 impl Recorder {
+    /// Writes an event of the browser itself down; none where it is not understood.
     fn of_browser(
         &self,
         client: &Client,
@@ -63,44 +63,34 @@ impl Recorder {
         parent: Option<&str>,
         method: &str,
         params: &RawValue,
-    ) {
+    ) -> Option<()> {
         match method {
-            "Target.attachedToTarget" => {
-                if let Some(event) = read(method, params) {
-                    self.attached(client, state, parent, event);
-                }
-            }
+            "Target.attachedToTarget" => self.attached(client, state, parent, read(method, params)?),
             "Target.detachedFromTarget" => {
-                if let Some(cdp::DetachedFromTarget { session_id }) = read(method, params) {
-                    if state.tabs.contains_key(&session_id) {
-                        state.end_tab(&session_id, TabEnd::Closed);
-                    } else if let Some(root) = state.children.remove(&session_id)
-                        && let Some(tab) = state.tabs.get_mut(&root)
-                    {
-                        tab.frames.retain(|_, frame| frame.session != session_id || frame.id == tab.main);
-                        tab.active();
-                    }
+                let cdp::DetachedFromTarget { session_id } = read(method, params)?;
+                if state.tabs.contains_key(&session_id) {
+                    state.end_tab(&session_id, TabEnd::Closed);
+                } else {
+                    let tab = state.tabs.get_mut(&state.children.remove(&session_id)?)?;
+                    tab.frames.retain(|_, frame| frame.session != session_id || frame.id == tab.main);
+                    tab.active();
                 }
             }
             "Browser.downloadWillBegin" => {
-                if let Some(event) = read::<cdp::DownloadWillBegin>(method, params) {
-                    let known = &mut self.around.known();
-                    download_began(&mut known.downloads, event.guid, &event.suggested_filename);
-                }
+                let event: cdp::DownloadWillBegin = read(method, params)?;
+                let known = &mut self.around.known();
+                download_began(&mut known.downloads, event.guid, &event.suggested_filename);
             }
             "Browser.downloadProgress" => {
-                if let Some(event) = read(method, params)
-                    && let Some(notice) =
-                        download_progress(&mut self.around.known().downloads, &self.downloads, &event)
-                {
-                    // Whoever drives the session is told, whichever tab it came from.
-                    for tab in state.tabs.values_mut() {
-                        tab.notice(notice.clone());
-                    }
-                }
+                let event = read(method, params)?;
+                let downloads = &mut self.around.known().downloads;
+                let notice = download_progress(downloads, &self.downloads, &event)?;
+                // Whoever drives the session is told, whichever tab it came from.
+                state.tabs.values_mut().for_each(|tab| tab.notice(notice.clone()));
             }
             _ => {}
         }
+        Some(())
     }
 
     /// Prepares a new target. It is paused until the last of these commands, so that nothing of it runs before Page is

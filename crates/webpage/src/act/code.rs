@@ -1,13 +1,11 @@
 //! Filling code editors, which show a part of their text and take keys through a hidden field (`agent/script/act/editors.js`): a key
 //! selects everything, the text is pasted over it, and what the editor holds then is its answer to a copy.
 
-use crate::act::keyboard;
-use crate::act::keys;
-use crate::act::mouse::unknown;
+use crate::act::{handled, if_there, keyboard, keys, or_dialog, unknown};
 use crate::agent::{CodeRead, Pasted};
 use crate::read::guard::kept_back;
 use crate::read::page::{Page, gone};
-use crate::tab::{Fault, World};
+use crate::tab::World;
 use stickpin_device::{Error, ErrorCode, Landed, Modifiers, Performed, Result};
 
 /// The modifier of editing commands.
@@ -26,7 +24,7 @@ pub(crate) async fn fill_code(
 ) -> Result<Performed> {
     let text = text.replace("\r\n", "\n");
     if select_all(page, world).await? {
-        return Ok(Performed { handled: true, ..Performed::default() });
+        return Ok(handled());
     }
     let pasted: Option<Pasted> =
         page.tab.call(world, "pasteText", (id, &text, key)).await.map_err(unknown)?;
@@ -47,49 +45,33 @@ pub(crate) async fn fill_code(
             )));
         }
     };
-    if opened {
-        return Ok(Performed { handled: true, ..Performed::default() });
-    }
-    read_code(page, world, id).await
+    if opened { Ok(handled()) } else { read_code(page, world, id).await }
 }
 
 /// Reads back what an editor holds now, and leaves the caret at the end of it.
 async fn read_code(page: &Page, world: &World, id: u64) -> Result<Performed> {
     // Behind a dialog, or in a document that went away with the text, there is nothing to be read.
-    let done = || Performed { handled: true, ..Performed::default() };
-    match page.tab.frame(world).await {
-        Ok(()) => {}
-        Err(Fault::Dialog(_) | Fault::WorldGone) => return Ok(done()),
-        Err(fault) => return Err(unknown(fault)),
+    if if_there(page.tab.frame(world).await)?.is_none() || select_all(page, world).await? {
+        return Ok(handled());
     }
-    if select_all(page, world).await? {
-        return Ok(done());
-    }
-    let read: Option<CodeRead> = match page.tab.call(world, "readCode", (id,)).await {
-        Ok(read) => read,
-        Err(Fault::Dialog(_) | Fault::WorldGone) => return Ok(done()),
-        Err(fault) => return Err(unknown(fault)),
-    };
-    let Some(read) = read else { return Ok(Performed { unread: true, ..done() }) };
+    let read = if_there(page.tab.call::<Option<CodeRead>>(world, "readCode", (id,)).await)?;
+    let Some(read) = read else { return Ok(handled()) };
+    let Some(read) = read else { return Ok(Performed { unread: true, ..handled() }) };
     if read.focused {
         keyboard::stroke(page, Modifiers::default(), &keys::key("ArrowRight")?).await?;
     }
     let landed = keyboard::text_landed(page, world).await?;
     if let Landed::Elsewhere { .. } | Landed::Changed { .. } = landed {
-        return Ok(Performed { landed, ..done() });
+        return Ok(Performed { landed, ..handled() });
     }
-    Ok(Performed { unread: read.text.is_none(), value: read.text, ..done() })
+    Ok(Performed { unread: read.text.is_none(), value: read.text, ..handled() })
 }
 
 /// Sends the keys that select everything. Answers whether a dialog opened.
 async fn select_all(page: &Page, world: &World) -> Result<bool> {
     keyboard::stroke(page, command(), &keys::key("a")?).await?;
     // Editors draw the selection, and some fill their field with it, in a frame.
-    match page.tab.frame(world).await {
-        Ok(()) => Ok(false),
-        Err(Fault::Dialog(_)) => Ok(true),
-        Err(fault) => Err(unknown(fault)),
-    }
+    or_dialog(page.tab.frame(world).await)
 }
 
 /// Moves the caret of a code editor behind all that it holds.

@@ -1,14 +1,13 @@
 //! Files for the page: into an input, into the chooser that a press opens, dropped.
 
 use crate::act::aim::from_tab;
-use crate::act::mouse;
-use crate::act::mouse::{or_dialog, unknown};
+use crate::act::{handled, if_there, mouse, or_dialog, unknown};
 use crate::read::guard;
 use crate::read::guard::kept_back;
 use crate::read::page::{Page, Place, gone};
 use crate::state::Chooser;
 use crate::tab::frames;
-use crate::tab::{Fault, NONE, World, expression};
+use crate::tab::{Fault, NONE, expression};
 use serde::Deserialize;
 use serde_json::json;
 use std::path::PathBuf;
@@ -27,9 +26,8 @@ const CHOOSER: Duration = Duration::from_millis(1500);
 const OVER: usize = 6;
 
 /// `fileInput(id)`; without an id there is none.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-#[derive(Default)]
 struct Takes {
     id: u64,
     multiple: bool,
@@ -93,30 +91,18 @@ pub(crate) async fn upload(page: &mut Page, target: Handle, files: &[PathBuf]) -
     let given = page.tab.ask(&world.session, &set).await;
     // Nobody reads the answer: the page that has the object may be gone.
     drop(page.tab.client.send(Some(&world.session), &ReleaseObject { object_id }));
-    match given {
-        Ok(_) => {}
+    if or_dialog(given.map(drop))? {
         // The page asked something as soon as it had the files.
-        Err(Fault::Dialog(_)) => return Ok(Performed { handled: true, ..Performed::default() }),
-        Err(fault) => return Err(unknown(fault)),
+        return Ok(handled());
     }
-    match page.tab.call::<bool>(&world, "filesTaken", NONE).await {
-        Ok(true) | Err(Fault::Dialog(_) | Fault::WorldGone) => {}
-        Ok(false) => return Err(unknown(drawn_anew())),
-        Err(fault) => return Err(unknown(fault)),
+    if if_there(page.tab.call(&world, "filesTaken", NONE).await)? == Some(false) {
+        return Err(unknown(drawn_anew()));
     }
-    let value = match page.tab.call::<Option<Takes>>(&world, "fileInput", (id, true)).await {
-        // Apps that take the files away at once leave nothing to be read back.
-        Ok(takes) => takes.filter(|t| !t.holds.is_empty()),
-        Err(Fault::Dialog(_) | Fault::WorldGone) => None,
-        Err(fault) => return Err(unknown(fault)),
-    };
+    let takes = if_there(page.tab.call::<Option<Takes>>(&world, "fileInput", (id, true)).await)?.flatten();
     let names = |t: Takes| t.holds.into_iter().map(|f| f.name).collect::<Vec<_>>().join(", ");
-    Ok(Performed {
-        handled: true,
-        landed: Landed::Confirmed,
-        value: value.map(names),
-        ..Performed::default()
-    })
+    // Apps that take the files away at once leave nothing to be read back.
+    let value = takes.filter(|t| !t.holds.is_empty()).map(names);
+    Ok(Performed { landed: Landed::Confirmed, value, ..handled() })
 }
 
 /// Presses, and waits for the file chooser that this opens.
@@ -206,12 +192,12 @@ pub(crate) async fn drop_files(
         return Err(gone());
     }
     if or_dialog(page.tab.deliver(vec![page.tab.send(&event("dragEnter"))]).await)? {
-        return Ok(Performed { handled: true, ..Performed::default() });
+        return Ok(handled());
     }
     let mut frames = 0;
     let verdict = loop {
         if or_dialog(page.tab.deliver(vec![page.tab.send(&event("dragOver"))]).await)? {
-            return Ok(Performed { handled: true, ..Performed::default() });
+            return Ok(handled());
         }
         let verdict: DropVerdict = page.tab.call(&world, "dropVerdict", NONE).await.map_err(unknown)?;
         if verdict.taken || verdict.changed || frames >= OVER {
@@ -224,22 +210,16 @@ pub(crate) async fn drop_files(
     // Where the page does not want it the browser would open the file itself.
     let kind = if verdict.landed && verdict.taken && !changed { "drop" } else { "dragCancel" };
     let asks = or_dialog(page.tab.deliver(vec![page.tab.send(&event(kind))]).await)?;
-    if changed || (!asks && drop_was_stopped(page, &world).await?) {
+    // Whether the page was kept from it, because what is guarded changed at the last moment. A document that went away
+    // saw the drop, and went on from there.
+    let stopped =
+        !changed && !asks && if_there(page.tab.call(&world, "dropStopped", NONE).await)? == Some(true);
+    if changed || stopped {
         return Ok(kept_back(true));
     }
     if !verdict.landed && !verdict.what.is_empty() {
         let landed = Landed::Elsewhere { what: verdict.what, stopped: true };
-        return Ok(Performed { handled: true, landed, ..Performed::default() });
+        return Ok(Performed { landed, ..handled() });
     }
     Ok(Performed { handled: verdict.taken, landed: Landed::Confirmed, ..Performed::default() })
-}
-
-/// Whether the page was kept from a drop, because what is guarded changed at the last moment.
-async fn drop_was_stopped(page: &Page, world: &World) -> Result<bool> {
-    match page.tab.call(world, "dropStopped", NONE).await {
-        Ok(stopped) => Ok(stopped),
-        // The page saw the drop, and went on from there.
-        Err(Fault::Dialog(_) | Fault::WorldGone) => Ok(false),
-        Err(fault) => Err(unknown(fault)),
-    }
 }

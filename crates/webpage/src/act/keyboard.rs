@@ -1,16 +1,13 @@
 //! Filling, typing, chords, native lists.
 
-use crate::act::code;
 use crate::act::keys::{self, Key};
+use crate::act::{code, handled, if_there, or_dialog, unknown};
 use crate::agent::{Focused, Selected, ValueSet, Verdict};
 use crate::read::guard;
 use crate::read::guard::kept_back;
 use crate::read::page::{Page, Place, gone};
-use crate::tab::NONE;
-use crate::tab::{Fault, World};
-use stickpin_device::{
-    CancellationToken, Dispatched, Error, ErrorCode, Landed, Modifiers, Performed, Result,
-};
+use crate::tab::{NONE, World};
+use stickpin_device::{CancellationToken, Error, ErrorCode, Landed, Modifiers, Performed, Result};
 use stickpin_devtools::protocol::{InsertText, KeyEvent};
 use stickpin_tree::{Handle, quote};
 
@@ -23,10 +20,6 @@ const AHEAD: usize = 32;
 /// Options of a list that a message names.
 const OPTIONS: usize = 10;
 
-fn unknown(fault: impl Into<Error>) -> Error {
-    fault.into().dispatched(Dispatched::Unknown)
-}
-
 /// The events of one key: down and up.
 fn strokes(key: &Key, modifiers: u32) -> (KeyEvent, KeyEvent) {
     // With Control, Alt or Meta a key commands and types nothing.
@@ -35,7 +28,7 @@ fn strokes(key: &Key, modifiers: u32) -> (KeyEvent, KeyEvent) {
         r#type: kind,
         modifiers,
         key: key.key.clone(),
-        code: key.code,
+        code: key.code.clone(),
         windows_virtual_key_code: Some(key.virtual_key),
         location: Some(key.location),
         ..KeyEvent::default()
@@ -83,11 +76,7 @@ pub(crate) async fn stroke(page: &Page, modifiers: Modifiers, key: &Key) -> Resu
     while let Some(last) = held.pop() {
         sent.extend(last.release());
     }
-    match page.tab.deliver(sent).await {
-        Ok(()) => Ok(false),
-        Err(Fault::Dialog(_)) => Ok(true),
-        Err(fault) => Err(unknown(fault)),
-    }
+    or_dialog(page.tab.deliver(sent).await)
 }
 
 pub(crate) async fn chord(page: &mut Page, modifiers: Modifiers, key: &str) -> Result<Performed> {
@@ -95,8 +84,7 @@ pub(crate) async fn chord(page: &mut Page, modifiers: Modifiers, key: &str) -> R
     if modifiers.shift && key.text.len() == 1 {
         key = keys::shifted(key);
     }
-    stroke(page, modifiers, &key).await?;
-    Ok(Performed { handled: true, ..Performed::default() })
+    stroke(page, modifiers, &key).await.map(|_| handled())
 }
 
 pub(crate) async fn type_text(
@@ -162,16 +150,13 @@ pub(crate) async fn type_text(
         Some(world) => text_landed(page, &world).await?,
         None => Landed::Unknown,
     };
-    Ok(Performed { handled: true, landed, ..Performed::default() })
+    Ok(Performed { landed, ..handled() })
 }
 
 /// Whether typed text was stopped on its way. Ends the watch for it.
 pub(crate) async fn text_landed(page: &Page, world: &World) -> Result<Landed> {
-    match page.tab.call::<Option<Verdict>>(world, "endText", NONE).await {
-        Ok(verdict) => Ok(verdict.map_or(Landed::Unknown, Verdict::landed)),
-        Err(Fault::Dialog(_) | Fault::WorldGone) => Ok(Landed::Unknown),
-        Err(fault) => Err(unknown(fault)),
-    }
+    let verdict = if_there(page.tab.call::<Option<Verdict>>(world, "endText", NONE).await)?;
+    Ok(verdict.flatten().map_or(Landed::Unknown, Verdict::landed))
 }
 
 pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<Performed> {
@@ -200,13 +185,12 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
             return Ok(kept_back(true));
         }
         if set.refused {
-            let message =
-                format!("the field cannot hold {}: it would read {}", quote(text), quote(&set.value));
-            return Err(
-                Error::new(ErrorCode::FillMismatch, message).hint(format!("it takes {}", set.accepts))
-            );
+            let (text, value) = (quote(text), quote(&set.value));
+            let message = format!("the field cannot hold {text}: it would read {value}");
+            let error = Error::new(ErrorCode::FillMismatch, message);
+            return Err(error.hint(format!("it takes {}", set.accepts)));
         }
-        return Ok(Performed { handled: true, value: Some(set.value), accepts, ..Performed::default() });
+        return Ok(Performed { value: Some(set.value), accepts, ..handled() });
     }
     if !field.focused {
         return Err(unknown(no_focus()));
@@ -225,10 +209,7 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
         }
     } else {
         let insert = InsertText { text: text.to_owned() };
-        match page.tab.deliver(vec![page.tab.send(&insert)]).await {
-            Ok(()) | Err(Fault::Dialog(_)) => {}
-            Err(fault) => return Err(unknown(fault)),
-        }
+        or_dialog(page.tab.deliver(vec![page.tab.send(&insert)]).await)?;
     }
     let (mut value, verdict) = read_back(page, &world, field.id).await?;
     // Where the focus moved on, the value that is read back says so.
@@ -237,22 +218,17 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
     }
     if value.as_deref().is_some_and(|value| value != text) {
         // Editors that hold their content elsewhere draw it with the next frame.
-        match page.tab.frame(&world).await {
-            Ok(()) => value = read_back(page, &world, field.id).await?.0,
-            Err(Fault::Dialog(_) | Fault::WorldGone) => value = None,
-            Err(fault) => return Err(unknown(fault)),
-        }
+        value = match if_there(page.tab.frame(&world).await)? {
+            Some(()) => read_back(page, &world, field.id).await?.0,
+            None => None,
+        };
     }
-    Ok(Performed { handled: true, value, accepts, ..Performed::default() })
+    Ok(Performed { value, accepts, ..handled() })
 }
 
 /// What a field holds now, and what stopped its text; none when filling opened a dialog or led to another page.
 async fn read_back(page: &Page, world: &World, id: u64) -> Result<(Option<String>, Option<Verdict>)> {
-    match page.tab.call(world, "readValue", (id,)).await {
-        Ok(read) => Ok(read),
-        Err(Fault::Dialog(_) | Fault::WorldGone) => Ok((None, None)),
-        Err(fault) => Err(unknown(fault)),
-    }
+    Ok(if_there(page.tab.call(world, "readValue", (id,)).await)?.unwrap_or_default())
 }
 
 pub(crate) async fn select(page: &mut Page, target: Handle, options: &[String]) -> Result<Performed> {
@@ -283,19 +259,15 @@ pub(crate) async fn select(page: &mut Page, target: Handle, options: &[String]) 
             .hint(format!("choose by value, one of: {}", named(&selected.options))));
     }
     if let Some(missing) = selected.missing.first() {
-        return Err(Error::new(
-            ErrorCode::ElementNotFound,
-            format!("the list has no option {}", quote(missing)),
-        )
-        .hint(format!("it has: {}", named(&selected.options))));
+        let message = format!("the list has no option {}", quote(missing));
+        let hint = format!("it has: {}", named(&selected.options));
+        return Err(Error::new(ErrorCode::ElementNotFound, message).hint(hint));
     }
     if selected.refused {
         let reads = quote(selected.value.as_deref().unwrap_or_default());
         let message = format!("the list reads {reads} as soon as the page heard of the choice");
-        return Err(unknown(
-            Error::new(ErrorCode::FillMismatch, message)
-                .hint("the app may refuse it; stickpin snapshot -i shows what is chosen"),
-        ));
+        let hint = "the app may refuse it; stickpin snapshot -i shows what is chosen";
+        return Err(unknown(Error::new(ErrorCode::FillMismatch, message).hint(hint)));
     }
     Ok(Performed { handled: selected.handled, value: selected.value, ..Performed::default() })
 }

@@ -8,7 +8,7 @@ pub(crate) struct Key {
     /// `KeyboardEvent.key`.
     pub key: String,
     /// `KeyboardEvent.code`; none for characters that no US key makes.
-    pub(crate) code: Option<&'static str>,
+    pub(crate) code: Option<String>,
     /// Windows virtual key code; 0 for none.
     pub(crate) virtual_key: u32,
     /// What it types; empty for keys that type nothing.
@@ -17,57 +17,42 @@ pub(crate) struct Key {
     pub(crate) location: u32,
 }
 
-/// Name, code, virtual key, text, location.
-const NAMED: &[(&str, &str, u32, &str, u32)] = &[
-    ("Enter", "Enter", 13, "\r", 0),
-    ("Tab", "Tab", 9, "", 0),
-    ("Backspace", "Backspace", 8, "", 0),
-    ("Delete", "Delete", 46, "", 0),
-    ("Escape", "Escape", 27, "", 0),
-    ("ArrowUp", "ArrowUp", 38, "", 0),
-    ("ArrowDown", "ArrowDown", 40, "", 0),
-    ("ArrowLeft", "ArrowLeft", 37, "", 0),
-    ("ArrowRight", "ArrowRight", 39, "", 0),
-    ("Home", "Home", 36, "", 0),
-    ("End", "End", 35, "", 0),
-    ("PageUp", "PageUp", 33, "", 0),
-    ("PageDown", "PageDown", 34, "", 0),
-    ("Insert", "Insert", 45, "", 0),
-    ("Shift", "ShiftLeft", 16, "", 1),
-    ("Control", "ControlLeft", 17, "", 1),
-    ("Alt", "AltLeft", 18, "", 1),
-    ("Meta", "MetaLeft", 91, "", 1),
-    ("CapsLock", "CapsLock", 20, "", 0),
-    ("ContextMenu", "ContextMenu", 93, "", 0),
-    ("NumLock", "NumLock", 144, "", 0),
-    ("ScrollLock", "ScrollLock", 145, "", 0),
-    ("Pause", "Pause", 19, "", 0),
-    ("PrintScreen", "PrintScreen", 44, "", 0),
-    ("AltGraph", "AltRight", 225, "", 2),
-    ("F1", "F1", 112, "", 0),
-    ("F2", "F2", 113, "", 0),
-    ("F3", "F3", 114, "", 0),
-    ("F4", "F4", 115, "", 0),
-    ("F5", "F5", 116, "", 0),
-    ("F6", "F6", 117, "", 0),
-    ("F7", "F7", 118, "", 0),
-    ("F8", "F8", 119, "", 0),
-    ("F9", "F9", 120, "", 0),
-    ("F10", "F10", 121, "", 0),
-    ("F11", "F11", 122, "", 0),
-    ("F12", "F12", 123, "", 0),
-    ("F13", "F13", 124, "", 0),
-    ("F14", "F14", 125, "", 0),
-    ("F15", "F15", 126, "", 0),
-    ("F16", "F16", 127, "", 0),
-    ("F17", "F17", 128, "", 0),
-    ("F18", "F18", 129, "", 0),
-    ("F19", "F19", 130, "", 0),
-    ("F20", "F20", 131, "", 0),
-    ("F21", "F21", 132, "", 0),
-    ("F22", "F22", 133, "", 0),
-    ("F23", "F23", 134, "", 0),
-    ("F24", "F24", 135, "", 0),
+/// Keys that have a name, with their virtual keys. Their codes are their names, but for [`MODIFIERS`].
+const NAMED: &[(&str, u32)] = &[
+    ("Enter", 13),
+    ("Tab", 9),
+    ("Backspace", 8),
+    ("Delete", 46),
+    ("Escape", 27),
+    ("ArrowUp", 38),
+    ("ArrowDown", 40),
+    ("ArrowLeft", 37),
+    ("ArrowRight", 39),
+    ("Home", 36),
+    ("End", 35),
+    ("PageUp", 33),
+    ("PageDown", 34),
+    ("Insert", 45),
+    ("Shift", 16),
+    ("Control", 17),
+    ("Alt", 18),
+    ("Meta", 91),
+    ("CapsLock", 20),
+    ("ContextMenu", 93),
+    ("NumLock", 144),
+    ("ScrollLock", 145),
+    ("Pause", 19),
+    ("PrintScreen", 44),
+    ("AltGraph", 225),
+];
+
+/// Keys that there are twice: code and location of the one that is pressed.
+const MODIFIERS: &[(&str, &str, u32)] = &[
+    ("Shift", "ShiftLeft", 1),
+    ("Control", "ControlLeft", 1),
+    ("Alt", "AltLeft", 1),
+    ("Meta", "MetaLeft", 1),
+    ("AltGraph", "AltRight", 2),
 ];
 
 /// Other names that people use.
@@ -88,19 +73,12 @@ const ALIASES: &[(&str, &str)] = &[
     ("Plus", "+"),
 ];
 
+/// What the digits type with Shift, from 0 on.
+const ABOVE_DIGITS: &str = ")!@#$%^&*(";
+
 /// Plain character, with Shift, code, virtual key.
 const PRINTED: &[(char, char, &str, u32)] = &[
     (' ', ' ', "Space", 32),
-    ('0', ')', "Digit0", 48),
-    ('1', '!', "Digit1", 49),
-    ('2', '@', "Digit2", 50),
-    ('3', '#', "Digit3", 51),
-    ('4', '$', "Digit4", 52),
-    ('5', '%', "Digit5", 53),
-    ('6', '^', "Digit6", 54),
-    ('7', '&', "Digit7", 55),
-    ('8', '*', "Digit8", 56),
-    ('9', '(', "Digit9", 57),
     (';', ':', "Semicolon", 186),
     ('=', '+', "Equal", 187),
     (',', '<', "Comma", 188),
@@ -114,10 +92,15 @@ const PRINTED: &[(char, char, &str, u32)] = &[
     ('\'', '"', "Quote", 222),
 ];
 
-const LETTERS: [&str; 26] = [
-    "KeyA", "KeyB", "KeyC", "KeyD", "KeyE", "KeyF", "KeyG", "KeyH", "KeyI", "KeyJ", "KeyK", "KeyL", "KeyM",
-    "KeyN", "KeyO", "KeyP", "KeyQ", "KeyR", "KeyS", "KeyT", "KeyU", "KeyV", "KeyW", "KeyX", "KeyY", "KeyZ",
-];
+/// The plain character of a key that types this one on a US keyboard, and what it types with Shift.
+fn shift_pair(c: char) -> Option<(char, char)> {
+    if c.is_ascii_alphabetic() {
+        return Some((c.to_ascii_lowercase(), c.to_ascii_uppercase()));
+    }
+    let digits = ('0'..='9').zip(ABOVE_DIGITS.chars());
+    let printed = PRINTED.iter().map(|&(plain, shifted, ..)| (plain, shifted));
+    digits.chain(printed).find(|&(plain, shifted)| plain == c || shifted == c)
+}
 
 /// A key by name, or by the one character that it types.
 ///
@@ -125,10 +108,12 @@ const LETTERS: [&str; 26] = [
 /// `INVALID_ARGS` for a name that is none.
 pub(crate) fn key(name: &str) -> Result<Key> {
     let name = ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name)).map_or(name, |&(_, n)| n);
-    if let Some(&(name, code, virtual_key, text, location)) =
-        NAMED.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name))
-    {
-        return Ok(Key { key: name.into(), code: Some(code), virtual_key, text: text.into(), location });
+    if let Some((key, virtual_key)) = named(name) {
+        let twice = MODIFIERS.iter().find(|(modifier, ..)| *modifier == key);
+        let (code, location) =
+            twice.map_or((key.clone(), 0), |&(_, code, location)| (code.to_owned(), location));
+        let text = if key == "Enter" { "\r".to_owned() } else { String::new() };
+        return Ok(Key { key, code: Some(code), virtual_key, text, location });
     }
     let mut chars = name.chars();
     match (chars.next(), chars.next()) {
@@ -139,32 +124,42 @@ pub(crate) fn key(name: &str) -> Result<Key> {
     }
 }
 
+/// The name of a key as it is written, and its virtual key: one of [`NAMED`], or F1 to F24.
+fn named(name: &str) -> Option<(String, u32)> {
+    if let Some(&(known, virtual_key)) = NAMED.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
+        return Some((known.to_owned(), virtual_key));
+    }
+    let number = name.strip_prefix(['F', 'f']).filter(|digits| !digits.starts_with(['0', '+']))?;
+    let number = number.parse::<u32>().ok().filter(|number| (1..=24).contains(number))?;
+    Some((format!("F{number}"), 111 + number))
+}
+
 /// The key that types a character, with the Shift state that a US keyboard needs in [`needs_shift`].
 pub(crate) fn character(c: char) -> Key {
-    let (code, virtual_key) = if c.is_ascii_alphabetic() {
-        let upper = c.to_ascii_uppercase();
-        (Some(LETTERS[usize::from(upper as u8 - b'A')]), u32::from(upper))
-    } else {
-        let printed = PRINTED.iter().find(|&&(plain, shifted, ..)| plain == c || shifted == c);
-        printed.map_or((None, 0), |&(_, _, code, virtual_key)| (Some(code), virtual_key))
+    let plain = shift_pair(c).map(|(plain, _)| plain);
+    let (code, virtual_key) = match plain {
+        Some(letter @ 'a'..='z') => {
+            let upper = letter.to_ascii_uppercase();
+            (Some(format!("Key{upper}")), u32::from(upper))
+        }
+        Some(digit @ '0'..='9') => (Some(format!("Digit{digit}")), u32::from(digit)),
+        _ => {
+            let printed = PRINTED.iter().find(|printed| Some(printed.0) == plain);
+            printed.map_or((None, 0), |&(_, _, code, virtual_key)| (Some(code.to_owned()), virtual_key))
+        }
     };
     Key { key: c.into(), code, virtual_key, text: c.into(), location: 0 }
 }
 
 /// Whether a US keyboard types this character with Shift.
 pub(crate) fn needs_shift(c: char) -> bool {
-    c.is_ascii_uppercase() || PRINTED.iter().any(|&(plain, shifted, ..)| shifted == c && plain != c)
+    shift_pair(c).is_some_and(|(plain, shifted)| shifted == c && plain != c)
 }
 
 /// The key with Shift held: what it types then.
 pub(crate) fn shifted(key: Key) -> Key {
     let Some(c) = key.text.chars().next().filter(|c| !c.is_control()) else { return key };
-    let shifted = if c.is_ascii_lowercase() {
-        c.to_ascii_uppercase()
-    } else {
-        PRINTED.iter().find(|&&(plain, ..)| plain == c).map_or(c, |&(_, shifted, ..)| shifted)
-    };
-    character(shifted)
+    character(shift_pair(c).map_or(c, |(_, shifted)| shifted))
 }
 
 /// Modifiers as the protocol has them.
@@ -196,14 +191,25 @@ mod tests {
     fn keys_have_names_aliases_and_characters() {
         assert_eq!(key("Enter").unwrap().text, "\r");
         assert_eq!(key("esc").unwrap().key, "Escape");
-        assert_eq!(key("Space").unwrap().code, Some("Space"));
+        assert_eq!(key("Space").unwrap().code.as_deref(), Some("Space"));
         assert_eq!(
             key("a").unwrap(),
-            Key { key: "a".into(), code: Some("KeyA"), virtual_key: 65, text: "a".into(), location: 0 }
+            Key {
+                key: "a".into(),
+                code: Some("KeyA".into()),
+                virtual_key: 65,
+                text: "a".into(),
+                location: 0
+            }
         );
-        assert_eq!(key("?").unwrap().code, Some("Slash"));
+        assert_eq!(key("?").unwrap().code.as_deref(), Some("Slash"));
         assert_eq!(key("é").unwrap().code, None);
-        for bad in ["", "Entr", "\u{7}", "ab"] {
+        for (name, code, virtual_key) in [("f5", "F5", 116), ("Shift", "ShiftLeft", 16), (")", "Digit0", 48)]
+        {
+            let key = key(name).unwrap();
+            assert_eq!((key.code.as_deref(), key.virtual_key), (Some(code), virtual_key), "{name}");
+        }
+        for bad in ["", "Entr", "\u{7}", "ab", "F0", "F25"] {
             assert_eq!(key(bad).unwrap_err().code, ErrorCode::InvalidArgs, "{bad:?}");
         }
     }

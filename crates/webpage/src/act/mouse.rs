@@ -1,8 +1,7 @@
 //! Presses, drags and wheels: what a mouse would send, in the order in which it would.
 
-use crate::act::aim;
 use crate::act::aim::to_tab;
-use crate::act::keys;
+use crate::act::{aim, handled, if_there, keys, or_dialog, unknown};
 use crate::agent::{Scrolled, Scroller, Verdict};
 use crate::read::guard::kept_back;
 use crate::read::page::{Page, Place, gone};
@@ -11,9 +10,7 @@ use crate::tab::frames;
 use crate::tab::{Fault, NONE, World, expression};
 use serde_json::json;
 use std::time::Duration;
-use stickpin_device::{
-    Action, Button, CancellationToken, Dispatched, Error, Hit, Landed, Performed, Result, Ticket,
-};
+use stickpin_device::{Action, Button, CancellationToken, Hit, Landed, Performed, Result, Ticket};
 use stickpin_devtools::protocol::{DragEvent, InterceptDrags, MouseEvent};
 use stickpin_tree::Handle;
 use tokio::time::timeout;
@@ -27,10 +24,6 @@ const WHEEL_FRAMES: usize = 3;
 /// How long the page's word that a press arrived may be behind the browser's.
 const SIGNAL: Duration = Duration::from_millis(5);
 
-pub(crate) fn unknown(fault: impl Into<Error>) -> Error {
-    fault.into().dispatched(Dispatched::Unknown)
-}
-
 /// Name and bit of a button.
 fn button(button: Button) -> (&'static str, u32) {
     match button {
@@ -40,13 +33,16 @@ fn button(button: Button) -> (&'static str, u32) {
     }
 }
 
-/// The result of an input whose answer is a dialog: it arrived, and nothing of the page can be asked now.
-pub(crate) fn or_dialog(delivered: Result<(), Fault>) -> Result<bool> {
-    match delivered {
-        Ok(()) => Ok(false),
-        Err(Fault::Dialog(_)) => Ok(true),
-        Err(fault) => Err(unknown(fault)),
-    }
+/// One event of the mouse: which button it is of, which ones are held, and the how manieth click.
+fn event(
+    kind: &'static str,
+    (x, y): (f64, f64),
+    button: &'static str,
+    buttons: u32,
+    clicks: u32,
+) -> MouseEvent {
+    let (button, buttons, click_count) = (Some(button), Some(buttons), Some(clicks));
+    MouseEvent { r#type: kind, x, y, button, buttons, click_count, ..MouseEvent::default() }
 }
 
 /// Makes every document watch where the next press lands, and stop it where it is not meant to. `end`: the end of a drag.
@@ -97,11 +93,7 @@ async fn expect(
 async fn verdict(page: &Page, worlds: &[World], presses: u8) -> Result<Landed> {
     let mut asked = Vec::with_capacity(worlds.len());
     for world in worlds {
-        match page.tab.begin(world, expression("clickVerdict", NONE)?) {
-            Ok(asking) => asked.push(asking),
-            Err(Fault::WorldGone | Fault::Dialog(_)) => {}
-            Err(fault) => return Err(unknown(fault)),
-        }
+        asked.extend(if_there(page.tab.begin(world, expression("clickVerdict", NONE)?))?);
     }
     // What a document said when the press arrived, which may be before it was replaced.
     let said = page.tab.write(|tab| tab.verdict.take()).map_err(unknown)?;
@@ -111,11 +103,7 @@ async fn verdict(page: &Page, worlds: &[World], presses: u8) -> Result<Landed> {
     }
     let mut verdicts = Vec::from_iter(said);
     for asking in asked {
-        match page.tab.finish::<Option<Verdict>>(asking).await {
-            Ok(verdict) => verdicts.extend(verdict),
-            Err(Fault::WorldGone | Fault::Dialog(_)) => {}
-            Err(fault) => return Err(unknown(fault)),
-        }
+        verdicts.extend(if_there(page.tab.finish::<Option<Verdict>>(asking).await)?.flatten());
     }
     // One may come to a word while the others answer.
     verdicts.extend(page.tab.write(|tab| tab.verdict.take()).map_err(unknown)?);
@@ -145,7 +133,7 @@ pub(crate) async fn press(
     announced: Option<Announced>,
     cancel: &CancellationToken,
 ) -> Result<Performed> {
-    let Action::Press { point: (x, y), target, button: which, count, modifiers, hold } = action else {
+    let Action::Press { point, target, button: which, count, modifiers, hold } = action else {
         return Ok(Performed::default());
     };
     let (name, bit) = button(*which);
@@ -165,17 +153,11 @@ pub(crate) async fn press(
         },
     };
     if target.is_none() {
-        page.tab.move_pointer((*x, *y)).await?;
+        page.tab.move_pointer(*point).await?;
     }
     let event = |kind, buttons, clicks| MouseEvent {
-        r#type: kind,
-        x: *x,
-        y: *y,
         modifiers: Some(bits),
-        button: Some(name),
-        buttons: Some(buttons),
-        click_count: Some(clicks),
-        ..MouseEvent::default()
+        ..event(kind, *point, name, buttons, clicks)
     };
     for click in 1..=u32::from(*count).max(1) {
         let mut sent = vec![page.tab.send(&event("mousePressed", bit, click))];
@@ -207,7 +189,7 @@ pub(crate) async fn press(
     if after.is_none() && landed == Landed::Confirmed {
         after = together::ask_when_answered(page, *target, &watched);
     }
-    Ok(Performed { handled: true, landed, ticket: Ticket::of(after), ..Performed::default() })
+    Ok(Performed { landed, ticket: Ticket::of(after), ..handled() })
 }
 
 pub(crate) async fn drag(
@@ -228,11 +210,10 @@ pub(crate) async fn drag(
                     None => false,
                 };
                 if !is_source {
-                    let landed = Landed::Elsewhere { what, stopped: true };
-                    return Ok(Performed { handled: true, landed, ..Performed::default() });
+                    return Ok(Performed { landed: Landed::Elsewhere { what, stopped: true }, ..handled() });
                 }
             }
-            Hit::OffScreen => return Ok(Performed { handled: false, ..Performed::default() }),
+            Hit::OffScreen => return Ok(Performed::default()),
         }
     }
     page.tab.move_pointer(from).await?;
@@ -247,7 +228,7 @@ pub(crate) async fn drag(
     let off: Vec<_> = intercepting.release().into_iter().collect();
     let stopped_by_dialog = dragged?;
     if stopped_by_dialog {
-        return Ok(Performed { handled: true, ..Performed::default() });
+        return Ok(handled());
     }
     page.tab.deliver(off).await.map_err(unknown)?;
     let landed = verdict(page, &watched, 1).await?;
@@ -256,50 +237,34 @@ pub(crate) async fn drag(
     if stopped_late && page.tab.read(|tab| tab.drag.is_none()).map_err(unknown)? {
         put_back(page, from).await?;
     }
-    Ok(Performed { handled: true, landed, ..Performed::default() })
+    Ok(Performed { landed, ..handled() })
 }
 
 /// Lets go of what a page holds that saw no release, where it was picked up: else it goes on dragging it with every
 /// move.
-async fn put_back(page: &Page, (x, y): (f64, f64)) -> Result<()> {
-    let event = |kind, buttons| MouseEvent {
-        r#type: kind,
-        x,
-        y,
-        button: Some("left"),
-        buttons: Some(buttons),
-        click_count: Some(0),
-        ..MouseEvent::default()
-    };
-    if or_dialog(page.tab.deliver(vec![page.tab.send(&event("mouseMoved", 1))]).await)? {
+async fn put_back(page: &Page, at: (f64, f64)) -> Result<()> {
+    let moved = page.tab.send(&event("mouseMoved", at, "left", 1, 0));
+    if or_dialog(page.tab.deliver(vec![moved]).await)? {
         return Ok(());
     }
     // Apps that look where it is per frame see it back in its place before it is let go.
     let world = page.tab.top().await.map_err(unknown)?;
     page.tab.frame(&world).await.map_err(unknown)?;
-    or_dialog(page.tab.deliver(vec![page.tab.send(&event("mouseReleased", 0))]).await).map(drop)
+    let released = page.tab.send(&event("mouseReleased", at, "left", 0, 0));
+    or_dialog(page.tab.deliver(vec![released]).await).map(drop)
 }
 
 /// Presses, moves, releases. Answers whether a dialog put an end to it.
 async fn drag_held(page: &Page, from: (f64, f64), to: (f64, f64)) -> Result<bool> {
-    let event = |kind, (x, y): (f64, f64), buttons| MouseEvent {
-        r#type: kind,
-        x,
-        y,
-        button: Some("left"),
-        buttons: Some(buttons),
-        click_count: Some(u32::from(kind != "mouseMoved")),
-        ..MouseEvent::default()
-    };
-    let pressed = page.tab.send(&event("mousePressed", from, 1));
-    let held = page.tab.hold(event("mouseReleased", to, 0));
+    let pressed = page.tab.send(&event("mousePressed", from, "left", 1, 1));
+    let held = page.tab.hold(event("mouseReleased", to, "left", 0, 1));
     if or_dialog(page.tab.deliver(vec![pressed]).await)? {
         return Ok(true);
     }
     for step in 1..=STEPS {
         let part = f64::from(step) / f64::from(STEPS);
         let at = (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part);
-        let moved = page.tab.send(&event("mouseMoved", at, 1));
+        let moved = page.tab.send(&event("mouseMoved", at, "left", 1, 0));
         let delivered = tokio::select! {
             biased;
             // The move that starts a drag of the browser may never be answered.
@@ -350,27 +315,19 @@ pub(crate) async fn scroll(page: &mut Page, target: Option<Handle>, dx: f64, dy:
         }
         None => None,
     };
-    let done = |moved| Performed { handled: true, moved, ..Performed::default() };
+    let done = |moved| Performed { moved, ..handled() };
     if let Some((x, y)) = point {
-        let wheel = MouseEvent {
-            r#type: "mouseWheel",
-            x,
-            y,
-            delta_x: Some(dx),
-            delta_y: Some(dy),
-            ..MouseEvent::default()
-        };
+        let (delta_x, delta_y) = (Some(dx), Some(dy));
+        let wheel = MouseEvent { r#type: "mouseWheel", x, y, delta_x, delta_y, ..MouseEvent::default() };
         if or_dialog(page.tab.deliver(vec![page.tab.send(&wheel)]).await)? {
             return Ok(done(false));
         }
         for _ in 0..WHEEL_FRAMES {
-            match page.tab.call::<Option<Scroller>>(&world, "scroller", arguments).await {
-                Ok(Some(now)) if (now.left, now.top) != (before.left, before.top) => {
-                    return Ok(done(true));
-                }
-                Ok(_) => {}
-                Err(Fault::Dialog(_) | Fault::WorldGone) => return Ok(done(false)),
-                Err(fault) => return Err(unknown(fault)),
+            let now = page.tab.call::<Option<Scroller>>(&world, "scroller", arguments).await;
+            match if_there(now)? {
+                Some(Some(now)) if (now.left, now.top) != (before.left, before.top) => return Ok(done(true)),
+                Some(_) => {}
+                None => return Ok(done(false)),
             }
             page.tab.frame(&world).await.map_err(unknown)?;
         }

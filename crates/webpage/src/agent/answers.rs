@@ -99,21 +99,18 @@ pub(crate) struct ElementAt {
 }
 
 /// `clickVerdict()`: how the press went that was expected.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default)]
 pub struct Verdict {
     /// `target`, `elsewhere`, `changed`, or `none` when no event came.
     pub(crate) landed: String,
     /// What received it instead.
-    #[serde(default)]
     pub(crate) what: String,
     /// Whether the page was kept from seeing any of it.
-    #[serde(default)]
     pub(crate) stopped: bool,
     /// Whether nothing can change the verdict any more.
-    #[serde(default)]
     pub(crate) complete: bool,
     /// What received it draws what it shows by itself: `canvas`.
-    #[serde(default)]
     pub drawn: Option<String>,
 }
 
@@ -130,30 +127,24 @@ impl Verdict {
 }
 
 /// `focusField(id)`: focused, with everything in it selected; `focus(id)`: the caret at its end.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct Focused {
     /// What is guarded with it changed, and nothing was done.
-    #[serde(default)]
     pub(crate) changed: bool,
     /// Whether it took the focus.
-    #[serde(default)]
     pub(crate) focused: bool,
     /// `text`: by typing; `set`: by `setValue`; `code`: by `pasteText`; `none`.
-    #[serde(default)]
     pub(crate) fill: String,
     /// The field itself, which may be inside the element.
-    #[serde(default)]
     pub id: u64,
     /// What it holds.
-    #[serde(default)]
     pub(crate) value: String,
     /// Whether it is an editing host, whose content a script may hold.
-    #[serde(default)]
     pub(crate) editor: bool,
     /// Why it cannot be filled.
     pub(crate) why: Option<String>,
     /// What it takes, in words; empty for any text.
-    #[serde(default)]
     pub(crate) accepts: String,
 }
 
@@ -177,43 +168,38 @@ pub(crate) struct CodeRead {
 }
 
 /// `setValue(id, text)`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct ValueSet {
     /// The field cannot hold it, and the page heard nothing.
-    #[serde(default)]
     pub refused: bool,
     /// What is guarded with the field changed, and the page heard nothing.
-    #[serde(default)]
     pub(crate) changed: bool,
     /// What it holds, or would hold.
     pub(crate) value: String,
     /// What it takes, in words.
-    #[serde(default)]
     pub(crate) accepts: String,
 }
 
 /// `select(id, options)`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct Selected {
     /// False when it is no native list.
     pub(crate) handled: bool,
     /// What is guarded with it changed, and it was left as it is.
-    #[serde(default)]
     pub(crate) changed: bool,
     /// Why nothing was changed.
     pub(crate) why: Option<String>,
     /// What is selected now.
     pub(crate) value: Option<String>,
     /// Options that it does not have; nothing was changed then.
-    #[serde(default)]
     pub(crate) missing: Vec<String>,
     /// What is the label of several options, which are told apart by their values in `options`.
     pub(crate) several: Option<String>,
     /// Labels of the options that it has.
-    #[serde(default)]
     pub(crate) options: Vec<String>,
     /// The page changed the choice as soon as it heard of it.
-    #[serde(default)]
     pub refused: bool,
 }
 

@@ -10,20 +10,38 @@ use stickpin_tree::{Role, States};
 /// What one call of `capture` or `locate` in the page returned.
 #[derive(Debug, Clone)]
 pub struct Columns {
-    /// The address of the document.
-    pub url: String,
-    /// Its title.
-    pub title: String,
-    pub(super) depth: Vec<u32>,
+    /// What is read as it traveled.
+    pub(crate) wire: Wire,
     /// Strings.
     pub(super) role: Vec<u32>,
     /// Strings.
     pub(super) tag: Vec<u32>,
-    /// 0: none; else one more than its place in `names`.
+    /// 0: none; else one more than its place in the names.
     name: Vec<u32>,
     pub(super) states: Vec<u32>,
     /// 0: text.
     pub(super) id: Vec<u64>,
+    /// What the browser says of some rows instead.
+    pub(super) amended: HashMap<u32, Said>,
+}
+
+/// The columns as they travel.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Wire {
+    /// Version of the format.
+    v: u32,
+    pub(super) url: String,
+    pub(super) title: String,
+    pub(super) depth: Vec<u32>,
+    /// Of each row: which of the kinds; empty once they are read.
+    kind: Vec<u32>,
+    /// (string of the role, string of the tag, states) in turns.
+    kinds: Vec<u32>,
+    /// 0: none; 1: the next of `names`; n: the one n - 1 before that; empty once they are read.
+    name: Vec<u32>,
+    names: Vec<String>,
+    /// Runs of numbers, of the rows that are no text: (first, how many) in turns.
+    ids: Vec<u64>,
     /// (row, level) in turns.
     pub(super) level: Vec<u32>,
     /// (row, string) in turns.
@@ -36,50 +54,15 @@ pub struct Columns {
     hosts: Vec<u64>,
     /// Elements in the ranges that were watched that are connected, but not in the tree.
     pub(super) hidden: Vec<u64>,
-    names: Vec<String>,
     pub(super) strings: Vec<String>,
     /// What to ask the script later whether this capture still holds; 0 where that cannot be told.
-    pub seal: u32,
+    #[serde(default)]
+    pub(crate) seal: u32,
     /// How often the document had changed by then.
-    pub changes: u64,
+    #[serde(default)]
+    pub(crate) changes: u64,
     /// Whether a limit cut the walk.
-    pub truncated: bool,
-    /// How long the page took, in milliseconds.
-    pub ms: f64,
-    /// What the browser says of some rows instead.
-    pub(super) amended: HashMap<u32, Said>,
-}
-
-/// The columns as they travel.
-#[derive(Deserialize)]
-struct Wire {
-    /// Version of the format.
-    v: u32,
-    url: String,
-    title: String,
-    depth: Vec<u32>,
-    /// Of each row: which of the kinds.
-    kind: Vec<u32>,
-    /// (string of the role, string of the tag, states) in turns.
-    kinds: Vec<u32>,
-    /// 0: none; 1: the next of `names`; n: the one n - 1 before that.
-    name: Vec<u32>,
-    names: Vec<String>,
-    /// Runs of numbers, of the rows that are no text: (first, how many) in turns.
-    ids: Vec<u64>,
-    level: Vec<u32>,
-    value: Vec<u32>,
-    attrs: Vec<u32>,
-    custom: Vec<u32>,
-    hosts: Vec<u64>,
-    hidden: Vec<u64>,
-    strings: Vec<String>,
-    #[serde(default)]
-    seal: u32,
-    #[serde(default)]
-    changes: u64,
-    truncated: bool,
-    ms: f64,
+    pub(super) truncated: bool,
 }
 
 /// The version of the columns that this side reads.
@@ -91,7 +74,7 @@ impl Columns {
     /// # Errors
     /// If it is no capture, columns differ in length, or an index points nowhere.
     pub fn parse(json: &str) -> Result<Self, CaptureError> {
-        let wire: Wire = serde_json::from_str(&well_formed(json))?;
+        let mut wire: Wire = serde_json::from_str(&well_formed(json))?;
         if wire.v != FORMAT {
             return Err(CaptureError::Corrupt("version"));
         }
@@ -116,29 +99,9 @@ impl Columns {
         if numbers.next().is_some() {
             return Err(CaptureError::Corrupt("ids"));
         }
-        Ok(Self {
-            url: wire.url,
-            title: wire.title,
-            depth: wire.depth,
-            role,
-            tag,
-            name: places(wire.name, wire.names.len())?,
-            states,
-            id,
-            level: wire.level,
-            value: wire.value,
-            attrs: wire.attrs,
-            custom: wire.custom,
-            hosts: wire.hosts,
-            hidden: wire.hidden,
-            names: wire.names,
-            strings: wire.strings,
-            seal: wire.seal,
-            changes: wire.changes,
-            truncated: wire.truncated,
-            ms: wire.ms,
-            amended: HashMap::new(),
-        })
+        let name = places(std::mem::take(&mut wire.name), wire.names.len())?;
+        wire.kind = Vec::new();
+        Ok(Self { wire, role, tag, name, states, id, amended: HashMap::new() })
     }
 
     /// How many rows it has.
@@ -155,12 +118,12 @@ impl Columns {
 
     /// Rows and numbers of custom elements that may have a role of their own by `ElementInternals`.
     pub(crate) fn custom_elements(&self) -> impl Iterator<Item = (u32, u64)> {
-        self.custom.iter().filter_map(|&row| Some((row, *self.id.get(row as usize)?)))
+        self.wire.custom.iter().filter_map(|&row| Some((row, *self.id.get(row as usize)?)))
     }
 
     /// The numbers of elements that may have a closed shadow root.
     pub(crate) fn hosts(&self) -> impl Iterator<Item = u64> {
-        self.hosts.iter().copied()
+        self.wire.hosts.iter().copied()
     }
 
     /// What the browser says of a row counts instead of what the script said.
@@ -179,9 +142,9 @@ impl Columns {
         self.states[row] |= States::ACTIONABLE.bits();
         if clickable {
             let name = Role::Clickable.name();
-            let at = self.strings.iter().position(|s| s == name).unwrap_or_else(|| {
-                self.strings.push(name.to_owned());
-                self.strings.len() - 1
+            let at = self.wire.strings.iter().position(|s| s == name).unwrap_or_else(|| {
+                self.wire.strings.push(name.to_owned());
+                self.wire.strings.len() - 1
             });
             // The table has as many entries as fit into the numbers that point into it.
             self.role[row] = u32::try_from(at).unwrap_or(self.role[row]);
@@ -190,11 +153,11 @@ impl Columns {
 
     /// Forgets what is hidden of what nobody asked about.
     pub(crate) fn answer_for(&mut self, asked: impl Fn(u64) -> bool) {
-        self.hidden.retain(|&id| asked(id));
+        self.wire.hidden.retain(|&id| asked(id));
     }
 
     pub(crate) fn depth_of(&self, row: usize) -> usize {
-        self.depth[row] as usize
+        self.wire.depth[row] as usize
     }
 
     pub(crate) fn id_of(&self, row: usize) -> u64 {
@@ -225,12 +188,12 @@ impl Columns {
     pub(super) fn name_of(&self, row: usize) -> &str {
         match self.name[row] {
             0 => "",
-            at => &self.names[at as usize - 1],
+            at => &self.wire.names[at as usize - 1],
         }
     }
 
     pub(super) fn string(&self, at: u32) -> Result<&str, CaptureError> {
-        self.strings.get(at as usize).map(String::as_str).ok_or(CaptureError::Corrupt("strings"))
+        self.wire.strings.get(at as usize).map(String::as_str).ok_or(CaptureError::Corrupt("strings"))
     }
 }
 

@@ -21,41 +21,29 @@ const WORKERS: usize = 50;
 /// Requests of scripts: their answers may go on for as long as the page is there.
 const BY_SCRIPT: &[&str] = &["Fetch", "XHR"];
 
-/// Writes down what an event of the domain `Network` says.
-pub(super) fn event(tab: &mut TabState, name: &str, params: &RawValue) {
+/// Writes an event of the domain `Network` down; none where it is not understood.
+pub(super) fn event(tab: &mut TabState, name: &str, params: &RawValue) -> Option<()> {
     match name {
-        "requestWillBeSent" => {
-            if let Some(event) = read::<cdp::RequestWillBeSent>(name, params) {
-                began(tab, event);
-            }
-        }
-        "responseReceived" => {
-            if let Some(event) = read::<cdp::ResponseReceived>(name, params) {
-                answered(tab, &event);
-            }
-        }
+        "requestWillBeSent" => began(tab, read(name, params)?),
+        "responseReceived" => answered(tab, &read(name, params)?),
         "loadingFinished" => {
-            if let Some(cdp::LoadingFinished { request_id }) = read(name, params) {
-                ended(tab, &request_id, None);
-                finished(tab, &request_id);
-            }
+            let cdp::LoadingFinished { request_id } = read(name, params)?;
+            ended(tab, &request_id, None);
+            finished(tab, &request_id);
         }
         "loadingFailed" => {
-            if let Some(event) = read::<cdp::LoadingFailed>(name, params) {
-                let cors = event.cors_error_status.map(|e| format!("blocked by CORS: {}", e.cors_error));
-                let why = cors.or(event.blocked_reason.filter(|r| !r.is_empty())).unwrap_or(event.error_text);
-                ended(tab, &event.request_id, Some(RequestEnd::Failed(why.clone())));
-                if let Some(request) = finished(tab, &event.request_id)
-                    && !event.canceled
-                    && why != "net::ERR_ABORTED"
-                    && request.reported
-                {
-                    tab.notice(failed(&request, why));
-                }
+            let event: cdp::LoadingFailed = read(name, params)?;
+            let cors = event.cors_error_status.map(|e| format!("blocked by CORS: {}", e.cors_error));
+            let why = cors.or(event.blocked_reason.filter(|r| !r.is_empty())).unwrap_or(event.error_text);
+            ended(tab, &event.request_id, Some(RequestEnd::Failed(why.clone())));
+            let request = finished(tab, &event.request_id)?;
+            if !event.canceled && why != "net::ERR_ABORTED" && request.reported {
+                tab.notice(failed(&request, why));
             }
         }
         _ => {}
     }
+    Some(())
 }
 
 fn began(tab: &mut TabState, event: cdp::RequestWillBeSent) {

@@ -358,12 +358,12 @@ pub(crate) async fn put_together(
     for (world, mut columns) in read {
         page.unseen.mark(world, &mut columns);
         columns.answer_for(|id| asked.contains(&Handle { scope: world.scope, id }));
-        let seal = if page.unseen.wants_more(world) { 0 } else { columns.seal };
+        let seal = if page.unseen.wants_more(world) { 0 } else { columns.wire.seal };
         documents.push(Sealed {
             scope: world.scope,
             place: world.path.clone(),
             seal,
-            changes: columns.changes,
+            changes: columns.wire.changes,
         });
         let part = Part { columns, scope: world.scope, frame: world.path.clone() };
         if world.parent.is_none() {
