@@ -1,7 +1,8 @@
 //! Building a tree: nodes are pushed in document order with their depth.
 
 use crate::model::node::{Attr, Document, Handle, IdentityGrade, NodeId, SurfaceId};
-use crate::model::strings::{Interner, StrId};
+use crate::model::strings::{Interner, StrId, Strings};
+use crate::model::tree::Node;
 use crate::{Role, States, Tree};
 
 /// One node as a device reports it.
@@ -37,7 +38,7 @@ pub enum TreeError {
         /// Its depth.
         depth: usize,
     },
-    /// More nodes, documents or text than the columns can number.
+    /// More nodes, documents or text than can be numbered.
     #[error("the tree is too large: {0}")]
     TooLarge(&'static str),
     /// No root was pushed.
@@ -70,17 +71,8 @@ impl TreeBuilder {
     #[must_use]
     pub fn new(grade: IdentityGrade) -> Self {
         let tree = Tree {
-            strings: crate::model::strings::Strings::default(),
-            parent: Vec::new(),
-            end: Vec::new(),
-            role: Vec::new(),
-            level: Vec::new(),
-            states: Vec::new(),
-            tag: Vec::new(),
-            name: Vec::new(),
-            value: Vec::new(),
-            id: Vec::new(),
-            document: Vec::new(),
+            strings: Strings::default(),
+            nodes: Vec::new(),
             attrs: Vec::new(),
             attributed: Vec::new(),
             documents: Vec::new(),
@@ -94,17 +86,7 @@ impl TreeBuilder {
 
     /// Makes room for so many nodes.
     pub fn reserve(&mut self, nodes: usize) -> &mut Self {
-        let t = &mut self.tree;
-        t.parent.reserve(nodes);
-        t.end.reserve(nodes);
-        t.role.reserve(nodes);
-        t.level.reserve(nodes);
-        t.states.reserve(nodes);
-        t.tag.reserve(nodes);
-        t.name.reserve(nodes);
-        t.value.reserve(nodes);
-        t.id.reserve(nodes);
-        t.document.reserve(nodes);
+        self.tree.nodes.reserve(nodes);
         self
     }
 
@@ -129,7 +111,7 @@ impl TreeBuilder {
     /// How many nodes were pushed.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.tree.parent.len()
+        self.tree.nodes.len()
     }
 
     /// Whether nothing was pushed yet.
@@ -153,7 +135,7 @@ impl TreeBuilder {
     /// Pushes an element or a text leaf. Depth 1 is below the root.
     ///
     /// # Errors
-    /// If the depth does not fit or the columns are full.
+    /// If the depth does not fit or there are too many.
     pub fn node(&mut self, depth: usize, spec: NodeSpec<'_>) -> Result<NodeId, TreeError> {
         self.push(depth, spec, None)
     }
@@ -165,24 +147,25 @@ impl TreeBuilder {
         if depth > self.open.len() || (depth == 0) != (node == 0) {
             return Err(bad_depth());
         }
-        self.close(depth, id.0);
+        self.close(depth, id);
         let parent = self.open.last().copied();
         let doc = document.or(parent.map(|(_, d)| d)).ok_or_else(bad_depth)?;
         let role = spec.role.unwrap_or(Role::Generic);
         let name = self.collapsed(spec.name)?;
         let value = self.intern(spec.value)?;
         let tag = self.intern(spec.tag)?;
-        let t = &mut self.tree;
-        t.parent.push(parent.map_or(NodeId::ROOT, |(p, _)| p));
-        t.end.push(0);
-        t.role.push(role);
-        t.level.push(spec.level);
-        t.states.push(spec.states);
-        t.tag.push(tag);
-        t.name.push(name);
-        t.value.push(value);
-        t.id.push(spec.id);
-        t.document.push(doc);
+        self.tree.nodes.push(Node {
+            id: spec.id,
+            parent: parent.map_or(NodeId::ROOT, |(p, _)| p),
+            end: id,
+            states: spec.states,
+            tag,
+            name,
+            value,
+            document: doc,
+            role,
+            level: spec.level,
+        });
         let from = self.tree.attrs.len();
         for &(attr, text) in spec.attrs {
             if !text.is_empty() {
@@ -195,9 +178,9 @@ impl TreeBuilder {
         Ok(id)
     }
 
-    fn close(&mut self, depth: usize, end: u32) {
+    fn close(&mut self, depth: usize, end: NodeId) {
         for (node, _) in self.open.drain(depth..) {
-            self.tree.end[node.index()] = end;
+            self.tree.nodes[node.index()].end = end;
         }
     }
 
@@ -231,23 +214,14 @@ impl TreeBuilder {
         if self.is_empty() {
             return Err(TreeError::Empty);
         }
-        let end = u32::try_from(self.len()).map_err(|_| TreeError::TooLarge("nodes"))?;
+        let end = NodeId(u32::try_from(self.len()).map_err(|_| TreeError::TooLarge("nodes"))?);
         self.close(0, end);
         self.tree.strings = self.strings.finish();
         let t = &mut self.tree;
-        t.parent.shrink_to_fit();
-        t.end.shrink_to_fit();
-        t.role.shrink_to_fit();
-        t.level.shrink_to_fit();
-        t.states.shrink_to_fit();
-        t.tag.shrink_to_fit();
-        t.name.shrink_to_fit();
-        t.value.shrink_to_fit();
-        t.id.shrink_to_fit();
-        t.document.shrink_to_fit();
+        t.nodes.shrink_to_fit();
         t.attrs.shrink_to_fit();
         t.hidden.sort_unstable();
-        t.attributed = vec![0; t.parent.len().div_ceil(64)];
+        t.attributed = vec![0; t.nodes.len().div_ceil(64)];
         for &(node, ..) in &t.attrs {
             t.attributed[node.index() / 64] |= 1 << (node.index() % 64);
         }

@@ -1,4 +1,4 @@
-//! The immutable tree, stored as columns in document order.
+//! The immutable tree, its nodes in document order.
 
 use crate::model::node::{Attr, Document, Handle, IdentityGrade, NodeId, SurfaceId};
 use crate::model::strings::{StrId, Strings};
@@ -6,21 +6,11 @@ use crate::{Role, States};
 
 /// What a device returned for its whole UI at one moment.
 ///
-/// Columns in document order: about 50 bytes a node besides the strings, which are stored once each.
+/// Nodes in document order: 40 bytes each besides the strings, which are stored once.
 #[derive(Debug, Clone)]
 pub struct Tree {
     pub(crate) strings: Strings,
-    pub(crate) parent: Vec<NodeId>,
-    /// First node after the subtree.
-    pub(crate) end: Vec<u32>,
-    pub(crate) role: Vec<Role>,
-    pub(crate) level: Vec<u8>,
-    pub(crate) states: Vec<States>,
-    pub(crate) tag: Vec<StrId>,
-    pub(crate) name: Vec<StrId>,
-    pub(crate) value: Vec<StrId>,
-    pub(crate) id: Vec<u64>,
-    pub(crate) document: Vec<u16>,
+    pub(crate) nodes: Vec<Node>,
     /// Sorted by node, then attribute.
     pub(crate) attrs: Vec<(NodeId, Attr, StrId)>,
     /// A bit for each node that has any: most have none, and are asked for several.
@@ -32,17 +22,34 @@ pub struct Tree {
     pub(crate) truncated: bool,
 }
 
+/// One node as it is stored.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Node {
+    /// Number of the handle in the scope of its document; 0 for none.
+    pub(crate) id: u64,
+    pub(crate) parent: NodeId,
+    /// First node after the subtree.
+    pub(crate) end: NodeId,
+    pub(crate) states: States,
+    pub(crate) tag: StrId,
+    pub(crate) name: StrId,
+    pub(crate) value: StrId,
+    pub(crate) document: u16,
+    pub(crate) role: Role,
+    pub(crate) level: u8,
+}
+
 impl Tree {
     /// How many nodes, text leaves and wrappers included. Never 0: there is always a root document.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.parent.len()
+        self.nodes.len()
     }
 
     /// Always false; here for the convention.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.parent.is_empty()
+        self.nodes.is_empty()
     }
 
     /// The root document.
@@ -119,9 +126,8 @@ impl Tree {
     /// Bytes on the heap.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
-        let n = self.parent.capacity();
         self.strings.heap_bytes()
-            + n * (size_of::<NodeId>() + 4 + 1 + 1 + size_of::<States>() + 3 * size_of::<StrId>() + 8 + 2)
+            + self.nodes.capacity() * size_of::<Node>()
             + self.attrs.capacity() * size_of::<(NodeId, Attr, StrId)>()
             + self.attributed.capacity() * size_of::<u64>()
     }
@@ -134,17 +140,8 @@ impl PartialEq for Tree {
             && self.surface == other.surface
             && self.truncated == other.truncated
             && self.documents == other.documents
-            && self.end == other.end
-            && self.role == other.role
-            && self.states == other.states
-            && self.level == other.level
-            && self.document == other.document
-            && (self.grade == IdentityGrade::None || self.id == other.id)
             && self.attrs.len() == other.attrs.len()
-            && self
-                .nodes()
-                .zip(other.nodes())
-                .all(|(a, b)| a.name() == b.name() && a.value() == b.value() && a.tag() == b.tag())
+            && self.nodes().zip(other.nodes()).all(|(a, b)| a.reads_as(b))
             && self
                 .attrs
                 .iter()
@@ -161,6 +158,18 @@ pub struct NodeRef<'t> {
 }
 
 impl<'t> NodeRef<'t> {
+    fn node(self) -> &'t Node {
+        &self.tree.nodes[self.id.index()]
+    }
+
+    /// Whether a device reported the same of a node in the same position of another tree.
+    fn reads_as(self, other: NodeRef<'_>) -> bool {
+        let (a, b) = (self.node(), other.node());
+        (a.end, a.role, a.states, a.level, a.document) == (b.end, b.role, b.states, b.level, b.document)
+            && (self.tree.grade == IdentityGrade::None || a.id == b.id)
+            && (self.name(), self.value(), self.tag()) == (other.name(), other.value(), other.tag())
+    }
+
     /// Its position.
     #[must_use]
     pub fn id(self) -> NodeId {
@@ -176,43 +185,43 @@ impl<'t> NodeRef<'t> {
     /// Its role.
     #[must_use]
     pub fn role(self) -> Role {
-        self.tree.role[self.id.index()]
+        self.node().role
     }
 
     /// Its accessible name; of a text leaf the text. White space is collapsed; empty if it has none.
     #[must_use]
     pub fn name(self) -> &'t str {
-        self.tree.strings.get(self.tree.name[self.id.index()])
+        self.tree.strings.get(self.node().name)
     }
 
     /// The name as an id of this tree's strings: equal ids are equal names.
     #[must_use]
     pub fn name_id(self) -> StrId {
-        self.tree.name[self.id.index()]
+        self.node().name
     }
 
     /// Its value; empty if it has none.
     #[must_use]
     pub fn value(self) -> &'t str {
-        self.tree.strings.get(self.tree.value[self.id.index()])
+        self.tree.strings.get(self.node().value)
     }
 
     /// The platform's own word for the element: an HTML tag, an AT-SPI role, a class name. `#text` is empty.
     #[must_use]
     pub fn tag(self) -> &'t str {
-        self.tree.strings.get(self.tree.tag[self.id.index()])
+        self.tree.strings.get(self.node().tag)
     }
 
     /// The tag as an id of this tree's strings.
     #[must_use]
     pub fn tag_id(self) -> StrId {
-        self.tree.tag[self.id.index()]
+        self.node().tag
     }
 
     /// Its states.
     #[must_use]
     pub fn states(self) -> States {
-        self.tree.states[self.id.index()]
+        self.node().states
     }
 
     /// Whether all of these states are set.
@@ -224,7 +233,7 @@ impl<'t> NodeRef<'t> {
     /// Level of a heading or tree item; 0 if it has none.
     #[must_use]
     pub fn level(self) -> u8 {
-        self.tree.level[self.id.index()]
+        self.node().level
     }
 
     /// A rare attribute.
@@ -257,26 +266,26 @@ impl<'t> NodeRef<'t> {
     /// How to name it to the device until the next capture, whatever the grade; `None` for made-up nodes.
     #[must_use]
     pub fn address(self) -> Option<Handle> {
-        let id = self.tree.id[self.id.index()];
+        let id = self.node().id;
         (id != 0).then(|| Handle { scope: self.document().scope, id })
     }
 
     /// The document it lives in; of a document node that document itself.
     #[must_use]
     pub fn document(self) -> &'t Document {
-        &self.tree.documents[usize::from(self.tree.document[self.id.index()])]
+        &self.tree.documents[usize::from(self.node().document)]
     }
 
     /// The index of its document in [`Tree::documents`].
     #[must_use]
     pub fn document_index(self) -> usize {
-        usize::from(self.tree.document[self.id.index()])
+        usize::from(self.node().document)
     }
 
     /// Its parent; `None` for the root.
     #[must_use]
     pub fn parent(self) -> Option<NodeRef<'t>> {
-        (self.id != NodeId::ROOT).then(|| NodeRef { tree: self.tree, id: self.tree.parent[self.id.index()] })
+        (self.id != NodeId::ROOT).then(|| NodeRef { tree: self.tree, id: self.node().parent })
     }
 
     /// From the parent up to the root.
@@ -286,12 +295,12 @@ impl<'t> NodeRef<'t> {
 
     /// Its children in order.
     pub fn children(self) -> impl Iterator<Item = NodeRef<'t>> {
-        let (tree, end) = (self.tree, self.tree.end[self.id.index()]);
-        let mut next = self.id.0 + 1;
+        let (tree, end) = (self.tree, self.node().end);
+        let mut next = NodeId(self.id.0 + 1);
         std::iter::from_fn(move || {
             (next < end).then(|| {
-                let child = NodeRef { tree, id: NodeId(next) };
-                next = tree.end[next as usize];
+                let child = NodeRef { tree, id: next };
+                next = child.node().end;
                 child
             })
         })
@@ -300,19 +309,19 @@ impl<'t> NodeRef<'t> {
     /// Itself and everything below, in order.
     pub fn subtree(self) -> impl Iterator<Item = NodeRef<'t>> {
         let tree = self.tree;
-        (self.id.0..tree.end[self.id.index()]).map(move |i| NodeRef { tree, id: NodeId(i) })
+        (self.id.0..self.node().end.0).map(move |i| NodeRef { tree, id: NodeId(i) })
     }
 
     /// First position after its subtree.
     #[must_use]
     pub fn subtree_end(self) -> NodeId {
-        NodeId(self.tree.end[self.id.index()])
+        self.node().end
     }
 
     /// Whether `other` is this node or inside it.
     #[must_use]
     pub fn contains(self, other: NodeId) -> bool {
-        other >= self.id && other.0 < self.tree.end[self.id.index()]
+        other >= self.id && other < self.node().end
     }
 
     /// Whether it is a text leaf.
