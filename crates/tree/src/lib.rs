@@ -37,6 +37,4 @@ pub use model::{
     quote_whole,
 };
 pub use outline::{Cues, DEFAULT_MAX_BYTES, Outline, Plan, View, line};
-pub use selector::{
-    Compare, Condition, CssAnswers, Likeness, Selector, SelectorError, SelectorErrorKind, nearest, reduce,
-};
+pub use selector::{Compare, Condition, CssAnswers, Likeness, Selector, SelectorError, nearest, reduce};

@@ -33,7 +33,7 @@ mod terms;
 mod tests;
 mod text;
 
-pub use error::{SelectorError, SelectorErrorKind};
+pub use error::SelectorError;
 pub use matching::CssAnswers;
 pub(crate) use nearest::likeness;
 pub use nearest::nearest;

@@ -1,133 +1,37 @@
-//! The grammar in nom. Every fault is final (`Err::Failure`): there is one way to read a selector.
+//! The grammar, read from left to right. There is one way to read a selector, so every fault is final.
 
-use super::error::{SelectorError, SelectorErrorKind as Kind};
-use super::{Alternative, Compare, Flag, Key, Selector, Term};
+use super::{Alternative, Compare, Flag, Key, Selector, SelectorError, Term};
 use crate::Role;
-use crate::model::escape::quote;
-use nom::bytes::complete::{tag, take_while, take_while1};
-use nom::character::complete::{char, multispace0};
-use nom::combinator::opt;
-use nom::error::{ErrorKind, ParseError};
-use nom::{IResult, Parser};
+use crate::model::escape::{escape, quote};
 use std::num::NonZeroU32;
+use std::ops::Range;
 use std::str::FromStr;
 
 /// How deep `in(` may be nested: more is a mistake or an attack on the stack.
 const MAX_DEPTH: usize = 16;
 
-/// A fault at a suffix of the input.
-#[derive(Debug)]
-struct Fault<'i> {
-    at: &'i str,
-    len: usize,
-    kind: Kind,
-    hint: String,
-}
-
-impl<'i> ParseError<&'i str> for Fault<'i> {
-    fn from_error_kind(at: &'i str, _: ErrorKind) -> Self {
-        let kind =
-            at.chars().next().map_or(Kind::Empty, |c| Kind::Unexpected(quote(c.encode_utf8(&mut [0; 4]))));
-        Self { at, len: at.chars().next().map_or(0, char::len_utf8), kind, hint: EXAMPLE.into() }
-    }
-
-    fn append(_: &'i str, _: ErrorKind, other: Self) -> Self {
-        other
-    }
-}
-
 const EXAMPLE: &str =
     "terms are separated by spaces: role=button \"Save\", id=email, label~=name checked=false";
 
-type Parsed<'i, T> = IResult<&'i str, T, Fault<'i>>;
-
-fn fail<'i, T>(at: &'i str, len: usize, kind: Kind, hint: impl Into<String>) -> Parsed<'i, T> {
-    Err(nom::Err::Failure(Fault { at, len, kind, hint: hint.into() }))
-}
+type Parsed<T> = Result<T, SelectorError>;
 
 impl FromStr for Selector {
     type Err = SelectorError;
 
-    fn from_str(input: &str) -> Result<Self, SelectorError> {
+    fn from_str(input: &str) -> Parsed<Self> {
         read(input).map(|(selector, _)| selector)
     }
 }
 
 /// The selector, and whether every alternative has a term with a key: text in quotes and the bare words of flags
 /// could as well be plain text.
-pub(super) fn read(input: &str) -> Result<(Selector, bool), SelectorError> {
-    let parsed = selector(input, 0).and_then(|(rest, found)| match rest.chars().next() {
-        None => Ok(found),
-        Some(c) => fail(
-            rest,
-            c.len_utf8(),
-            Kind::Unexpected(quote(c.encode_utf8(&mut [0; 4]))),
-            "a parenthesis belongs to in(...); inside a value it needs quotes: text=\"(1)\"",
-        )
-        .map(|(_, never)| never),
-    });
-    parsed.map_err(|e| match e {
-        nom::Err::Error(f) | nom::Err::Failure(f) => {
-            let start = input.len() - f.at.len();
-            SelectorError { kind: f.kind, span: start..(start + f.len).min(input.len()), hint: f.hint }
-        }
-        nom::Err::Incomplete(_) => unreachable!("only complete parsers are used"),
-    })
-}
-
-/// Alternatives up to the end of the input or a closing parenthesis.
-fn selector(input: &str, depth: usize) -> Parsed<'_, (Selector, bool)> {
-    let mut alternatives = Vec::new();
-    let mut all_keyed = true;
-    let mut rest = input;
-    loop {
-        let (after, (found, keyed)) = alternative(rest, depth)?;
-        alternatives.push(found);
-        all_keyed &= keyed;
-        match tag::<_, _, Fault<'_>>("||").parse(after) {
-            Ok((after, _)) => rest = after,
-            Err(_) => return Ok((after, (Selector { alternatives }, all_keyed))),
-        }
+pub(super) fn read(input: &str) -> Parsed<(Selector, bool)> {
+    let mut reader = Reader { input, at: 0 };
+    let found = reader.selector(0)?;
+    if reader.rest().is_empty() {
+        return Ok(found);
     }
-}
-
-fn alternative(input: &str, depth: usize) -> Parsed<'_, (Alternative, bool)> {
-    let mut found = Alternative::default();
-    let mut keyed = false;
-    let (mut rest, _) = multispace0(input)?;
-    while !(rest.is_empty() || rest.starts_with("||") || rest.starts_with(')')) {
-        let (after, term) = term(rest, depth)?;
-        keyed |= rest[..rest.len() - after.len()].contains(['=', '(']) && !rest.starts_with('"');
-        match term {
-            Piece::Term(term) => found.terms.push(term),
-            Piece::Nth(_) if found.nth.is_some() => {
-                return fail(
-                    rest,
-                    rest.len() - after.len(),
-                    Kind::NthTwice,
-                    "leave one: role=listitem nth=2",
-                );
-            }
-            Piece::Nth(n) => found.nth = Some(n),
-        }
-        let (next, space) = multispace0(after)?;
-        let closed = next.is_empty() || next.starts_with("||") || next.starts_with(')');
-        if space.is_empty() && !closed {
-            let c = next.chars().next().unwrap_or(' ');
-            return fail(
-                next,
-                c.len_utf8(),
-                Kind::Unexpected(quote(c.encode_utf8(&mut [0; 4]))),
-                "put spaces between terms, and quotes around values with other characters: text=\"a (b)\"",
-            );
-        }
-        rest = next;
-    }
-    if found.terms.is_empty() && found.nth.is_none() {
-        let len = rest.chars().next().map_or(0, char::len_utf8);
-        return fail(rest, len, Kind::Empty, EXAMPLE);
-    }
-    Ok((rest, (found, keyed)))
+    reader.unexpected("a parenthesis belongs to in(...); inside a value it needs quotes: text=\"(1)\"")
 }
 
 /// What one term adds to an alternative.
@@ -136,221 +40,278 @@ enum Piece {
     Nth(NonZeroU32),
 }
 
-fn term(input: &str, depth: usize) -> Parsed<'_, Piece> {
-    if input.starts_with('"') {
-        let (rest, value) = quoted(input)?;
-        return Ok((rest, Piece::Term(Term::Has { key: Key::Text, compare: Compare::Whole, value })));
+/// A selector, and how far it is read.
+struct Reader<'i> {
+    input: &'i str,
+    at: usize,
+}
+
+fn fail<T>(span: Range<usize>, message: impl Into<String>, hint: impl Into<String>) -> Parsed<T> {
+    Err(SelectorError { message: message.into(), span, hint: hint.into() })
+}
+
+impl<'i> Reader<'i> {
+    fn rest(&self) -> &'i str {
+        &self.input[self.at..]
     }
-    let (rest, word) =
-        take_while(|c: char| is_bare_char(c) && !matches!(c, '=' | '~' | '^' | '$')).parse(input)?;
-    if word == "in" && rest.starts_with('(') {
-        return inside(input, &rest[1..], depth);
+
+    /// The next character, as a span; empty at the end.
+    fn next(&self) -> Range<usize> {
+        self.at..self.at + self.rest().chars().next().map_or(0, char::len_utf8)
     }
-    let (rest, sign) = opt(sign).parse(rest)?;
-    let Some(compare) = sign else {
-        return match Flag::of(word) {
-            Some(flag) => Ok((rest, Piece::Term(Term::Is { flag, wanted: true }))),
-            None => bare_word(input, word),
-        };
-    };
-    let whole = |name: &'static str| match compare {
-        Compare::Whole => Ok(()),
-        other => {
-            let example = match name {
-                "css" => "css=\"main > a\"".to_owned(),
-                "nth" => "nth=2".to_owned(),
-                flag => format!("{flag}=false"),
-            };
-            let kind = Kind::OnlyWhole { name: name.into(), sign: other.sign() };
-            fail(input, word.len() + 2, kind, format!("use `=`: {example}"))
-                .map(|(_, never): (&str, ())| never)
-        }
-    };
-    let term = if word == "nth" {
-        whole("nth")?;
-        return nth(input, rest);
-    } else if word == "css" {
-        whole("css")?;
-        let (rest, css) = value(input, word, rest)?;
-        return Ok((rest, Piece::Term(Term::Css(css))));
-    } else if let Some(key) = Key::of(word) {
-        return has(input, key, compare, rest);
-    } else if let Some(flag) = Flag::of(word) {
-        whole(flag.word())?;
-        let (after, text) = value(input, word, rest)?;
-        let wanted = match text.as_str() {
-            "true" => true,
-            "false" => false,
-            _ => {
-                let kind = Kind::FlagValue { flag: word.into(), found: quote(&text) };
-                return fail(rest, rest.len() - after.len(), kind, format!("{word} or {word}=false"));
+
+    fn unexpected<T>(&self, hint: impl Into<String>) -> Parsed<T> {
+        fail(self.next(), format!("{} cannot stand here", quote(&self.input[self.next()])), hint)
+    }
+
+    fn take(&mut self, word: &str) -> bool {
+        let found = self.rest().starts_with(word);
+        self.at += if found { word.len() } else { 0 };
+        found
+    }
+
+    fn take_while(&mut self, is_taken: impl Fn(char) -> bool) -> &'i str {
+        let rest = self.rest();
+        let taken = &rest[..rest.find(|c| !is_taken(c)).unwrap_or(rest.len())];
+        self.at += taken.len();
+        taken
+    }
+
+    fn take_space(&mut self) -> bool {
+        !self.take_while(|c| matches!(c, ' ' | '\t' | '\r' | '\n')).is_empty()
+    }
+
+    /// Whether an alternative ends here.
+    fn is_closed(&self) -> bool {
+        let rest = self.rest();
+        rest.is_empty() || rest.starts_with("||") || rest.starts_with(')')
+    }
+
+    /// Alternatives up to the end of the input or a closing parenthesis.
+    fn selector(&mut self, depth: usize) -> Parsed<(Selector, bool)> {
+        let mut alternatives = Vec::new();
+        let mut all_keyed = true;
+        loop {
+            let (found, keyed) = self.alternative(depth)?;
+            alternatives.push(found);
+            all_keyed &= keyed;
+            if !self.take("||") {
+                return Ok((Selector { alternatives }, all_keyed));
             }
+        }
+    }
+
+    fn alternative(&mut self, depth: usize) -> Parsed<(Alternative, bool)> {
+        let mut found = Alternative::default();
+        let mut keyed = false;
+        self.take_space();
+        while !self.is_closed() {
+            let start = self.at;
+            match self.term(depth)? {
+                Piece::Term(term) => found.terms.push(term),
+                Piece::Nth(_) if found.nth.is_some() => {
+                    return fail(start..self.at, "`nth` stands twice", "leave one: role=listitem nth=2");
+                }
+                Piece::Nth(n) => found.nth = Some(n),
+            }
+            let typed = &self.input[start..self.at];
+            keyed |= typed.contains(['=', '(']) && !typed.starts_with('"');
+            if !self.take_space() && !self.is_closed() {
+                return self.unexpected(
+                    "put spaces between terms, and quotes around values with other characters: text=\"a (b)\"",
+                );
+            }
+        }
+        if found.terms.is_empty() && found.nth.is_none() {
+            return fail(self.next(), "the selector is empty where a term is expected", EXAMPLE);
+        }
+        Ok((found, keyed))
+    }
+
+    fn term(&mut self, depth: usize) -> Parsed<Piece> {
+        if self.rest().starts_with('"') {
+            let value = self.quoted()?;
+            return Ok(Piece::Term(Term::Has { key: Key::Text, compare: Compare::Whole, value }));
+        }
+        let start = self.at;
+        let word = self.take_while(|c| is_bare_char(c) && !matches!(c, '=' | '~' | '^' | '$'));
+        if word == "in" && self.take("(") {
+            return self.inside(start, depth);
+        }
+        let Some(compare) = Compare::ALL.into_iter().find(|compare| self.take(compare.sign())) else {
+            return match Flag::of(word) {
+                Some(flag) => Ok(Piece::Term(Term::Is { flag, wanted: true })),
+                None => self.bare_word(start, word),
+            };
         };
-        (after, Piece::Term(Term::Is { flag, wanted }))
-    } else {
-        return unknown_key(input, word, compare, rest);
-    };
-    Ok(term)
-}
-
-fn sign(input: &str) -> Parsed<'_, Compare> {
-    let found = Compare::ALL.into_iter().find(|compare| input.starts_with(compare.sign()));
-    let sign = tag(found.unwrap_or(Compare::Whole).sign());
-    sign.map(|_| found.unwrap_or(Compare::Whole)).parse(input)
-}
-
-fn inside<'i>(input: &'i str, rest: &'i str, depth: usize) -> Parsed<'i, Piece> {
-    if depth == MAX_DEPTH {
-        return fail(input, 3, Kind::TooDeep(MAX_DEPTH), "name the nearest container only: in(role=dialog)");
+        if let Some(key) = Key::of(word) {
+            return self.has(start, key, compare).map(Piece::Term);
+        }
+        let flag = Flag::of(word);
+        let example = match word {
+            "css" => "css=\"main > a\"".to_owned(),
+            "nth" => "nth=2".to_owned(),
+            flag => format!("{flag}=false"),
+        };
+        if flag.is_none() && !matches!(word, "css" | "nth") {
+            return self.unknown_key(start, word, compare);
+        }
+        if compare != Compare::Whole {
+            let message = format!("`{word}` cannot be compared with `{}`", compare.sign());
+            return fail(start..start + word.len() + 2, message, format!("use `=`: {example}"));
+        }
+        let before = self.at;
+        let text = self.value(start, word)?;
+        let found = before..self.at;
+        let Some(flag) = flag else {
+            return if word == "css" { Ok(Piece::Term(Term::Css(text))) } else { nth(found, &text) };
+        };
+        match text.parse() {
+            Ok(wanted) => Ok(Piece::Term(Term::Is { flag, wanted })),
+            Err(_) => {
+                let message = format!("`{word}` is {}, not true or false", quote(&text));
+                fail(found, message, format!("{word} or {word}=false"))
+            }
+        }
     }
-    let (rest, (found, _)) = selector(rest, depth + 1)?;
-    match char::<_, Fault<'_>>(')').parse(rest) {
-        Ok((rest, _)) => Ok((rest, Piece::Term(Term::In(found)))),
-        Err(_) => fail(input, input.len() - rest.len(), Kind::UnclosedIn, "close it: in(role=dialog)"),
-    }
-}
 
-fn has<'i>(input: &'i str, key: Key, compare: Compare, rest: &'i str) -> Parsed<'i, Piece> {
-    let (after, value) = value(input, key.word(), rest)?;
-    if key == Key::Role && compare == Compare::Whole {
-        let Ok(role) = value.parse::<Role>() else {
+    /// What stands behind `in(`, which begins at `start`.
+    fn inside(&mut self, start: usize, depth: usize) -> Parsed<Piece> {
+        if depth == MAX_DEPTH {
+            let message = format!("`in(` is nested more than {MAX_DEPTH} deep");
+            return fail(start..self.at, message, "name the nearest container only: in(role=dialog)");
+        }
+        let (found, _) = self.selector(depth + 1)?;
+        if !self.take(")") {
+            return fail(start..self.at, "`in(` is not closed", "close it: in(role=dialog)");
+        }
+        Ok(Piece::Term(Term::In(found)))
+    }
+
+    fn has(&mut self, start: usize, key: Key, compare: Compare) -> Parsed<Term> {
+        let before = self.at;
+        let value = self.value(start, key.word())?;
+        if key != Key::Role || compare != Compare::Whole {
+            return Ok(Term::Has { key, compare, value });
+        }
+        value.parse().map(Term::Role).or_else(|_| {
             let near = nearest_word(&value.to_lowercase(), Role::ALL.iter().map(|r| r.name()));
             let hint = near.map_or_else(
                 || "roles are ARIA's: role=button, role=textbox, role=link".to_owned(),
                 |near| format!("did you mean role={near}?"),
             );
-            return fail(rest, rest.len() - after.len(), Kind::UnknownRole(quote(&value)), hint);
-        };
-        return Ok((after, Piece::Term(Term::Role(role))));
+            fail(before..self.at, format!("{} is not a role", quote(&value)), hint)
+        })
     }
-    Ok((after, Piece::Term(Term::Has { key, compare, value })))
-}
 
-fn nth<'i>(input: &'i str, rest: &'i str) -> Parsed<'i, Piece> {
-    let (after, text) = value(input, "nth", rest)?;
-    match text.parse::<NonZeroU32>() {
-        Ok(n) if text.bytes().all(|b| b.is_ascii_digit()) => Ok((after, Piece::Nth(n))),
-        _ => fail(
-            rest,
-            rest.len() - after.len(),
-            Kind::Nth(quote(&text)),
-            "it counts from 1: role=listitem nth=2 is the second",
-        ),
-    }
-}
-
-fn value<'i>(input: &'i str, key: &str, rest: &'i str) -> Parsed<'i, String> {
-    match rest.chars().next() {
-        Some('"') => quoted(rest),
-        Some('\'') => fail(rest, 1, Kind::Unexpected(quote("'")), format!("use double quotes: {key}=\"…\"")),
-        Some(c) if is_bare_char(c) => {
-            let (rest, value) = take_while1(is_bare_char).parse(rest)?;
-            Ok((rest, value.to_owned()))
-        }
-        _ => {
-            let hint = format!("write {key}=\"…\"; quotes also hold an empty value");
-            fail(input, input.len() - rest.len(), Kind::NoValue(key.into()), hint)
-        }
-    }
-}
-
-/// A quoted value, from its first quote on.
-fn quoted(input: &str) -> Parsed<'_, String> {
-    let mut value = String::new();
-    let mut chars = input.char_indices().skip(1);
-    while let Some((at, c)) = chars.next() {
-        match c {
-            '"' => return Ok((&input[at + 1..], value)),
-            '\\' => {
-                let (len, c) = escape(&input[at..])?;
-                value.push(c);
-                // The backslash itself is already taken.
-                chars.nth(len - 2);
+    /// The value of a term that begins at `start`.
+    fn value(&mut self, start: usize, key: &str) -> Parsed<String> {
+        match self.rest().chars().next() {
+            Some('"') => self.quoted(),
+            Some('\'') => self.unexpected(format!("use double quotes: {key}=\"…\"")),
+            Some(c) if is_bare_char(c) => Ok(self.take_while(is_bare_char).to_owned()),
+            _ => {
+                let hint = format!("write {key}=\"…\"; quotes also hold an empty value");
+                fail(start..self.at, format!("`{key}` has no value"), hint)
             }
-            c => value.push(c),
         }
     }
-    fail(
-        input,
-        input.len(),
-        Kind::UnclosedQuote,
-        "close it: text=\"Save as\"; a quote inside is written \\\"",
-    )
+
+    /// A quoted value, from its first quote on.
+    fn quoted(&mut self) -> Parsed<String> {
+        let start = self.at;
+        let mut value = String::new();
+        self.take("\"");
+        loop {
+            value.push_str(self.take_while(|c| !matches!(c, '"' | '\\')));
+            if self.take("\"") {
+                return Ok(value);
+            }
+            if self.rest().is_empty() {
+                let hint = "close it: text=\"Save as\"; a quote inside is written \\\"";
+                return fail(start..self.at, "a quote is not closed", hint);
+            }
+            value.push(self.escape()?);
+        }
+    }
+
+    /// What an escape stands for.
+    fn escape(&mut self) -> Parsed<char> {
+        const ESCAPES: [(&str, char); 5] =
+            [("\\\"", '"'), ("\\\\", '\\'), ("\\n", '\n'), ("\\r", '\r'), ("\\t", '\t')];
+        if let Some((_, c)) = ESCAPES.into_iter().find(|(typed, _)| self.take(typed)) {
+            return Ok(c);
+        }
+        let hex = self.rest().strip_prefix("\\u{").and_then(|rest| rest.split_once('}')).map(|(hex, _)| hex);
+        let is_hex = |h: &&str| (1..=6).contains(&h.len()) && h.bytes().all(|b| b.is_ascii_hexdigit());
+        let code = hex.filter(is_hex).and_then(|h| u32::from_str_radix(h, 16).ok());
+        let Some((hex, c)) = hex.zip(code.and_then(char::from_u32)) else {
+            let shown: String = self.rest().chars().take(2).collect();
+            let hint = r#"the escapes are \" \\ \n \r \t \u{1f600}; a backslash itself is \\"#;
+            let message = format!("{} is not an escape", quote(&shown));
+            return fail(self.at..self.at + shown.len(), message, hint);
+        };
+        self.at += hex.len() + 4;
+        Ok(c)
+    }
+
+    fn bare_word<T>(&mut self, start: usize, word: &str) -> Parsed<T> {
+        if word.is_empty() {
+            return self.unexpected(EXAMPLE);
+        }
+        let hint = match nearest_word(word, Flag::ALL.iter().map(|f| f.word())) {
+            Some(flag) => format!("did you mean {flag}? To look for text: text={}", quote(word)),
+            None => format!("to look for text: text={}", quote(word)),
+        };
+        let message = format!("{} stands alone, and is neither a flag nor a term with a value", quote(word));
+        fail(start..self.at, message, hint)
+    }
+
+    fn unknown_key<T>(&mut self, start: usize, word: &str, compare: Compare) -> Parsed<T> {
+        const KEYS: &str = "role, id, text, label, value, placeholder, url, app, window, row, css, nth";
+        // What other tools and HTML call the same thing.
+        let alias = match word.to_lowercase().as_str() {
+            "name" | "aria-label" | "title" | "accessibilitylabel" => Some("label"),
+            "testid" | "data-testid" | "test-id" | "resource-id" | "identifier" => Some("id"),
+            "href" | "link" => Some("url"),
+            "tag" | "type" => Some("role"),
+            "content" | "innertext" => Some("text"),
+            "selector" => Some("css"),
+            _ => None,
+        };
+        let known = Key::ALL.iter().map(|k| k.word()).chain(Flag::ALL.iter().map(|f| f.word()));
+        let near = || nearest_word(&word.to_lowercase(), known.chain(["nth", "css"]));
+        let hint = match alias.or_else(near) {
+            Some(key) if Flag::of(key).is_some() => format!("did you mean {key} or {key}=false?"),
+            Some(key) => format!("did you mean {key}{}{}?", compare.sign(), self.as_typed()),
+            None => format!("the keys are {KEYS}: text=\"Save\""),
+        };
+        let message = format!("{} is not a selector key", quote(word));
+        fail(start..start + word.len().max(1), message, hint)
+    }
+
+    /// The value that follows as it was typed, for an example that can be copied.
+    fn as_typed(&mut self) -> String {
+        let start = self.at;
+        if self.rest().starts_with('"')
+            && let Ok(typed) = self.quoted()
+        {
+            return quote(&typed);
+        }
+        self.at = start;
+        let typed = self.take_while(|c| !c.is_whitespace());
+        if typed.is_empty() { "…".to_owned() } else { escape(typed, 60) }
+    }
 }
 
-/// The escape at the start of `input`: how many characters (all of one byte) it takes, and what it stands for.
-fn escape(input: &str) -> Result<(usize, char), nom::Err<Fault<'_>>> {
-    let simple = match input.as_bytes().get(1) {
-        Some(b'"') => Some('"'),
-        Some(b'\\') => Some('\\'),
-        Some(b'n') => Some('\n'),
-        Some(b'r') => Some('\r'),
-        Some(b't') => Some('\t'),
-        _ => None,
-    };
-    if let Some(c) = simple {
-        return Ok((2, c));
-    }
-    let hex = input.strip_prefix("\\u{").and_then(|rest| rest.split_once('}')).map(|(hex, _)| hex);
-    let c = hex
-        .filter(|h| (1..=6).contains(&h.len()) && h.bytes().all(|b| b.is_ascii_hexdigit()))
-        .and_then(|h| u32::from_str_radix(h, 16).ok())
-        .and_then(char::from_u32);
-    match (hex, c) {
-        (Some(hex), Some(c)) => Ok((hex.len() + 4, c)),
+fn nth(span: Range<usize>, text: &str) -> Parsed<Piece> {
+    match text.parse() {
+        Ok(n) if text.bytes().all(|b| b.is_ascii_digit()) => Ok(Piece::Nth(n)),
         _ => {
-            let shown: String = input.chars().take(2).collect();
-            fail(
-                input,
-                shown.len(),
-                Kind::Escape(quote(&shown)),
-                r#"the escapes are \" \\ \n \r \t \u{1f600}; a backslash itself is \\"#,
-            )
-            .map(|(_, never): (&str, (usize, char))| never)
+            let message = format!("`nth` is {}, not a number from 1", quote(text));
+            fail(span, message, "it counts from 1: role=listitem nth=2 is the second")
         }
     }
-}
-
-fn bare_word<'i, T>(input: &'i str, word: &str) -> Parsed<'i, T> {
-    if word.is_empty() {
-        return Err(nom::Err::Failure(Fault::from_error_kind(input, ErrorKind::Char)));
-    }
-    let hint = match nearest_word(word, Flag::ALL.iter().map(|f| f.word())) {
-        Some(flag) => format!("did you mean {flag}? To look for text: text={}", quote(word)),
-        None => format!("to look for text: text={}", quote(word)),
-    };
-    fail(input, word.len(), Kind::BareWord(quote(word)), hint)
-}
-
-fn unknown_key<'i, T>(input: &'i str, word: &str, compare: Compare, rest: &'i str) -> Parsed<'i, T> {
-    const KEYS: &str = "role, id, text, label, value, placeholder, url, app, window, row, css, nth";
-    let sign = compare.sign();
-    // The value as it was typed, for an example that can be copied.
-    let shown = match quoted(rest) {
-        Ok((_, typed)) if rest.starts_with('"') => quote(&typed),
-        _ => {
-            let (_, typed) = take_while::<_, _, Fault<'_>>(|c: char| !c.is_whitespace()).parse(rest)?;
-            if typed.is_empty() { "…".to_owned() } else { crate::model::escape::escape(typed, 60) }
-        }
-    };
-    let known =
-        Key::ALL.iter().map(|k| k.word()).chain(Flag::ALL.iter().map(|f| f.word())).chain(["nth", "css"]);
-    // What other tools and HTML call the same thing.
-    let alias = match word.to_lowercase().as_str() {
-        "name" | "aria-label" | "title" | "accessibilitylabel" => Some("label"),
-        "testid" | "data-testid" | "test-id" | "resource-id" | "identifier" => Some("id"),
-        "href" | "link" => Some("url"),
-        "tag" | "type" => Some("role"),
-        "content" | "innertext" => Some("text"),
-        "selector" => Some("css"),
-        _ => None,
-    };
-    let hint = match alias.or_else(|| nearest_word(&word.to_lowercase(), known)) {
-        Some(key) if Flag::of(key).is_some() => format!("did you mean {key} or {key}=false?"),
-        Some(key) => format!("did you mean {key}{sign}{shown}?"),
-        None => format!("the keys are {KEYS}: text=\"Save\""),
-    };
-    fail(input, word.len().max(1), Kind::UnknownKey(quote(word)), hint)
 }
 
 /// The known word that `word` most likely is a slip of.
@@ -368,7 +329,7 @@ pub(super) fn is_bare(value: &str) -> bool {
     !value.is_empty()
         && !value.starts_with('\'')
         && value.chars().all(is_bare_char)
-        && crate::model::escape::escape(value, usize::MAX) == value
+        && escape(value, usize::MAX) == value
 }
 
 fn is_bare_char(c: char) -> bool {
