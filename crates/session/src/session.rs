@@ -113,12 +113,6 @@ impl Session {
         self.current.as_ref().map(|c| &c.tree)
     }
 
-    /// What opened the popups of the stored tree.
-    #[must_use]
-    pub fn openers(&self) -> &Openers {
-        &self.openers
-    }
-
     /// The records of a tree. Of the stored one, what was learnt before is not read again.
     #[must_use]
     pub fn records<'s>(&'s self, tree: &'s Tree) -> Records<'s> {

@@ -6,7 +6,7 @@ use stickpin_refs::{Generation, Ref, RefToken};
 use stickpin_session::{
     ClientId, EndReason, InMemoryNumbers, Ladder, Origin, RefFault, Session, SessionConfig,
 };
-use stickpin_tree::{Handle, NodeId, Records, States, Tree, Verdict};
+use stickpin_tree::{Handle, NodeId, States, Tree, Verdict};
 
 /// What was captured after the snapshot that issued the ref.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,7 +188,7 @@ impl World {
             (false, None, None) => Outcome::Acts,
         };
         if let Some(node) = located.map(|n| n.id()) {
-            let records = Records::new(&now, self.session.openers());
+            let records = self.session.records(&now);
             if let Verdict::Same { reads_now } = records.judge(&resolved.meaning, node) {
                 let heading = records.other_heading(&resolved.meaning, node);
                 return self.compared(label, &now, node, acts(reads_now, heading));
@@ -202,7 +202,7 @@ impl World {
             Ok(again) => {
                 let tree = self.session.tree().expect("a tree").clone();
                 let node = again.node.expect("a node of a complete capture");
-                let records = Records::new(&tree, self.session.openers());
+                let records = self.session.records(&tree);
                 let verdict = records.judge(&again.meaning, node);
                 let Verdict::Same { reads_now } = verdict else { panic!("resolved, and judged {verdict:?}") };
                 let heading = records.other_heading(&again.meaning, node);

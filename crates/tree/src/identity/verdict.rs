@@ -1,7 +1,5 @@
 //! The answers of the record rule.
 
-use std::fmt;
-
 /// Whether what was issued still holds for a node of a later tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
@@ -85,12 +83,6 @@ impl Clause {
     }
 }
 
-impl fmt::Display for Clause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.reason())
-    }
-}
-
 /// Why no node of a new tree was accepted for an element whose own node is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -115,29 +107,4 @@ pub enum Refused {
     Taken,
     /// Nothing around it could show that it was rendered anew.
     Alone,
-}
-
-impl Refused {
-    /// Why, as a sentence of its own without the full stop.
-    #[must_use]
-    pub const fn reason(self) -> &'static str {
-        match self {
-            Self::Hidden => "it is hidden now",
-            Self::Absent => "nothing like it is there",
-            Self::NotUnique => "several elements look like it",
-            Self::OtherAddress => "the page has another address now",
-            Self::OtherDocument => "the page was loaded again and reads otherwise",
-            Self::Moved => "only an element in another part of the page looks like it",
-            Self::SiblingKept => "its row was removed, and a new row only looks like it",
-            Self::ReadsOther => "the part of the page around it was replaced by one that reads otherwise",
-            Self::Taken => "only an element that was another one before looks like it",
-            Self::Alone => "nothing around it shows that it was drawn anew",
-        }
-    }
-}
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.reason())
-    }
 }

@@ -23,9 +23,8 @@ pub struct Plan<'t> {
     lines: Vec<Line>,
     total: usize,
     /// Lines of nodes that the byte bound left out.
-    beyond: usize,
+    pub(super) beyond: usize,
     max_bytes: usize,
-    runs_cut: bool,
     depth_cut: bool,
 }
 
@@ -78,7 +77,6 @@ impl Outline {
             total: sketch.total(),
             beyond: 0,
             max_bytes: view.max_bytes,
-            runs_cut: !gaps.is_empty(),
             depth_cut: false,
         };
         let budget = if view.all { usize::MAX } else { plan.budget(view) };
@@ -196,18 +194,6 @@ impl Plan<'_> {
     #[must_use]
     pub fn total(&self) -> usize {
         self.total
-    }
-
-    /// How many nodes had no room within the byte bound.
-    #[must_use]
-    pub fn beyond(&self) -> usize {
-        self.beyond
-    }
-
-    /// Whether runs of siblings were cut: a reading with cut runs still counts as a full one.
-    #[must_use]
-    pub fn runs_cut(&self) -> bool {
-        self.runs_cut
     }
 
     /// Whether lines are missing because of `-d` or the byte bound.
