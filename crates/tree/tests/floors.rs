@@ -7,17 +7,15 @@ use floors::Imports;
 use std::path::{Path, PathBuf};
 
 /// Layers of the crate, the lowest first.
-const LAYERS: [&str; 14] = [
+const LAYERS: [&str; 12] = [
     "model",
     "identity::memo identity::step_count",
     "identity::fingerprint",
     "identity::rows",
     "identity::verdict identity::row_label identity::element_name identity::element_text",
     "identity::surroundings",
-    "identity::element_context identity::evidence",
-    "identity::opener",
-    "identity::meaning",
-    "identity::cache identity::candidates identity::compare identity::element_reader identity::enclosing identity::rematch identity::resemblance",
+    "identity::evidence identity::record identity::opener identity::meaning",
+    "identity::cache identity::candidates identity::compare identity::element_reader identity::parts identity::rematch identity::resemblance",
     "identity::context",
     "selector",
     "outline markdown",

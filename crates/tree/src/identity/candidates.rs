@@ -5,10 +5,10 @@ use std::rc::Rc;
 use hashbrown::HashMap;
 
 use crate::identity::compare::Records;
-use crate::identity::element_context::ElementContext;
 use crate::identity::evidence::Evidence;
 use crate::identity::fingerprint::{Fingerprint, TextKind};
 use crate::identity::meaning::Inner;
+use crate::identity::record::ElementContext;
 use crate::identity::step_count;
 use crate::{NodeId, NodeRef, Role};
 
@@ -50,16 +50,13 @@ pub(crate) fn candidates(records: &Records<'_>, last: &Inner) -> Vec<NodeId> {
                 with(&values.own);
                 with(&[place_fingerprint(*index, *count)]);
             }
-            Evidence::Heading { node, text } => {
-                let lives =
-                    node.and_then(|n| records.node_at(n)).map(|n| records.cache.surroundings.heading_text(n));
-                if lives == Some(*text) { found.extend(&similar_nodes.all) } else { with(&[*text]) }
+            Evidence::Heading(title) if !records.bears(title) => with(&[title.text]),
+            Evidence::Window(title) if title.node.and_then(|n| records.node_at(n)).is_none() => {
+                with(&[title.text]);
             }
-            Evidence::Window { node, title } => {
-                let lives = node.is_some_and(|n| records.node_at(n).is_some());
-                if lives { found.extend(&similar_nodes.all) } else { with(&[*title]) }
+            Evidence::Heading(_) | Evidence::Window(_) | Evidence::OwnName | Evidence::Always => {
+                found.extend(&similar_nodes.all);
             }
-            Evidence::OwnName | Evidence::Always => found.extend(&similar_nodes.all),
         }
     }
     if let Some(row) =

@@ -1,7 +1,7 @@
 //! Which thing an element is, and whether that still holds in a later tree.
 
 use std::cell::OnceCell;
-use std::iter::{once, once_with};
+use std::iter::once_with;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -10,19 +10,21 @@ use crate::identity::candidates;
 use crate::identity::element_name;
 use crate::identity::element_reader::ElementReader;
 use crate::identity::element_text::ElementText;
-use crate::identity::evidence::{Enclosing, Evidence};
-use crate::identity::fingerprint::{Fingerprint, TextKind, count_kept};
-use crate::identity::meaning::{Inner, Meaning, Record, Section};
+use crate::identity::evidence::Evidence;
+use crate::identity::fingerprint::{Fingerprint, TextKind};
+use crate::identity::meaning::{Inner, Meaning};
 use crate::identity::memo::{Memo, Token};
-use crate::identity::opener::{Opened, Opener, Openers};
+use crate::identity::opener::{Opener, Openers};
+use crate::identity::record::Record;
 use crate::identity::rematch;
 use crate::identity::resemblance::{self, TextCounts};
 use crate::identity::rows::detect::RowAt;
 use crate::identity::rows::text;
 use crate::identity::rows::text::leaf_text;
 use crate::identity::step_count;
-use crate::identity::surroundings::group::{self, GroupTitle};
-use crate::identity::surroundings::popup::{self, PopupText};
+use crate::identity::surroundings::group;
+use crate::identity::surroundings::popup;
+use crate::identity::surroundings::title::Title;
 use crate::identity::verdict::{Clause, Verdict};
 use crate::{Handle, NodeId, NodeRef, Role, Tree};
 
@@ -104,20 +106,8 @@ impl<'t> Records<'t> {
     #[must_use]
     pub fn meaning(&self, node: NodeId) -> Meaning {
         let element = self.tree.node(node);
-        let row = self.cache.structure.row_or_group_of(element);
-        let live = ElementReader { records: self, element, row };
-        let evidence = live.evidence();
-        let enclosing = live.enclosing(&evidence);
-        let record = Record {
-            row: row.and_then(|at| self.tree.node(at.id).handle()),
-            section: self.section_of(element, enclosing.is_some()),
-            groups: self.groups_of(element, &evidence, enclosing.as_ref()),
-            below: live.below(&evidence, enclosing.as_ref()),
-            evidence,
-            popup_text: self.popup_text_of(element, enclosing.as_ref()),
-            enclosing,
-            opener: self.opener_of(element),
-        };
+        let live = self.reader(element);
+        let record = live.record();
         let words = self.words_of(element);
         Meaning(Arc::new(Inner {
             role: element.role(),
@@ -126,7 +116,7 @@ impl<'t> Records<'t> {
             words,
             stable_name: self.stable_name(element),
             address: live.address(),
-            within: self.within(element, &record.evidence, record.enclosing.as_ref()),
+            within: self.within(element, &record),
             record,
         }))
     }
@@ -151,44 +141,15 @@ impl<'t> Records<'t> {
         let element = self.tree.node(node);
         let issued = &*issued.0;
         let is_renamed = move || element.name() != &*issued.name && !self.differs_in_counts(issued, element);
+        let around = move || {
+            let live = ElementReader { records: self, element, row: self.row_now(&issued.record, element) };
+            issued.record.differences(&live.context_for(&issued.record), &|title| self.bears(title))
+        };
         once_with(move || (element.role() != issued.role).then_some(Clause::Role))
             .chain(once_with(move || is_renamed().then_some(Clause::Name)))
             .chain(once_with(move || self.same_words(issued, element).err()))
-            .chain(once_with(move || self.lost_opener(&issued.record, element).then_some(Clause::Opener)))
-            .chain(once_with(move || self.holds_groups(&issued.record, element).err()))
             .flatten()
-            .chain(once(()).flat_map(move |()| self.differences_around(&issued.record, element)))
-    }
-
-    /// The clauses about dialog, section, enclosing heading and evidence that do not hold.
-    fn differences_around<'a>(
-        &'a self,
-        issued: &'a Record,
-        element: NodeRef<'t>,
-    ) -> impl Iterator<Item = Clause> + use<'a, 't> {
-        let live = ElementReader { records: self, element, row: self.row_now(issued, element) };
-        let enclosing = issued.enclosing.as_ref();
-        let popup_text = issued.popup_text.as_ref().zip(self.popup_text_of(element, enclosing));
-        // What a dialog says tells it, but for a part of it.
-        let (in_dialog, is_part) = (popup_text.is_some(), enclosing.is_some());
-        let asks_section = !in_dialog && (is_part || !issued.evidence.is_row());
-        let asks_evidence = is_part || !in_dialog;
-        let changed_text = popup_text.filter(|(then, now)| !then.holds(now, is_part));
-        once(changed_text.map(|_| Clause::DialogText))
-            .chain(once_with(move || {
-                asks_section.then(|| self.holds_section(issued, element).err()).flatten()
-            }))
-            .chain(once_with(move || {
-                enclosing.and_then(|enclosing| {
-                    enclosing.holds(live.heading_above_rows(), |node| self.heading_at(node)).err()
-                })
-            }))
-            .chain(once_with(move || {
-                asks_evidence
-                    .then(|| issued.evidence.holds(&live.context(), |node| self.heading_at(node)).err())
-                    .flatten()
-            }))
-            .flatten()
+            .chain(once_with(around).flatten())
     }
 
     /// The name or the words of an element that is the same, where they are not those that were issued.
@@ -202,10 +163,10 @@ impl<'t> Records<'t> {
     /// nothing. Whoever acts on it should hear it, because rows may read the same for all records (`Billing address`).
     #[must_use]
     pub fn other_heading(&self, issued: &Meaning, node: NodeId) -> Option<String> {
-        let then = issued.0.record.below?;
+        let then = issued.0.record.above.filter(|_| !issued.0.record.is_part)?;
         let element = self.tree.node(node);
         let live = ElementReader { records: self, element, row: self.row_now(&issued.0.record, element) };
-        let holds = then.holds(live.heading_above_rows(), |node| self.heading_at(node));
+        let holds = then.holds(live.text_above(), &|title| self.bears(title));
         (!holds).then(|| live.heading_above().map_or_else(String::new, |h| h.name().to_owned()))
     }
 
@@ -243,24 +204,7 @@ impl<'t> Records<'t> {
     #[must_use]
     pub fn opener(&self, node: NodeId) -> Option<Opener> {
         let element = self.tree.node(node);
-        popup::popup_of(element).is_none().then(|| self.as_opener(element))
-    }
-
-    pub(crate) fn as_opener(&self, element: NodeRef<'t>) -> Opener {
-        let live = self.reader(element);
-        let evidence = live.evidence();
-        let enclosing = live.enclosing(&evidence);
-        Opener(Arc::new(Opened {
-            role: element.role(),
-            name: self.stable_name(element),
-            handle: element.handle(),
-            groups: self.groups_of(element, &evidence, enclosing.as_ref()),
-            evidence,
-            enclosing,
-            context: live.context().kept(),
-            above: live.heading_above_rows(),
-            titles: group::titles_around(element, &self.cache.surroundings),
-        }))
+        popup::popup_of(element).is_none().then(|| self.reader(element).as_opener())
     }
 
     pub(crate) fn reader(&self, element: NodeRef<'t>) -> ElementReader<'_, 't> {
@@ -280,18 +224,6 @@ impl<'t> Records<'t> {
         Fingerprint::of(TextKind::Address, &element.document().url) == issued.address
     }
 
-    /// Whether its menu or dialog was opened by another element than at issue.
-    fn lost_opener(&self, issued: &Record, element: NodeRef<'t>) -> bool {
-        let Some(then) = &issued.opener else { return false };
-        let same = |now: Opener| {
-            then.0.role == now.0.role
-                && then.0.evidence.holds(&now.0.context, |_| None).is_ok()
-                && then.0.enclosing.as_ref().is_none_or(|w| w.holds(now.0.above, |_| None).is_ok())
-                && !self.lost_title(&then.0.groups, &now.0.titles)
-        };
-        !self.opener_of(element).is_some_and(same)
-    }
-
     /// While the node that was the row at issue contains the element it is the row, whatever became of its
     /// siblings.
     pub(crate) fn row_now(&self, issued: &Record, element: NodeRef<'t>) -> Option<RowAt<'_>> {
@@ -305,106 +237,16 @@ impl<'t> Records<'t> {
         self.cache.structure.row_or_group_of(element)
     }
 
-    pub(crate) fn section_of(&self, element: NodeRef<'t>, of_part: bool) -> Option<Section> {
-        let (node, text) = self.cache.surroundings.section_of(element)?;
-        // What a window shows of its title changes with it, which is told of and ends nothing. The bars of a window are for
-        // whatever it shows: a single label beside the title is its status.
-        let labels = if of_part { 2 } else { 1 };
-        let asked = node.role() != Role::Window || text.labels >= labels && !text.beside_title.is_empty();
-        asked.then(|| Section { node: node.handle(), text: text.beside_title })
-    }
-
-    /// The section must keep half of its text: the section at issue while its node lives, else the one around the
-    /// element now.
-    pub(crate) fn holds_section(&self, issued: &Record, element: NodeRef<'t>) -> Result<(), Clause> {
-        let Some(section) = &issued.section else { return Ok(()) };
-        if matches!(issued.evidence, Evidence::Always) {
-            return Ok(());
-        }
-        let now = match section.node.and_then(|n| self.node_at(n)) {
-            Some(node) => self.cache.surroundings.section_text(node),
-            None => match self.cache.surroundings.section_of(element) {
-                Some((_, text)) => text,
-                None => return Ok(()),
-            },
-        };
-        let still = count_kept(&section.text, |p| now.all.binary_search(&p).is_ok());
-        if still > 0 && still * 2 >= section.text.len() { Ok(()) } else { Err(Clause::SectionText) }
-    }
-
-    /// The titles that tell an element: where it is in no row, and where nothing in its row is of a record.
-    pub(crate) fn groups_of(
-        &self,
-        element: NodeRef<'t>,
-        evidence: &Evidence,
-        enclosing: Option<&Enclosing>,
-    ) -> Box<[GroupTitle]> {
-        let told = match evidence {
-            Evidence::OwnName => false,
-            Evidence::Always => true,
-            _ => evidence.is_row() && enclosing.is_none(),
-        };
-        if told {
-            return Box::default();
-        }
-        group::titles_around(element, &self.cache.surroundings)
-    }
-
-    pub(crate) fn holds_groups(&self, issued: &Record, element: NodeRef<'t>) -> Result<(), Clause> {
-        if issued.groups.is_empty() {
-            return Ok(());
-        }
-        let now = group::titles_around(element, &self.cache.surroundings);
-        if self.lost_title(&issued.groups, &now) { Err(Clause::Group) } else { Ok(()) }
-    }
-
-    pub(crate) fn lost_title(&self, then: &[GroupTitle], now: &[GroupTitle]) -> bool {
-        group::lost_one(then, now, |handle| self.node_at(handle))
-    }
-
-    pub(crate) fn popup_text_of(
-        &self,
-        element: NodeRef<'t>,
-        enclosing: Option<&Enclosing>,
-    ) -> Option<PopupText> {
-        // A live region around rows is a list that changes; a dialog around parts of itself is about one thing.
-        let told = match enclosing {
-            Some(_) => popup::popup_of(element).is_none(),
-            None => self.cache.structure.row_of(element).is_some(),
-        };
-        if told {
-            return None;
-        }
-        let speaker = popup::speaker_of(element)?;
-        // What stands on a page of its tabs is not what the bars beside them are about.
-        let paged = |n: NodeRef<'_>| n.role() == Role::TabPanel;
-        let pages = enclosing.is_none() || element.ancestors().take_while(|n| *n != speaker).any(paged);
-        Some(self.cache.popup_texts.get((speaker.id(), pages), || popup::text_of(speaker, pages)))
-    }
-
-    pub(crate) fn opener_of(&self, element: NodeRef<'t>) -> Option<Opener> {
-        let popup = popup::popup_of(element)?;
-        self.popup_openers.get(popup.id(), || {
-            popup::linked_opener(popup)
-                .map(|n| self.as_opener(n))
-                .or_else(|| self.openers.of(popup.handle()?).cloned())
-        })
-    }
-
     /// What an element stands in, for people.
-    pub(crate) fn within(
-        &self,
-        element: NodeRef<'t>,
-        evidence: &Evidence,
-        enclosing: Option<&Enclosing>,
-    ) -> Option<(&'static str, Box<str>)> {
+    fn within(&self, element: NodeRef<'t>, record: &Record) -> Option<(&'static str, Box<str>)> {
+        let is_row = record.evidence.is_row();
         let row = || self.telling(element.id()).map(|t| ("row", t.into()));
         // A part that its own name tells is said with the heading, which names its record; one of several of a name with
         // what tells its row.
-        if evidence.is_row() && enclosing.is_none() {
+        if is_row && !record.is_part {
             return row();
         }
-        if enclosing.is_some()
+        if record.is_part
             && !self.reader(element).has_own_name()
             && let Some(row) = row()
         {
@@ -414,22 +256,24 @@ impl<'t> Records<'t> {
         if let Some(popup) = popup::popup_of(element).filter(|p| !p.name().is_empty()) {
             return Some((popup.role().name(), short(popup)));
         }
-        let heading = match (evidence, enclosing) {
-            (Evidence::Heading { .. }, _) => self.cache.surroundings.heading_of(element),
-            (_, Some(Enclosing { heading: Some(_) })) => self.reader(element).heading_above(),
-            _ => None,
+        let heading = match record.evidence {
+            Evidence::Heading(_) => self.cache.surroundings.heading_of(element),
+            _ => record.above.and_then(|_| self.reader(element).heading_above()),
         };
         let section = heading.filter(|h| !h.name().is_empty()).map(|h| ("section", short(h)));
-        section.or_else(|| evidence.is_row().then(row).flatten())
+        section.or_else(|| is_row.then(row).flatten())
     }
 
     pub(crate) fn is_lone_group(&self, at: RowAt<'_>) -> bool {
         self.tree.node(at.id).role() == Role::Group && at.container.ids.len() < 2
     }
 
-    /// What the heading at a node reads, if the node is there.
-    fn heading_at(&self, node: Handle) -> Option<Fingerprint> {
-        self.node_at(node).map(|heading| self.cache.surroundings.heading_text(heading))
+    /// Whether a title is still that of its node.
+    pub(crate) fn bears(&self, title: &Title) -> bool {
+        title.node.and_then(|n| self.node_at(n)).is_some_and(|n| {
+            let text = group::title(n).unwrap_or_else(|| self.cache.surroundings.heading_text(n));
+            text == title.text
+        })
     }
 
     pub(crate) fn node_at(&self, handle: Handle) -> Option<NodeRef<'t>> {

@@ -1,15 +1,20 @@
-//! Reads the evidence and the context of an element from its tree.
+//! Reads what an element stands in from its tree: the record that is kept of it, and the context that a record asks for.
 
 use std::sync::Arc;
 
 use crate::identity::compare::Records;
-use crate::identity::element_context::{ElementContext, RowContext};
 use crate::identity::evidence::Evidence;
 use crate::identity::fingerprint::{Fingerprint, TextKind};
+use crate::identity::opener::{Opened, Opener};
+use crate::identity::record::{ElementContext, Record, RowContext, Section};
 use crate::identity::rows::content::{Row, range_of};
 use crate::identity::rows::detect::RowAt;
 use crate::identity::rows::shift::FieldValues;
+use crate::identity::surroundings::group;
 use crate::identity::surroundings::heading::{region_name, region_of};
+use crate::identity::surroundings::popup::{self, PopupText};
+use crate::identity::surroundings::section::SectionText;
+use crate::identity::surroundings::title::Title;
 use crate::{NodeRef, Role};
 
 /// So many fingerprints of a row are kept; the first ones. A row of more texts is a page.
@@ -24,12 +29,80 @@ pub(crate) struct ElementReader<'r, 't> {
 }
 
 impl ElementReader<'_, '_> {
+    /// What is kept of the element.
+    pub(crate) fn record(&self) -> Record {
+        let record = self.place();
+        Record {
+            section: self.section(&record),
+            popup_text: self.popup_text(record.is_part),
+            opener: self.opener(),
+            ..record
+        }
+    }
+
+    /// What tells the element and the titles around it: all that is kept of what opened a popup.
+    fn place(&self) -> Record {
+        let evidence = self.evidence();
+        let asks_above = !self.records.cache.surroundings.in_framework(self.element);
+        let is_part = self.is_part(&evidence) && asks_above;
+        let is_told = asks_above && matches!(evidence, Evidence::Text { .. });
+        // The titles around an element need not tell it where its row does, or where it is the same for all records.
+        let needs_titles = match evidence {
+            Evidence::OwnName => true,
+            Evidence::Always => false,
+            _ => is_part || !evidence.is_row(),
+        };
+        Record {
+            row: self.row.and_then(|at| self.records.tree.node(at.id).handle()),
+            is_part,
+            above: (is_part || is_told).then(|| self.heading_above().map(|h| self.title_of(h))).flatten(),
+            section: None,
+            groups: if needs_titles { self.titles() } else { Box::default() },
+            popup_text: None,
+            opener: None,
+            evidence,
+        }
+    }
+
+    /// What stands around the element, as far as a record asks for it.
+    pub(crate) fn context_for(&self, asked: &Record) -> ElementContext {
+        let section = |then: &Section| {
+            let node = then.node.and_then(|n| self.records.node_at(n));
+            let text = node.map(|node| self.records.cache.surroundings.section_text(node));
+            text.or_else(|| self.section_around().map(|(_, text)| text)).map(|text| text.all)
+        };
+        ElementContext {
+            above: asked.is_part.then(|| self.text_above()).flatten(),
+            titles: if asked.groups.is_empty() { Box::default() } else { self.titles() },
+            section: asked.section.as_ref().and_then(section),
+            popup_text: asked.popup_text.as_ref().and_then(|_| self.popup_text(asked.is_part)),
+            opener: asked.opener.as_ref().and_then(|_| self.opener()),
+            ..self.context()
+        }
+    }
+
+    /// The element as what opened a popup: its context is kept, without what a person changes by typing.
+    pub(crate) fn as_opener(&self) -> Opener {
+        let mut context =
+            ElementContext { above: self.text_above(), titles: self.titles(), ..self.context() };
+        if let Some(at) = &mut context.row {
+            at.values = None;
+        }
+        Opener(Arc::new(Opened {
+            role: self.element.role(),
+            name: self.records.stable_name(self.element),
+            handle: self.element.handle(),
+            record: self.place(),
+            context,
+        }))
+    }
+
     pub(crate) fn content(&self) -> Option<&Row> {
         self.row.map(|at| &**self.records.cache.structure.row(self.records.tree, at))
     }
 
     /// What tells the element from its likes: the strongest evidence that there is.
-    pub(crate) fn evidence(&self) -> Evidence {
+    fn evidence(&self) -> Evidence {
         let records = self.records;
         match self.row {
             Some(at) if !records.is_lone_group(at) => {
@@ -92,21 +165,21 @@ impl ElementReader<'_, '_> {
             return Evidence::Always;
         }
         if let Some(heading) = surroundings.heading_of(self.element) {
-            return Evidence::Heading { node: heading.handle(), text: surroundings.heading_text(heading) };
+            return Evidence::Heading(self.title_of(heading));
         }
         match region_of(self.element) {
             Some(n) if n.role() == Role::Window => {
-                Evidence::Window { node: n.handle(), title: region_fingerprint(n) }
+                Evidence::Window(Title { node: n.handle(), text: region_fingerprint(n) })
             }
             Some(n) => Evidence::Region(region_fingerprint(n)),
             None => Evidence::Address(self.address()),
         }
     }
 
-    /// What stands around the element.
+    /// What stands around the element, as far as evidence asks for it.
     pub(crate) fn context(&self) -> ElementContext {
+        let (tree, surroundings) = (self.records.tree, &self.records.cache.surroundings);
         let region = region_of(self.element);
-        let tree = self.records.tree;
         ElementContext {
             row: self.row.map(|at| RowContext {
                 row: Arc::clone(self.records.cache.structure.row(tree, at)),
@@ -115,21 +188,68 @@ impl ElementReader<'_, '_> {
                 count: at.container.ids.len(),
                 values: Some(Arc::clone(at.container.values(tree))),
             }),
-            heading: self.heading(),
+            heading: surroundings.heading_of(self.element).map(|h| surroundings.heading_text(h)),
             region: region.map(region_fingerprint),
             window: region.filter(|n| n.role() == Role::Window).and_then(NodeRef::handle),
             address: self.address(),
+            above: None,
+            titles: Box::default(),
+            section: None,
+            popup_text: None,
+            opener: None,
         }
     }
 
-    fn heading(&self) -> Option<Fingerprint> {
-        let surroundings = &self.records.cache.surroundings;
-        surroundings.heading_of(self.element).map(|h| surroundings.heading_text(h))
+    fn title_of(&self, heading: NodeRef<'_>) -> Title {
+        Title { node: heading.handle(), text: self.records.cache.surroundings.heading_text(heading) }
     }
 
     /// What the heading above all rows that its row is one of reads.
-    pub(crate) fn heading_above_rows(&self) -> Option<Fingerprint> {
-        self.heading_above().map(|h| self.records.cache.surroundings.heading_text(h))
+    pub(crate) fn text_above(&self) -> Option<Fingerprint> {
+        self.heading_above().map(|h| self.title_of(h).text)
+    }
+
+    fn titles(&self) -> Box<[Title]> {
+        group::titles_around(self.element, &self.records.cache.surroundings)
+    }
+
+    fn section_around(&self) -> Option<(NodeRef<'_>, SectionText)> {
+        self.records.cache.surroundings.section_of(self.element)
+    }
+
+    fn section(&self, record: &Record) -> Option<Section> {
+        let (node, text) = self.section_around().filter(|_| !matches!(record.evidence, Evidence::Always))?;
+        // What a window shows of its title changes with it, which is told of and ends nothing. The bars of a window are for
+        // whatever it shows: a single label beside the title is its status.
+        let labels = if record.is_part { 2 } else { 1 };
+        let asked = node.role() != Role::Window || text.labels >= labels && !text.beside_title.is_empty();
+        asked.then(|| Section { node: node.handle(), text: text.beside_title })
+    }
+
+    fn popup_text(&self, is_part: bool) -> Option<PopupText> {
+        // A live region around rows is a list that changes; a dialog around parts of itself is about one thing.
+        let told = if is_part {
+            popup::popup_of(self.element).is_none()
+        } else {
+            self.records.cache.structure.row_of(self.element).is_some()
+        };
+        if told {
+            return None;
+        }
+        let speaker = popup::speaker_of(self.element)?;
+        // What stands on a page of its tabs is not what the bars beside them are about.
+        let paged = |n: NodeRef<'_>| n.role() == Role::TabPanel;
+        let pages = !is_part || self.element.ancestors().take_while(|n| *n != speaker).any(paged);
+        Some(self.records.cache.popup_texts.get((speaker.id(), pages), || popup::text_of(speaker, pages)))
+    }
+
+    fn opener(&self) -> Option<Opener> {
+        let popup = popup::popup_of(self.element)?;
+        self.records.popup_openers.get(popup.id(), || {
+            popup::linked_opener(popup)
+                .map(|n| self.records.reader(n).as_opener())
+                .or_else(|| self.records.openers.of(popup.handle()?).cloned())
+        })
     }
 
     pub(crate) fn address(&self) -> Fingerprint {

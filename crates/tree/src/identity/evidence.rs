@@ -1,10 +1,10 @@
 //! What tells an element from its likes: the evidence at issue, and the questions that it asks later.
 
-use crate::Handle;
-use crate::identity::element_context::ElementContext;
 use crate::identity::fingerprint::{Fingerprint, count_kept};
+use crate::identity::record::{ElementContext, RowContext};
 use crate::identity::rows::keys::Key;
 use crate::identity::rows::shift::{FieldValues, Shift};
+use crate::identity::surroundings::title::Title;
 use crate::identity::verdict::Clause;
 
 /// The evidence that a record rests on: the strongest that there was at issue.
@@ -23,11 +23,11 @@ pub(crate) enum Evidence {
     /// Its place among the rows.
     Place { index: usize, count: usize, values: FieldValues },
     /// The heading above it.
-    Heading { node: Option<Handle>, text: Fingerprint },
+    Heading(Title),
     /// The named region around it.
     Region(Fingerprint),
     /// The window around it, which may show several documents one after another: its title alone tells another window.
-    Window { node: Option<Handle>, title: Fingerprint },
+    Window(Title),
     /// The address of its document.
     Address(Fingerprint),
     /// It is the same for all records.
@@ -43,102 +43,51 @@ impl Evidence {
         )
     }
 
-    /// Whether it still holds. `heading_at`: what the heading at a node reads now.
-    pub(crate) fn holds(
-        &self,
-        now: &ElementContext,
-        heading_at: impl Fn(Handle) -> Option<Fingerprint>,
-    ) -> Result<(), Clause> {
+    /// The clause that does not hold any more. `bears`: whether a title is still that of its node.
+    pub(crate) fn lost(&self, now: &ElementContext, bears: &dyn Fn(&Title) -> bool) -> Option<Clause> {
+        let row = now.row.as_ref();
+        let texts = |wanted: &[Fingerprint]| row.map_or(0, |at| count_kept(wanted, |p| at.has_text(p)));
         let (holds, clause) = match self {
-            Self::Key(key) => (now.key() == Some(*key), Clause::Key),
+            Self::OwnName | Self::Always => return None,
+            Self::Key(key) => (row.is_some_and(|at| at.row.key == Some(*key)), Clause::Key),
             Self::Text { fingerprints, raw_key } => {
-                let still = count_kept(fingerprints, |p| now.has_text(p));
-                let editor = raw_key.is_some_and(|key| now.is_blank_with(key));
-                (editor || still * 3 > fingerprints.len() * 2, Clause::RowText)
+                let is_editor = |key| row.is_some_and(|at| at.is_blank_with(key));
+                let holds =
+                    raw_key.is_some_and(is_editor) || texts(fingerprints) * 3 > fingerprints.len() * 2;
+                (holds, Clause::RowText)
             }
-            Self::OwnName | Self::Always => return Ok(()),
-            Self::Numbers { headers, .. } if count_kept(headers, |p| now.has_text(p)) < headers.len() => {
-                (false, Clause::RowText)
-            }
+            Self::Numbers { headers, .. } if texts(headers) < headers.len() => (false, Clause::RowText),
             Self::Numbers { fingerprints, .. } => {
-                (count_kept(fingerprints, |p| now.has_number(p)) * 2 > fingerprints.len(), Clause::RowNumbers)
+                let is_there = |at: &RowContext, p| at.row.numbers.has(p, &at.element);
+                let still = row.map_or(0, |at| count_kept(fingerprints, |p| is_there(at, p)));
+                (still * 2 > fingerprints.len(), Clause::RowNumbers)
             }
             Self::Place { index, count, values } => {
                 let holds = match now.shift(values) {
                     Shift::Stayed => true,
                     Shift::Moved => false,
-                    Shift::Unknown => now.place() == Some((*index, *count)),
+                    Shift::Unknown => row.is_some_and(|at| (at.index, at.count) == (*index, *count)),
                 };
                 (holds, Clause::RowPlace)
             }
-            Self::Heading { node, text } => (reads(now.heading, *node, *text, heading_at), Clause::Heading),
+            Self::Heading(title) => (title.holds(now.heading, bears), Clause::Heading),
             Self::Region(name) => (now.region == Some(*name), Clause::Region),
-            Self::Window { node, title } => {
-                let stayed = node.is_some() && now.window == *node;
-                (stayed || now.region == Some(*title), Clause::Region)
+            Self::Window(title) => {
+                let stayed = title.node.is_some() && now.window == title.node;
+                (stayed || now.region == Some(title.text), Clause::Region)
             }
             Self::Address(address) => (now.address == *address, Clause::Address),
         };
-        if holds { Ok(()) } else { Err(clause) }
+        (!holds).then_some(clause)
     }
 }
 
-/// What a row is a part of.
-#[derive(Debug, Clone)]
-pub(crate) struct Enclosing {
-    /// The heading above it.
-    pub(crate) heading: Option<EnclosingHeading>,
-}
-
-/// A heading, as it read.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct EnclosingHeading {
-    pub(crate) node: Option<Handle>,
-    pub(crate) text: Fingerprint,
-}
-
-impl Enclosing {
-    /// Whether it is still below that heading, or the heading still reads the same. `above`: what the heading above all rows
-    /// that its row is one of reads now.
-    pub(crate) fn holds(
-        &self,
-        above: Option<Fingerprint>,
-        heading_at: impl Fn(Handle) -> Option<Fingerprint>,
-    ) -> Result<(), Clause> {
-        if self.heading.is_none_or(|title| title.holds(above, heading_at)) {
-            Ok(())
-        } else {
-            Err(Clause::Heading)
-        }
+impl ElementContext {
+    /// What the values in the rows say of a row that had these.
+    pub(crate) fn shift(&self, issued: &FieldValues) -> Shift {
+        let Some((at, values)) = self.row.as_ref().and_then(|at| Some((at, at.values.as_ref()?))) else {
+            return Shift::Unknown;
+        };
+        values.shift(at.index, at.row.values.telling.iter().map(|&(_, p)| p), issued)
     }
-
-    /// The same, resting on the heading's node of now, where that reads as it did.
-    pub(crate) fn resting_on(&self, now: Option<&Self>) -> Self {
-        let now = now.and_then(|now| now.heading);
-        Self { heading: self.heading.map(|title| title.resting_on(now)) }
-    }
-}
-
-impl EnclosingHeading {
-    pub(crate) fn holds(
-        self,
-        above: Option<Fingerprint>,
-        heading_at: impl Fn(Handle) -> Option<Fingerprint>,
-    ) -> bool {
-        reads(above, self.node, self.text, heading_at)
-    }
-
-    pub(crate) fn resting_on(self, now: Option<Self>) -> Self {
-        now.filter(|now| now.text == self.text).unwrap_or(self)
-    }
-}
-
-/// Whether a heading reads as at issue, or the one at issue does.
-fn reads(
-    now: Option<Fingerprint>,
-    node: Option<Handle>,
-    text: Fingerprint,
-    heading_at: impl Fn(Handle) -> Option<Fingerprint>,
-) -> bool {
-    now == Some(text) || node.and_then(heading_at) == Some(text)
 }

@@ -5,12 +5,9 @@ use std::sync::Arc;
 
 use crate::identity::element_text::ElementText;
 use crate::identity::evidence::Evidence;
-use crate::identity::evidence::{Enclosing, EnclosingHeading};
 use crate::identity::fingerprint::Fingerprint;
-use crate::identity::opener::Opener;
+use crate::identity::record::Record;
 use crate::identity::rows::numbers::without_counts;
-use crate::identity::surroundings::group::{self, GroupTitle};
-use crate::identity::surroundings::popup::PopupText;
 use crate::{Handle, Role, quote};
 
 /// What an element was when it was issued: role, name and record. Cheap to clone, holds nothing of the tree.
@@ -36,30 +33,6 @@ pub(crate) struct Inner {
     pub(crate) record: Record,
     /// What it stands in, for people: `row "Mail 1"`.
     pub(crate) within: Option<(&'static str, Box<str>)>,
-}
-
-/// Which thing among its likes.
-#[derive(Debug, Clone)]
-pub(crate) struct Record {
-    pub(crate) evidence: Evidence,
-    /// The node that was its row.
-    pub(crate) row: Option<Handle>,
-    /// What its row is a part of, where nothing in that is of a record.
-    pub(crate) enclosing: Option<Enclosing>,
-    /// The heading above a row that its words tell: what it became is told, and ends nothing.
-    pub(crate) below: Option<EnclosingHeading>,
-    pub(crate) section: Option<Section>,
-    /// The titles between it and its heading, as far as they tell it.
-    pub(crate) groups: Box<[GroupTitle]>,
-    pub(crate) popup_text: Option<PopupText>,
-    pub(crate) opener: Option<Opener>,
-}
-
-/// A section between the element and its heading.
-#[derive(Debug, Clone)]
-pub(crate) struct Section {
-    pub(crate) node: Option<Handle>,
-    pub(crate) text: Arc<[Fingerprint]>,
 }
 
 impl Meaning {
@@ -113,25 +86,7 @@ impl Meaning {
     #[must_use]
     pub fn resting_on(&self, now: &Self) -> Self {
         let mut inner = (*self.0).clone();
-        let (record, now) = (&mut inner.record, &now.0.record);
-        match (&mut record.evidence, &now.evidence) {
-            (Evidence::Heading { node, text }, Evidence::Heading { node: there, text: same })
-            | (Evidence::Window { node, title: text }, Evidence::Window { node: there, title: same })
-                if text == same =>
-            {
-                *node = *there
-            }
-            _ => {}
-        }
-        record.enclosing = record.enclosing.as_ref().map(|e| e.resting_on(now.enclosing.as_ref()));
-        record.below = record.below.map(|title| title.resting_on(now.below));
-        if let (Some(section), Some(there)) = (&mut record.section, &now.section) {
-            section.node = there.node;
-        }
-        if now.evidence.is_row() {
-            record.row = now.row;
-        }
-        record.groups = group::resting_on(&record.groups, &now.groups);
+        inner.record.rest_on(&now.0.record);
         Self(Arc::new(inner))
     }
 
@@ -139,19 +94,7 @@ impl Meaning {
     /// that locates the element should report these too.
     #[must_use]
     pub fn context_handles(&self) -> Vec<Handle> {
-        let record = &self.0.record;
-        let heading = match record.evidence {
-            Evidence::Heading { node, .. } => node,
-            _ => record
-                .enclosing
-                .as_ref()
-                .map_or(record.below, |enclosing| enclosing.heading)
-                .and_then(|title| title.node),
-        };
-        let section = record.section.as_ref().and_then(|s| s.node);
-        let opener = record.opener.as_ref().and_then(|o| o.0.handle);
-        let groups = record.groups.iter().map(|group| group.node);
-        [record.row, heading, section, opener].into_iter().chain(groups).flatten().collect()
+        self.0.record.nodes().collect()
     }
 }
 

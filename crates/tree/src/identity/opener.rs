@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::identity::element_context::ElementContext;
-use crate::identity::evidence::{Enclosing, Evidence};
 use crate::identity::fingerprint::Fingerprint;
-use crate::identity::surroundings::group::GroupTitle;
+use crate::identity::record::{ElementContext, Record};
 use crate::identity::surroundings::popup::is_popup;
 use crate::{Handle, NodeRef, Role, Tree};
 
@@ -34,16 +32,16 @@ pub(crate) struct Opened {
     /// Its name without counts.
     pub(crate) name: Fingerprint,
     pub(crate) handle: Option<Handle>,
-    pub(crate) evidence: Evidence,
-    pub(crate) enclosing: Option<Enclosing>,
-    /// The titles between it and its heading, as far as they tell it.
-    pub(crate) groups: Box<[GroupTitle]>,
+    pub(crate) record: Record,
     /// What stood around it.
     pub(crate) context: ElementContext,
-    /// What the heading above all rows that its row is one of read.
-    pub(crate) above: Option<Fingerprint>,
-    /// All titles around it.
-    pub(crate) titles: Box<[GroupTitle]>,
+}
+
+impl Opener {
+    /// Whether another one is the same record.
+    pub(crate) fn is_same(&self, now: &Self) -> bool {
+        self.0.role == now.0.role && self.0.record.differences(&now.0.context, &|_| false).next().is_none()
+    }
 }
 
 impl Openers {

@@ -12,44 +12,20 @@
 use crate::identity::fingerprint::{Fingerprint, TextKind};
 use crate::identity::rows::numbers::{is_volatile, without_counts};
 use crate::identity::surroundings::heading::{Surroundings, without_mark};
-use crate::{Handle, NodeRef, Role};
-
-/// A group with a title, as it was when the element was issued.
-#[derive(Debug, Clone)]
-pub(crate) struct GroupTitle {
-    pub(crate) node: Option<Handle>,
-    pub(crate) title: Fingerprint,
-}
+use crate::identity::surroundings::title::Title;
+use crate::{NodeRef, Role};
 
 /// The titles that an element stands in below its heading, or without one below its window or document. The nearest first.
-pub(crate) fn titles_around(element: NodeRef<'_>, surroundings: &Surroundings) -> Box<[GroupTitle]> {
+pub(crate) fn titles_around(element: NodeRef<'_>, surroundings: &Surroundings) -> Box<[Title]> {
     surroundings
         .below_heading(element)
         .take_while(|n| n.role() != Role::Window)
-        .filter_map(|n| title(n).map(|title| GroupTitle { node: n.handle(), title }))
+        .filter_map(|n| title(n).map(|text| Title { node: n.handle(), text }))
         .collect()
 }
 
-/// Whether one of the titles at issue is neither around the element now nor still that of its group.
-pub(crate) fn lost_one<'t>(
-    then: &[GroupTitle],
-    now: &[GroupTitle],
-    node_at: impl Fn(Handle) -> Option<NodeRef<'t>>,
-) -> bool {
-    let lives = |group: &GroupTitle| {
-        group.node.and_then(&node_at).and_then(title).is_some_and(|title| title == group.title)
-    };
-    !then.iter().all(|group| now.iter().any(|n| n.title == group.title) || lives(group))
-}
-
-/// The same titles, resting on the groups that bear them now.
-pub(crate) fn resting_on(then: &[GroupTitle], now: &[GroupTitle]) -> Box<[GroupTitle]> {
-    let borne = |group: &GroupTitle| now.iter().find(|n| n.title == group.title).unwrap_or(group).clone();
-    then.iter().map(borne).collect()
-}
-
 /// The title of a group, as far as it stays the same while the group is about the same thing.
-fn title(group: NodeRef<'_>) -> Option<Fingerprint> {
+pub(crate) fn title(group: NodeRef<'_>) -> Option<Fingerprint> {
     use Role::{Article, Form, Group, RadioGroup, Region};
     if !matches!(group.role(), Article | Form | Group | RadioGroup | Region) || is_volatile(group.name()) {
         return None;

@@ -1,5 +1,7 @@
 //! Properties of the rule, and the work that it takes.
 
+mod parts;
+
 use std::fmt::Write as _;
 
 use proptest::prelude::*;

@@ -1,0 +1,87 @@
+//! Rows that are parts of one thing: bars of buttons, rows of labelled fields, lines without a word.
+//!
+//! Names of controls, labels of fields, numbers and places tell such rows from each other, and are the same for every
+//! record that an app shows in them: `Edit, Delete` and `Print, Mail` below `Invoice 1041`, and then below `Invoice 1042`.
+//! Only what a row says itself (a text, a link, a key) is of a record. So where it says nothing, all is asked that is asked
+//! of an element in no row: the heading above, the section, the titles around it, what its dialog says.
+//!
+//! A list whose rows say what they are keeps them, whatever the heading above it says; whoever acts in one is told when that
+//! heading has become another. What stands before a `main` that it is not in, the tools of the whole app, is not below
+//! the heading in there.
+
+use crate::identity::element_reader::ElementReader;
+use crate::identity::evidence::Evidence;
+use crate::identity::rows::content::Row;
+use crate::identity::rows::detect::RowAt;
+use crate::identity::rows::keys;
+use crate::identity::surroundings::heading::is_of_a_region_behind;
+use crate::identity::surroundings::popup::{popup_of, speaker_of};
+use crate::{NodeRef, Role, States};
+
+impl<'t> ElementReader<'_, 't> {
+    /// The heading above all the rows: that of another row is not, nor what a person writes, nor in a dialog what is
+    /// behind it or on a page of its tabs.
+    pub(crate) fn heading_above(&self) -> Option<NodeRef<'t>> {
+        let at = self.row?;
+        let (structure, surroundings) = (&self.records.cache.structure, &self.records.cache.surroundings);
+        // A menu has no heading: it is asked for the one that it opened below.
+        let dialog = popup_of(self.element).and_then(|_| speaker_of(self.element));
+        let is_inside = |n: NodeRef<'_>, heading: NodeRef<'_>| {
+            n.is(States::EDIT_HOST)
+                || n.role() == Role::TabPanel && popup_of(n).is_some()
+                || structure.is_title_of_row(n, heading)
+        };
+        let is_above = |h: NodeRef<'_>| {
+            dialog.is_none_or(|dialog| dialog.contains(h.id()))
+                && !h.ancestors().any(|n| n.is(States::EDIT_HOST))
+                && self.is_below(h, at)
+        };
+        surroundings.titles_around(self.element, is_inside).find(|h| is_above(*h))
+    }
+
+    /// Whether nothing in its row is of a record.
+    pub(crate) fn is_part(&self, evidence: &Evidence) -> bool {
+        let Some((at, row)) = self.row.zip(self.content()) else { return false };
+        match evidence {
+            Evidence::Key((attr, _)) => {
+                let node = self.records.tree.node(at.id);
+                !self.says_something(row) && keys::may_name_a_part(*attr, node.attr(*attr).unwrap_or(""))
+            }
+            Evidence::Text { .. } => !self.says_something(row),
+            Evidence::OwnName | Evidence::Numbers { .. } | Evidence::Place { .. } => true,
+            Evidence::Heading { .. }
+            | Evidence::Region(_)
+            | Evidence::Window { .. }
+            | Evidence::Address(_)
+            | Evidence::Always => false,
+        }
+    }
+
+    /// Whether a row has words of its own. Those of a form, a label with its field, are the form's.
+    fn says_something(&self, row: &Row) -> bool {
+        !row.is_of_form && row.text.telling_outside(self.element).next().is_some()
+    }
+
+    /// Whether it is below a heading, and not only before a part of the page that has one. A bar may stand above the
+    /// title of what it is for, but not above that of a named region behind it; a row with nothing but the element is
+    /// one of a list, and what follows is what it shows.
+    fn is_below(&self, heading: NodeRef<'_>, at: RowAt<'_>) -> bool {
+        let around = |n: &NodeRef<'_>| !n.contains(self.element.id());
+        heading.id() < self.element.id()
+            || !self.is_alone_in(at)
+                && !is_of_a_region_behind(heading, self.element)
+                && !heading.ancestors().take_while(around).any(|n| n.role() == Role::Main)
+    }
+
+    fn is_alone_in(&self, at: RowAt<'_>) -> bool {
+        let row = self.records.tree.node(at.id);
+        let controls = self.records.cache.structure.controls_in(row).len();
+        controls - usize::from(row.is(States::ACTIONABLE)) <= 1
+    }
+
+    /// Whether no other row has an element of its role and name.
+    pub(crate) fn has_own_name(&self) -> bool {
+        let own = |at: RowAt<'_>| at.container.is_own_name(at.index, self.element);
+        !self.element.name().is_empty() && self.row.is_some_and(own)
+    }
+}

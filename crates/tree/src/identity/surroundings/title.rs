@@ -1,0 +1,23 @@
+//! Titles around an element: a heading, or the name of a group or window.
+
+use crate::Handle;
+use crate::identity::fingerprint::Fingerprint;
+
+/// A title, as it read, and the node that bore it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Title {
+    pub(crate) node: Option<Handle>,
+    pub(crate) text: Fingerprint,
+}
+
+impl Title {
+    /// Whether this is what is read `now`, or its node still `bears` it.
+    pub(crate) fn holds(&self, now: Option<Fingerprint>, bears: &dyn Fn(&Self) -> bool) -> bool {
+        now == Some(self.text) || bears(self)
+    }
+
+    /// The same title, on the node that bears it now.
+    pub(crate) fn resting_on<'a>(self, now: impl IntoIterator<Item = &'a Self>) -> Self {
+        now.into_iter().find(|now| now.text == self.text).copied().unwrap_or(self)
+    }
+}
