@@ -3,7 +3,7 @@
 use super::align::Aligned;
 use super::{Change, Diff, DiffCues};
 use crate::model::escape::{bare_url, quote};
-use crate::outline::{Style, View, describe, is_row, or_first_words, state_words, takes_ref};
+use crate::outline::{Style, View, describe, or_first_words, state_words, takes_ref};
 use crate::{NodeId, NodeRef, Role, States, Tree};
 use hashbrown::HashMap;
 use std::fmt::Write as _;
@@ -332,7 +332,7 @@ impl Writer {
 
 /// Appends which row a node stands in, unless its own label says so.
 fn describe_row(text: &mut String, node: NodeRef<'_>, label: &str) {
-    let row = node.ancestors().find(|a| is_row(a.role()));
+    let row = node.ancestors().find(|a| a.role().is_row());
     let words = row.map_or("", |r| or_first_words(r, r.name()));
     if !words.is_empty() && words != label {
         write!(text, " in {}", quote(words)).expect("writing to a String cannot fail");

@@ -56,7 +56,7 @@ impl<'t> Page<'t> {
             blocks[at] |= is_block_itself(node);
             if blocks[at]
                 && let Some(parent) = node.parent()
-                && (!is_control(node) || is_field(node.role()))
+                && (!is_control(node) || node.role().holds_a_value())
             {
                 blocks[parent.id().index()] = true;
             }
@@ -88,7 +88,7 @@ impl<'t> Page<'t> {
     }
 
     pub(super) fn is_block(&self, node: NodeRef<'_>) -> bool {
-        self.blocks[node.id().index()] && (!is_control(node) || is_field(node.role()))
+        self.blocks[node.id().index()] && (!is_control(node) || node.role().holds_a_value())
     }
 
     /// The number of a link's address; `None` where a link goes nowhere that could be named.
@@ -172,18 +172,7 @@ impl<'t> Page<'t> {
 
     /// The name of a group, unless something in it says it.
     fn title(&mut self, node: NodeRef<'t>) {
-        let named = matches!(
-            node.role(),
-            Role::Group
-                | Role::RadioGroup
-                | Role::Dialog
-                | Role::AlertDialog
-                | Role::Figure
-                | Role::Table
-                | Role::Grid
-                | Role::TreeGrid
-        );
-        if !named || node.name().is_empty() {
+        if !node.role().is_titled() || node.name().is_empty() {
             return;
         }
         let name = node.name();
@@ -393,43 +382,15 @@ fn has_items(node: NodeRef<'_>) -> bool {
     node.children().any(|c| matches!(c.role(), Role::ListItem | Role::TreeItem | Role::MenuItem))
 }
 
-/// Fields stand on lines of their own.
-fn is_field(role: Role) -> bool {
-    matches!(
-        role,
-        Role::TextBox | Role::SearchBox | Role::SpinButton | Role::Combobox | Role::ListBox | Role::Slider
-    )
-}
-
 fn is_block_itself(node: NodeRef<'_>) -> bool {
     match node.role() {
-        Role::Text
-        | Role::Strong
-        | Role::Emphasis
-        | Role::Mark
-        | Role::Subscript
-        | Role::Superscript
-        | Role::Time
-        | Role::Insertion
-        | Role::Deletion
-        | Role::Suggestion
-        | Role::Label
-        | Role::Link
-        | Role::Image
-        | Role::ScrollBar
-        | Role::Tooltip
-        | Role::Math
-        | Role::ProgressBar
-        | Role::Meter
-        | Role::Timer
-        | Role::Video
-        | Role::Audio
-        | Role::Canvas => false,
+        role if role.is_inline() || role.is_markup() => false,
         Role::Code => is_preformatted(node),
         Role::Generic | Role::Clickable | Role::Term | Role::Status | Role::Note => {
             is_preformatted(node) || !INLINE.contains(&node.tag())
         }
-        role if role.is_control() => is_field(role) || matches!(role, Role::TreeItem),
+        // Fields stand on lines of their own.
+        role if role.is_control() => role.holds_a_value() || matches!(role, Role::TreeItem),
         _ => true,
     }
 }

@@ -126,10 +126,6 @@ fn span(cell: NodeRef<'_>, attr: Attr, most: usize) -> usize {
     cell.attr(attr).and_then(|s| s.trim().parse().ok()).unwrap_or(1).clamp(1, most.max(1))
 }
 
-fn is_cell(node: NodeRef<'_>) -> bool {
-    matches!(node.role(), Role::Cell | Role::GridCell | Role::ColumnHeader | Role::RowHeader)
-}
-
 /// The rows of a table, through row groups and wrappers, but not those of tables in it.
 fn rows_of<'t>(node: NodeRef<'t>, rows: &mut Vec<NodeRef<'t>>, depth: usize) {
     for child in node.children() {
@@ -144,10 +140,10 @@ fn rows_of<'t>(node: NodeRef<'t>, rows: &mut Vec<NodeRef<'t>>, depth: usize) {
 fn cells_of(row: NodeRef<'_>) -> Vec<NodeRef<'_>> {
     let mut cells = Vec::new();
     for child in row.children() {
-        if is_cell(child) {
+        if child.role().is_cell() {
             cells.push(child);
         } else if child.role() == Role::Generic {
-            cells.extend(child.children().filter(|c| is_cell(*c)));
+            cells.extend(child.children().filter(|c| c.role().is_cell()));
         }
     }
     cells
@@ -163,20 +159,6 @@ fn is_layout(table: NodeRef<'_>, rows: &[NodeRef<'_>]) -> bool {
     if headed || !table.name().is_empty() || table.role() != Role::Table {
         return false;
     }
-    let structured = |cell: &NodeRef<'_>| {
-        cell.subtree().skip(1).any(|n| {
-            matches!(
-                n.role(),
-                Role::Table
-                    | Role::Heading
-                    | Role::List
-                    | Role::Form
-                    | Role::Navigation
-                    | Role::Main
-                    | Role::Article
-                    | Role::Blockquote
-            )
-        })
-    };
+    let structured = |cell: &NodeRef<'_>| cell.subtree().skip(1).any(|n| n.role().is_structure());
     rows.len() == 1 || cells.len() == rows.len() || cells.iter().any(structured)
 }

@@ -77,40 +77,65 @@ roles! {
     Legend = "legend",
 }
 
-impl Role {
-    /// Takes the fields that a person fills in or sets: their content never tells records apart.
-    #[must_use]
-    pub const fn is_input(self) -> bool {
-        matches!(
-            self,
-            Self::TextBox
-                | Self::SearchBox
-                | Self::SpinButton
-                | Self::Combobox
-                | Self::ListBox
-                | Self::Slider
-                | Self::Checkbox
-                | Self::Radio
-                | Self::Switch
-                | Self::Option
-        )
-    }
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $vis:vis $name:ident { $($role:ident)* })*) => {
+        impl Role {
+            $($(#[$doc])* #[must_use] $vis const fn $name(self) -> bool { matches!(self, $(Self::$role)|*) })*
+        }
+    };
+}
+
+kinds! {
+    /// Fields that a person fills in or sets: their content never tells records apart.
+    pub is_input { TextBox SearchBox SpinButton Combobox ListBox Slider Checkbox Radio Switch Option }
 
     /// Roles whose elements a person presses, sets or types into.
-    #[must_use]
-    pub const fn is_control(self) -> bool {
-        self.is_input()
-            || matches!(
-                self,
-                Self::Button
-                    | Self::Link
-                    | Self::MenuItem
-                    | Self::MenuItemCheckbox
-                    | Self::MenuItemRadio
-                    | Self::Tab
-                    | Self::TreeItem
-                    | Self::Clickable
-            )
+    pub is_control {
+        TextBox SearchBox SpinButton Combobox ListBox Slider Checkbox Radio Switch Option
+        Button Link MenuItem MenuItemCheckbox MenuItemRadio Tab TreeItem Clickable
+    }
+
+    /// Fields that hold what a person writes, chooses from many, or moves. What stands beside a box to check is as often
+    /// what it is about as its label.
+    pub(crate) holds_a_value { TextBox SearchBox SpinButton Combobox ListBox Slider }
+
+    /// Roles that are one of a row of likes.
+    pub(crate) is_row { Row ListItem Article Option TreeItem }
+
+    /// Roles of a table's cells.
+    pub(crate) is_cell { Cell GridCell ColumnHeader RowHeader }
+
+    /// Markup within a sentence.
+    pub(crate) is_markup { Strong Emphasis Mark Subscript Superscript Time Insertion Deletion Suggestion }
+
+    /// Roles whose children are presentational (ARIA 1.2, 5.2.8): the name says all.
+    pub(crate) is_told_by_name {
+        Button Link Checkbox Image MenuItemCheckbox MenuItemRadio Meter ProgressBar Radio Slider Switch Tab
+    }
+
+    /// Containers whose name says where something stands.
+    pub(crate) is_area {
+        Region Form Group RadioGroup Dialog AlertDialog Navigation Article Complementary TabPanel Table Grid List Toolbar
+        Menu Search Figure
+    }
+
+    /// Containers that are worth a line only for what they are called or for several things in them.
+    pub(crate) is_wrapper {
+        ListItem Cell GridCell Group Region Figure Article Definition Term Blockquote Caption Note
+    }
+
+    /// Containers that say nothing when nothing is in them.
+    pub(crate) is_hollow { Paragraph Group Region ListItem Figure Generic Note }
+
+    /// Containers whose name is a title above what is in them, where that does not say it.
+    pub(crate) is_titled { Group RadioGroup Dialog AlertDialog Figure Table Grid TreeGrid }
+
+    /// What no cell of a table of data holds.
+    pub(crate) is_structure { Table Heading List Form Navigation Main Article Blockquote }
+
+    /// What flows with the text around it, besides markup.
+    pub(crate) is_inline {
+        Text Label Link Image ScrollBar Tooltip Math ProgressBar Meter Timer Video Audio Canvas
     }
 }
 

@@ -26,6 +26,5 @@ pub(crate) use line::{Style, describe, or_first_words, state_words};
 pub(crate) use plan::takes_ref;
 pub use plan::{Outline, Plan};
 pub(crate) use sketch::{Shown, Sketch};
-pub(crate) use tell::is_row;
 pub(crate) use view::folded;
 pub use view::{Cues, DEFAULT_MAX_BYTES, View};

@@ -61,7 +61,7 @@ pub(super) fn suffixes(
 }
 
 fn in_one_row(heading: NodeRef<'_>, node: NodeRef<'_>) -> bool {
-    node.ancestors().find(|a| is_row(a.role())).is_some_and(|row| row.contains(heading.id()))
+    node.ancestors().find(|a| a.role().is_row()).is_some_and(|row| row.contains(heading.id()))
 }
 
 fn told(sketch: &Sketch<'_>, node: NodeRef<'_>, above: [&str; 2], cues: &Cues<'_>) -> String {
@@ -72,7 +72,9 @@ fn told(sketch: &Sketch<'_>, node: NodeRef<'_>, above: [&str; 2], cues: &Cues<'_
         }
         out.push_str(" in ");
         quote_into(&mut out, &row, MAX_CHARS);
-    } else if let Some(area) = node.ancestors().find(|a| names_an_area(*a)).filter(|a| !sketch.shows(*a)) {
+    } else if let Some(area) =
+        node.ancestors().find(|a| !a.name().is_empty() && a.role().is_area()).filter(|a| !sketch.shows(*a))
+    {
         // An area that is a line itself tells by standing above.
         out.push_str(" in ");
         out.push_str(area.role().name());
@@ -82,38 +84,9 @@ fn told(sketch: &Sketch<'_>, node: NodeRef<'_>, above: [&str; 2], cues: &Cues<'_
     out
 }
 
-fn names_an_area(node: NodeRef<'_>) -> bool {
-    !node.name().is_empty()
-        && matches!(
-            node.role(),
-            Role::Region
-                | Role::Form
-                | Role::Group
-                | Role::RadioGroup
-                | Role::Dialog
-                | Role::AlertDialog
-                | Role::Navigation
-                | Role::Article
-                | Role::Complementary
-                | Role::TabPanel
-                | Role::Table
-                | Role::Grid
-                | Role::List
-                | Role::Toolbar
-                | Role::Menu
-                | Role::Search
-                | Role::Figure
-        )
-}
-
-/// Roles that are one of a row of likes.
-pub(crate) fn is_row(role: Role) -> bool {
-    matches!(role, Role::ListItem | Role::Row | Role::Article | Role::TreeItem | Role::Option)
-}
-
 /// In the full view rows without a role are told apart by the texts around.
 fn row_is_hidden(sketch: &Sketch<'_>, node: NodeRef<'_>, interactive: bool) -> bool {
-    match node.ancestors().find(|a| is_row(a.role())) {
+    match node.ancestors().find(|a| a.role().is_row()) {
         Some(row) => !sketch.shows(row) || sketch.label(row).is_empty() && interactive,
         None => interactive,
     }

@@ -234,7 +234,7 @@ fn read_row(row: NodeRef<'_>) -> Row {
         if is_field(n) && !n.value().is_empty() && !n.is(States::PROTECTED) {
             found.values.all.push((Fingerprint::of(TextKind::Value, n.value()), id));
         }
-        if takes_text(n) && !n.name().is_empty() {
+        if (n.role().holds_a_value() || n.is(States::EDIT_HOST)) && !n.name().is_empty() {
             fields.insert(label(n.name()));
         }
         let button =
@@ -253,13 +253,6 @@ fn read_row(row: NodeRef<'_>) -> Row {
         found.labels = found.text.all.iter().map(|&(_, id)| id).filter(|&id| is_label(id)).collect();
     }
     found
-}
-
-/// Fields that are filled in. What stands beside a box to check is as often what it is about.
-fn takes_text(n: NodeRef<'_>) -> bool {
-    use Role::{Combobox, ListBox, SearchBox, Slider, SpinButton, TextBox};
-    matches!(n.role(), Combobox | ListBox | SearchBox | Slider | SpinButton | TextBox)
-        || n.is(States::EDIT_HOST)
 }
 
 /// The name of a field, as its label spells it.

@@ -97,25 +97,8 @@ pub(crate) fn may_name_a_part(attr: Attr, value: &str) -> bool {
 
 /// An id that a library made up: it means nothing after the next render.
 pub(crate) fn is_machine_made(id: &str) -> bool {
-    const PREFIXES: [&str; 17] = [
-        "radix",
-        "headlessui",
-        "mui",
-        "react-aria",
-        "ember",
-        "ext-gen",
-        "rc-",
-        "rc_",
-        "reach",
-        "ui-id",
-        "el-id",
-        "downshift",
-        "tippy",
-        "popper",
-        "svelte",
-        "cmdk",
-        "base-ui",
-    ];
+    const PREFIXES: &str = "radix headlessui mui react-aria ember ext-gen rc- rc_ reach ui-id el-id downshift tippy popper \
+                            svelte cmdk base-ui";
     let lower = id.to_ascii_lowercase();
     let hexish = |run: &str| {
         run.len() >= 6
@@ -123,7 +106,7 @@ pub(crate) fn is_machine_made(id: &str) -> bool {
             && run.bytes().any(|b| b.is_ascii_alphabetic())
     };
     id.contains(':')
-        || PREFIXES.iter().any(|p| lower.starts_with(p))
+        || PREFIXES.split(' ').any(|p| lower.starts_with(p))
         || id.split(|c: char| !c.is_ascii_digit()).any(|run| run.len() >= 5)
         || lower.split(|c: char| !c.is_ascii_hexdigit()).any(hexish)
 }

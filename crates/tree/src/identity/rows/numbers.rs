@@ -120,30 +120,11 @@ fn is_short_span(word: &str) -> bool {
 }
 
 fn is_day_or_month(word: &str) -> bool {
-    const NAMES: [&str; 19] = [
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
+    const NAMES: &str = "monday tuesday wednesday thursday friday saturday sunday january february march april may june \
+                         july august september october november december";
     let word = word.trim_end_matches('.');
     matches!(word, "now" | "today" | "yesterday" | "tomorrow" | "tues" | "thur" | "thurs" | "sept")
-        || NAMES.iter().any(|n| word == *n || word.len() == 3 && n.starts_with(word))
+        || NAMES.split(' ').any(|n| word == n || word.len() == 3 && n.starts_with(word))
 }
 
 /// `9:05`, `10:30:15`, `7:15pm`, with a zone or fraction at the end.

@@ -69,7 +69,7 @@ pub(crate) fn is_plain(node: NodeRef<'_>) -> bool {
 
 /// Roles whose elements are rows.
 pub(crate) fn is_row_role(role: Role) -> bool {
-    matches!(role, Role::Row | Role::ListItem | Role::Article | Role::Option | Role::TreeItem | Role::Group)
+    role.is_row() || role == Role::Group
 }
 
 /// Fields and what a person edits: their content is the person's.

@@ -46,22 +46,9 @@ fn crosses_block(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
 
 /// HTML's flow containers that have no role; on other platforms the mark on the leaf decides.
 fn is_block(node: NodeRef<'_>) -> bool {
-    matches!(
-        node.tag(),
-        "div"
-            | "p"
-            | "li"
-            | "dt"
-            | "dd"
-            | "section"
-            | "header"
-            | "footer"
-            | "tr"
-            | "td"
-            | "th"
-            | "pre"
-            | "address"
-    )
+    const TAGS: [&str; 13] =
+        ["div", "p", "li", "dt", "dd", "section", "header", "footer", "tr", "td", "th", "pre", "address"];
+    TAGS.contains(&node.tag())
 }
 
 #[cfg(test)]

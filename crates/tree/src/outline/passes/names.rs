@@ -11,7 +11,7 @@ use crate::{NodeRef, Role, States};
 pub(super) fn apply(sketch: &mut Sketch<'_>) {
     let nodes: Vec<_> = sketch.nodes().filter(|n| sketch.shows(*n) && !n.name().is_empty()).collect();
     for node in nodes.iter().copied().filter(|n| !n.is_text()) {
-        if is_container(node) && holds_more(node) {
+        if is_container(node.role()) && holds_more(node) {
             if node.is(States::NAME_FROM_CONTENT) && repeats_below(node) {
                 sketch.set_label(node, String::new());
             }
@@ -38,18 +38,8 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
 }
 
 /// Roles that hold other things, though ARIA names them by their content.
-fn is_container(node: NodeRef<'_>) -> bool {
-    matches!(
-        node.role(),
-        Role::Row
-            | Role::Cell
-            | Role::GridCell
-            | Role::ColumnHeader
-            | Role::RowHeader
-            | Role::TreeItem
-            | Role::ListItem
-            | Role::Article
-    )
+fn is_container(role: Role) -> bool {
+    role.is_cell() || role.is_row() && role != Role::Option
 }
 
 fn holds_more(node: NodeRef<'_>) -> bool {
@@ -70,24 +60,9 @@ fn repeats_below(node: NodeRef<'_>) -> bool {
 }
 
 /// Whether the name says everything below that is not a thing of its own: it comes from there, or ARIA makes the
-/// children presentational (ARIA 1.2, 5.2.8).
+/// children presentational.
 fn says_all(node: NodeRef<'_>) -> bool {
-    node.is(States::NAME_FROM_CONTENT)
-        || matches!(
-            node.role(),
-            Role::Button
-                | Role::Link
-                | Role::Checkbox
-                | Role::Image
-                | Role::MenuItemCheckbox
-                | Role::MenuItemRadio
-                | Role::Meter
-                | Role::ProgressBar
-                | Role::Radio
-                | Role::Slider
-                | Role::Switch
-                | Role::Tab
-        )
+    node.is(States::NAME_FROM_CONTENT) || node.role().is_told_by_name()
 }
 
 /// Texts go that are said; elements without an action fold, so that what can be acted on below stays.

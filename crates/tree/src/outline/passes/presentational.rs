@@ -12,17 +12,8 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
             // An image without a name tells nothing, unless something is drawn in it that does.
             Role::Image if node.name().is_empty() && is_bare(node) => sketch.drop(node),
             Role::Image if node.name().is_empty() => sketch.fold(node),
-            Role::Strong
-            | Role::Emphasis
-            | Role::Code
-            | Role::Mark
-            | Role::Subscript
-            | Role::Superscript
-            | Role::Time
-            | Role::Insertion
-            | Role::Deletion
-            | Role::Suggestion
-            | Role::RowGroup => sketch.fold(node),
+            Role::Code | Role::RowGroup => sketch.fold(node),
+            role if role.is_markup() => sketch.fold(node),
             _ => {}
         }
     }

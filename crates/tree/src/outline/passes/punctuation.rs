@@ -16,26 +16,7 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
 }
 
 fn separates(c: char) -> bool {
-    matches!(
-        c,
-        ' ' | '.'
-            | ','
-            | ';'
-            | ':'
-            | '/'
-            | '|'
-            | '-'
-            | '–'
-            | '—'
-            | '·'
-            | '•'
-            | '('
-            | ')'
-            | '['
-            | ']'
-            | '›'
-            | '»'
-    )
+    " .,;:/|-–—·•()[]›»".contains(c)
 }
 
 #[cfg(test)]

@@ -10,36 +10,14 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
             let plain =
                 sketch.label(node).is_empty() && !node.is(States::ACTIONABLE) && !node.is(States::SELECTED);
             let wraps = match node.role() {
-                Role::ListItem
-                | Role::Cell
-                | Role::GridCell
-                | Role::Group
-                | Role::Region
-                | Role::Figure
-                | Role::Article
-                | Role::Definition
-                | Role::Term
-                | Role::Blockquote
-                | Role::Caption
-                | Role::Note => line.children == 1,
                 Role::Paragraph => line.children > 0,
-                _ => false,
+                role => role.is_wrapper() && line.children == 1,
             };
             if plain && wraps {
                 sketch.fold(node);
             }
             // Nothing to read and nothing inside.
-            let hollow = matches!(
-                node.role(),
-                Role::Paragraph
-                    | Role::Group
-                    | Role::Region
-                    | Role::ListItem
-                    | Role::Figure
-                    | Role::Generic
-                    | Role::Note
-            );
-            if plain && hollow && line.children == 0 {
+            if plain && node.role().is_hollow() && line.children == 0 {
                 sketch.drop(node);
             }
         }
