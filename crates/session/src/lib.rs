@@ -44,7 +44,6 @@ mod align;
 mod client;
 mod counted;
 mod numbers;
-mod pairs;
 mod renewal;
 mod retained;
 mod session;

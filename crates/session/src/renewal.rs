@@ -1,13 +1,12 @@
 //! Complete diffs renew: a client that was shown everything that changed need not read the tree again.
 
 use crate::client::ClientId;
-use crate::pairs::pairs;
 use crate::session::Session;
 use crate::standing::ContextPolicy;
 use crate::table::Entry;
 use std::sync::Arc;
 use stickpin_refs::{Generation, Ref};
-use stickpin_tree::{NodeId, Records, Tree};
+use stickpin_tree::{NodeId, Records, Tree, pairs};
 
 /// A tree that a diff is computed from.
 #[derive(Debug, Clone)]

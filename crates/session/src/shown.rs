@@ -225,11 +225,6 @@ impl Showings {
             base.into_iter().chain([&shown.later])
         })
     }
-
-    /// Bytes of the facts that are held; trees aside.
-    pub(crate) fn heap_bytes(&self) -> usize {
-        ContextMap::heap_bytes(self.maps())
-    }
 }
 
 impl Shown {
@@ -331,12 +326,5 @@ impl Session {
             }
             None => Vec::new(),
         }
-    }
-
-    /// Bytes that are held of what clients were shown, trees aside.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn shown_bytes(&self) -> usize {
-        self.showings.heap_bytes()
     }
 }

@@ -1,6 +1,7 @@
 //! Which lines of two outlines are the same one.
 
 use super::DiffCues;
+use crate::model::pairing::pair_equal;
 use crate::outline::{Shown, Sketch, View, distilled};
 use crate::{NodeId, NodeRef, Role, States, Tree};
 use hashbrown::{HashMap, HashSet};
@@ -40,6 +41,10 @@ impl<'t> Side<'t> {
 
     pub(super) fn label(&self, at: usize) -> &str {
         self.sketch.label(self.lines[at].node)
+    }
+
+    fn said(&self, at: usize) -> Option<(Role, &str)> {
+        Some((self.lines[at].node.role(), self.label(at)))
     }
 
     fn says_below(&self, at: usize, text: &str) -> bool {
@@ -132,45 +137,27 @@ impl<'t> Aligned<'t> {
     }
 
     fn pair_children(&mut self, olds: &[usize], news: &[usize], cues: &DiffCues<'_>) {
-        let anonymous_old = |side: &Self, o: usize| {
-            side.to_new[o].is_none()
-                && !side.is_folded.contains(&o)
-                && !(cues.issued)(side.old.lines[o].node.id())
+        let is_anonymous = |o: &usize| {
+            self.to_new[*o].is_none()
+                && !self.is_folded.contains(o)
+                && !(cues.issued)(self.old.lines[*o].node.id())
         };
+        let is_left = |n: &usize| self.to_old[*n].is_none() && !self.was_folded.contains(n);
+        let mut left: Vec<usize> = olds.iter().copied().filter(is_anonymous).collect();
+        let mut right: Vec<usize> = news.iter().copied().filter(is_left).collect();
+        let mut found = Vec::new();
         // Same words first.
-        let mut said: HashMap<(Role, String), VecDeque<usize>> = HashMap::new();
-        for &o in olds.iter().filter(|&&o| anonymous_old(self, o)) {
-            said.entry((self.old.lines[o].node.role(), self.old.label(o).to_owned()))
-                .or_default()
-                .push_back(o);
-        }
-        let mut left = Vec::new();
-        for &n in news {
-            if self.to_old[n].is_some() || self.was_folded.contains(&n) {
-                continue;
-            }
-            let key = (self.new.lines[n].node.role(), self.new.label(n).to_owned());
-            match said.get_mut(&key).and_then(VecDeque::pop_front) {
-                Some(o) => self.pair(o, n),
-                None => left.push(n),
-            }
-        }
+        let keys = (|o| self.old.said(o), |n| self.new.said(n));
+        pair_equal(&mut left, &mut right, keys, |o, n| found.push((o, n)));
         // Then a text that reads otherwise, in order: "2 items" became "3 items". Elements only where the device
         // gives no handles: else another handle is another element.
-        let mut by_role: HashMap<Role, VecDeque<usize>> = HashMap::new();
-        for &o in
-            olds.iter().filter(|&&o| anonymous_old(self, o) && self.old.lines[o].node.handle().is_none())
-        {
-            by_role.entry(self.old.lines[o].node.role()).or_default().push_back(o);
-        }
-        for n in left {
-            let node = self.new.lines[n].node;
-            if node.handle().is_none()
-                && let Some(o) = by_role.get_mut(&node.role()).and_then(VecDeque::pop_front)
-            {
-                self.pair(o, n);
-            }
-        }
+        let loose = |side: &Side<'t>, at: usize| {
+            let node = side.lines[at].node;
+            node.handle().is_none().then(|| node.role())
+        };
+        let keys = (|o| loose(&self.old, o), |n| loose(&self.new, n));
+        pair_equal(&mut left, &mut right, keys, |o, n| found.push((o, n)));
+        found.into_iter().for_each(|(o, n)| self.pair(o, n));
     }
 
     /// Whether a text line says what its container said in its own line before (or says now).

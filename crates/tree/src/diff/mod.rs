@@ -8,12 +8,14 @@
 //! Specification: `refs.md` 8, `commands.md` "Acting".
 
 mod align;
+mod pairs;
 mod plan;
 #[cfg(test)]
 mod tests;
 
 use crate::outline::View;
 use crate::{NodeId, Tree};
+pub use pairs::pairs;
 use plan::Line;
 
 /// What a diff asks of those who know more than the trees.
@@ -28,12 +30,6 @@ pub struct DiffCues<'a> {
 impl DiffCues<'_> {
     /// Nothing was issued.
     pub const NONE: DiffCues<'static> = DiffCues { issued: &|_| false, renumbered: &|_, _| false };
-}
-
-impl std::fmt::Debug for DiffCues<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("DiffCues")
-    }
 }
 
 /// An element of both trees that reads otherwise now.

@@ -3,6 +3,7 @@
 mod builder;
 pub(crate) mod escape;
 mod node;
+pub(crate) mod pairing;
 mod role;
 mod state;
 pub(crate) mod strings;

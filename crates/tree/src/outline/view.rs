@@ -51,12 +51,6 @@ impl Cues<'_> {
     pub const NONE: Cues<'static> = Cues { held: &|_| false, telling: &|_| None };
 }
 
-impl std::fmt::Debug for Cues<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Cues")
-    }
-}
-
 /// A text in lower case, its white space collapsed.
 pub(crate) fn folded(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()

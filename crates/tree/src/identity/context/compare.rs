@@ -14,6 +14,7 @@ use super::clockwork::{
 };
 use super::fact::{Content, Fact, FactKey, FactKind, Slot, number, slots};
 use super::map::{Context, ContextMap};
+use crate::model::pairing::pair_equal;
 
 /// Something around an element that reads otherwise now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,13 +91,13 @@ pub(super) struct Pairs<'c> {
 impl<'c> Pairs<'c> {
     pub(super) fn of(mut then: Vec<Read<'c>>, mut now: Vec<Read<'c>>) -> Self {
         let mut found = Vec::with_capacity(now.len());
-        let mut add = |was, is| found.push((was, is));
+        let mut pair = Pairing { then: &mut then, now: &mut now, found: &mut found };
         // What reads the same in the same parent stayed, wherever it stands among its siblings.
-        pair(&mut then, &mut now, |(f, text)| Some((f.kind, f.parent, f.shape, text)), &mut add);
+        pair.by(|(f, text)| Some((f.kind, f.parent, f.shape, text)));
         // Another text in the same place was replaced.
-        pair(&mut then, &mut now, |(f, _)| (f.slot != 0).then_some((f.kind, f.slot)), &mut add);
+        pair.by(|(f, _)| (f.slot != 0).then_some((f.kind, f.slot)));
         // What reads the same elsewhere was rendered again.
-        pair(&mut then, &mut now, |(f, text)| Some((f.kind, f.shape, text)), &mut add);
+        pair.by(|(f, text)| Some((f.kind, f.shape, text)));
         // A node was replaced by one of the same shape: in the same parent, else below the same element. Of several that
         // are drawn anew, as the marks of a chart, those between the same words belong together: `6 s` and `7 s`, not `6 s`
         // and `30`.
@@ -104,24 +105,37 @@ impl<'c> Pairs<'c> {
         let in_parent = |read: Read<'c>| {
             (read.0.parent != 0).then_some((read.0.kind, read.0.shape, read.0.parent, words(read)?))
         };
-        pair(&mut then, &mut now, in_parent, &mut add);
+        pair.by(in_parent);
         let below = |read: Read<'c>| {
             (read.0.grandparent != 0).then_some((read.0.kind, read.0.shape, read.0.grandparent, words(read)?))
         };
-        pair(&mut then, &mut now, below, &mut add);
+        pair.by(below);
         let anywhere =
             |read: Read<'c>| (read.0.slot != 0).then_some((read.0.kind, read.0.shape, words(read)?));
-        pair(&mut then, &mut now, anywhere, &mut add);
+        pair.by(anywhere);
         let in_parent = |(f, _): Read<'_>| (f.parent != 0).then_some((f.kind, f.shape, f.parent));
-        pair(&mut then, &mut now, in_parent, &mut add);
+        pair.by(in_parent);
         let below = |(f, _): Read<'_>| (f.grandparent != 0).then_some((f.kind, f.shape, f.grandparent));
-        pair(&mut then, &mut now, below, &mut add);
+        pair.by(below);
         // Without identity a shape is all that says where a fact is.
-        pair(&mut then, &mut now, |(f, _)| (f.slot == 0).then_some((f.kind, f.shape)), &mut add);
+        pair.by(|(f, _)| (f.slot == 0).then_some((f.kind, f.shape)));
         // What reads the same in another shape was moved. What is left was replaced by what has its shape anywhere.
-        pair(&mut then, &mut now, |(f, text)| Some((f.kind, text)), &mut add);
-        pair(&mut then, &mut now, |(f, _)| Some((f.kind, f.shape)), &mut add);
+        pair.by(|(f, text)| Some((f.kind, text)));
+        pair.by(|(f, _)| Some((f.kind, f.shape)));
         Self { found, gone: then }
+    }
+}
+
+/// Facts that are not paired yet, and those that are.
+struct Pairing<'p, 'c> {
+    then: &'p mut Vec<Read<'c>>,
+    now: &'p mut Vec<Read<'c>>,
+    found: &'p mut Vec<(Read<'c>, Read<'c>)>,
+}
+
+impl<'c> Pairing<'_, 'c> {
+    fn by<K: Hash + Eq>(&mut self, key: impl Fn(Read<'c>) -> Option<K>) {
+        pair_equal(self.then, self.now, (&key, &key), |was, is| self.found.push((was, is)));
     }
 }
 
@@ -209,36 +223,4 @@ impl ContextMap {
 fn change(was: Read<'_>, is: Read<'_>) -> ContextChange {
     let (was, now) = (was.1.to_owned(), is.1.to_owned());
     ContextChange { kind: is.0.kind, was, now, key: is.0.key(), shape: is.0.shape }
-}
-
-/// Pairs what has equal keys on both sides, in order, and takes it out.
-fn pair<'c, K: Hash + Eq>(
-    then: &mut Vec<Read<'c>>,
-    now: &mut Vec<Read<'c>>,
-    key: impl Fn(Read<'c>) -> Option<K>,
-    mut paired: impl FnMut(Read<'c>, Read<'c>),
-) {
-    if then.is_empty() || now.is_empty() {
-        return;
-    }
-    let mut waiting: HashMap<K, std::collections::VecDeque<usize>> = HashMap::new();
-    for (at, read) in then.iter().enumerate() {
-        if let Some(key) = key(*read) {
-            waiting.entry(key).or_default().push_back(at);
-        }
-    }
-    let mut taken: HashSet<usize> = HashSet::new();
-    now.retain(|read| {
-        let partner = key(*read).and_then(|key| waiting.get_mut(&key)?.pop_front());
-        if let Some(at) = partner {
-            paired(then[at], *read);
-            taken.insert(at);
-        }
-        partner.is_none()
-    });
-    let mut at = 0;
-    then.retain(|_| {
-        at += 1;
-        !taken.contains(&(at - 1))
-    });
 }

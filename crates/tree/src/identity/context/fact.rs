@@ -110,7 +110,7 @@ pub(super) fn number(of: &impl Hash) -> u64 {
 
 /// Facts of a segment that stand one behind another. Two versions of a large segment have most of them in common.
 #[derive(Debug, PartialEq, Eq)]
-struct Chunk {
+pub(super) struct Chunk {
     text: Box<str>,
     facts: Box<[Fact]>,
 }
@@ -129,7 +129,7 @@ impl Chunk {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Segment {
     pub(super) key: SegmentKey,
-    chunks: Box<[Arc<Chunk>]>,
+    pub(super) chunks: Box<[Arc<Chunk>]>,
 }
 
 impl Segment {
@@ -177,19 +177,6 @@ impl Segment {
             }
         }
     }
-
-    /// Bytes on the heap, without those of chunks that were `seen`.
-    pub(super) fn heap_bytes(&self, seen: &mut HashSet<*const ()>) -> usize {
-        let new = self.chunks.iter().filter(|chunk| seen.insert(Arc::as_ptr(chunk).cast()));
-        let chunks: usize =
-            new.map(|chunk| chunk.text.len() + size_of_val(&*chunk.facts) + in_arc::<Chunk>()).sum();
-        chunks + size_of_val(&*self.chunks) + in_arc::<Self>()
-    }
-}
-
-/// Bytes that a value takes in an `Arc`.
-fn in_arc<T>() -> usize {
-    size_of::<T>() + 2 * size_of::<usize>()
 }
 
 /// Facts of a chunk, at most.

@@ -268,20 +268,6 @@ impl ContextMap {
             }
         }
     }
-
-    /// Bytes on the heap. What another map holds as well counts only once for all maps that are given together.
-    #[must_use]
-    pub fn heap_bytes<'m>(maps: impl IntoIterator<Item = &'m Self>) -> usize {
-        let (mut segments, mut chunks) = (HashSet::new(), HashSet::new());
-        let mut bytes = 0;
-        for map in maps {
-            bytes += map.segments.capacity() * size_of::<Arc<Segment>>();
-            bytes += map.index.capacity() * (size_of::<(SegmentKey, usize)>() + 1);
-            let new = map.segments.iter().filter(|segment| segments.insert(Arc::as_ptr(segment)));
-            bytes += new.map(|segment| segment.heap_bytes(&mut chunks)).sum::<usize>();
-        }
-        bytes
-    }
 }
 
 fn facts<'c>(segments: &[&'c Arc<Segment>]) -> Vec<Read<'c>> {

@@ -326,9 +326,3 @@ impl<'r, 't> ContextReader<'r, 't> {
         }
     }
 }
-
-impl std::fmt::Debug for ContextReader<'_, '_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ContextReader").field("marked", &self.marked.len()).finish_non_exhaustive()
-    }
-}

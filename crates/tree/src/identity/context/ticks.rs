@@ -32,43 +32,23 @@ pub fn number_pattern(text: NodeRef<'_>) -> Option<u64> {
 
 /// Compares the texts of two trees. Where a text is written anew, its node may be another one in the same parent, so a text
 /// is named by its parent. Nothing where the device has no identity.
-///
-/// Pages mostly keep their nodes, so the trees are walked side by side, and an index is made only where they part.
 #[must_use]
 pub fn texts_changed(before: &Tree, now: &Tree) -> Ticks {
     let mut ticks = Ticks::default();
-    let mut index: Option<HashMap<Handle, NodeId>> = None;
-    // Where the parent of the last text stands in the tree before.
-    let mut last: Option<(NodeId, Option<NodeId>)> = None;
-    let mut nth = 0;
+    let was_in = before.handle_index();
+    let (mut last, mut nth) = (None, 0);
     let mut came: Vec<NodeRef<'_>> = Vec::new();
     for text in now.nodes().filter(|n| n.is_text()) {
-        let Some(parent) = text.parent() else { continue };
-        let Some(handle) = parent.handle() else { continue };
-        let then = match last {
-            Some((id, then)) if id == parent.id() => {
-                nth += 1;
-                then
-            }
-            _ => {
-                nth = 0;
-                let same = |id: NodeId| {
-                    let there = id.index() < before.len();
-                    (there && before.node(id).handle() == Some(handle)).then_some(id)
-                };
-                let then = same(parent.id())
-                    .or_else(|| index.get_or_insert_with(|| before.handle_index()).get(&handle).copied());
-                last = Some((parent.id(), then));
-                then
-            }
-        };
-        let Some(then) = then.map(|id| before.node(id)) else {
+        let Some(handle) = text.parent().and_then(NodeRef::handle) else { continue };
+        nth = if last.replace(handle) == Some(handle) { nth + 1 } else { 0 };
+        let Some(&then) = was_in.get(&handle) else {
             if holds_number(text.name()) {
                 came.push(text);
             }
             continue;
         };
-        let Some(was) = then.children().filter(|n| n.is_text()).nth(nth).map(NodeRef::name) else { continue };
+        let mut texts = before.node(then).children().filter(|n| n.is_text()).map(NodeRef::name);
+        let Some(was) = texts.nth(nth) else { continue };
         let key = FactKey { kind: FactKind::Text, place: place_of(Some(handle)) };
         if differ_in_numbers(was, text.name()) {
             ticks.numbers.push(key);
@@ -78,14 +58,14 @@ pub fn texts_changed(before: &Tree, now: &Tree) -> Ticks {
     }
     ticks.numbers.dedup();
     if !came.is_empty() && came.len() <= MOST_REDRAWN {
-        ticks.redrawn = redrawn(before, now, &came);
+        ticks.redrawn = redrawn(before, &was_in, now, &came);
     }
     ticks
 }
 
 /// The patterns of the texts that came, where as many of the pattern, or bare numbers, went from below the same element and
 /// read otherwise.
-fn redrawn(before: &Tree, now: &Tree, came: &[NodeRef<'_>]) -> Vec<u64> {
+fn redrawn(before: &Tree, was_in: &HashMap<Handle, NodeId>, now: &Tree, came: &[NodeRef<'_>]) -> Vec<u64> {
     let is_in = now.handle_index();
     let went = before.nodes().filter(|n| {
         let parent = || n.parent().and_then(NodeRef::handle);
@@ -95,7 +75,6 @@ fn redrawn(before: &Tree, now: &Tree, came: &[NodeRef<'_>]) -> Vec<u64> {
     if went.is_empty() || went.len() > MOST_REDRAWN {
         return Vec::new();
     }
-    let was_in = before.handle_index();
     // The nearest element around a text that both trees have.
     let below = |text: NodeRef<'_>, other: &HashMap<Handle, NodeId>| {
         text.ancestors().filter_map(NodeRef::handle).find(|h| other.contains_key(h))
@@ -111,7 +90,7 @@ fn redrawn(before: &Tree, now: &Tree, came: &[NodeRef<'_>]) -> Vec<u64> {
         groups
     };
     let then = groups(&went, &is_in);
-    let now = groups(came, &was_in);
+    let now = groups(came, was_in);
     let patterns: HashSet<u64> = now
         .into_iter()
         .filter(|(group, texts)| {

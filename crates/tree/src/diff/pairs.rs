@@ -4,13 +4,13 @@
 //! nodes are paired by what they read: equal subtrees, then equal elements, then wrappers of one kind. This decides
 //! what a diff shows as changed rather than removed and added; refs never follow it.
 
-use hashbrown::{HashMap, HashSet};
-use std::collections::VecDeque;
+use crate::model::pairing::pair_equal;
+use crate::{IdentityGrade, NodeId, NodeRef, Role, Tree};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use stickpin_tree::{IdentityGrade, NodeId, NodeRef, Role, Tree};
 
 /// Pairs of nodes, of the first and of the second tree, that are the same for a reader; in the order of the second.
-pub(crate) fn pairs(old: &Tree, new: &Tree) -> Vec<(NodeId, NodeId)> {
+#[must_use]
+pub fn pairs(old: &Tree, new: &Tree) -> Vec<(NodeId, NodeId)> {
     let mut paired = Paired { old: vec![None; old.len()], new: vec![None; new.len()] };
     paired.by_handle(old, new);
     if paired.new[0].is_none() && paired.old[0].is_none() {
@@ -52,51 +52,25 @@ impl Paired {
         }
     }
 
-    fn children(&mut self, old: NodeRef<'_>, new: NodeRef<'_>, prints: (&[u64], &[u64])) {
+    fn children<'t>(&mut self, old: NodeRef<'t>, new: NodeRef<'t>, prints: (&[u64], &[u64])) {
         let mut left: Vec<NodeRef<'_>> =
             old.children().filter(|c| self.old[c.id().index()].is_none()).collect();
         let mut right: Vec<NodeRef<'_>> =
             new.children().filter(|c| self.new[c.id().index()].is_none()).collect();
-        if left.is_empty() || right.is_empty() {
-            return;
-        }
-        self.match_by(&mut left, &mut right, |n, is_old| {
-            Some(if is_old { prints.0[n.id().index()] } else { prints.1[n.id().index()] })
-        });
-        self.match_by(&mut left, &mut right, |n, _| {
-            (!n.name().is_empty()).then(|| (n.role(), n.tag(), n.name()))
-        });
+        let keys = (
+            |n: NodeRef<'_>| Some(prints.0[n.id().index()]),
+            |n: NodeRef<'_>| Some(prints.1[n.id().index()]),
+        );
+        pair_equal(&mut left, &mut right, keys, |a, b| self.put(a.id(), b.id()));
+        let named = |n: NodeRef<'t>| (!n.name().is_empty()).then(|| (n.role(), n.tag(), n.name()));
+        pair_equal(&mut left, &mut right, (named, named), |a, b| self.put(a.id(), b.id()));
         let loose = new.tree().grade() == IdentityGrade::None;
-        self.match_by(&mut left, &mut right, |n, _| {
-            // A text or a control with another name is another one, unless there is nothing else to go by.
-            let wrapper = n.name().is_empty() && n.role() != Role::Text;
-            (wrapper || loose).then(|| (n.role(), n.tag()))
-        });
-    }
-
-    /// Pairs what has equal keys, in order.
-    fn match_by<'a, K: Hash + Eq>(
-        &mut self,
-        left: &mut Vec<NodeRef<'a>>,
-        right: &mut Vec<NodeRef<'a>>,
-        key: impl Fn(NodeRef<'a>, bool) -> Option<K>,
-    ) {
-        let mut waiting: HashMap<K, VecDeque<NodeId>> = HashMap::new();
-        for &n in left.iter() {
-            if let Some(key) = key(n, true) {
-                waiting.entry(key).or_default().push_back(n.id());
-            }
-        }
-        let mut matched: HashSet<NodeId> = HashSet::new();
-        right.retain(|&n| {
-            let partner = key(n, false).and_then(|k| waiting.get_mut(&k)?.pop_front());
-            if let Some(old) = partner {
-                self.put(old, n.id());
-                matched.insert(old);
-            }
-            partner.is_none()
-        });
-        left.retain(|n| !matched.contains(&n.id()));
+        // A text or a control with another name is another one, unless there is nothing else to go by.
+        let wrapper = |n: NodeRef<'t>| {
+            let is_wrapper = n.name().is_empty() && n.role() != Role::Text;
+            (is_wrapper || loose).then(|| (n.role(), n.tag()))
+        };
+        pair_equal(&mut left, &mut right, (wrapper, wrapper), |a, b| self.put(a.id(), b.id()));
     }
 }
 
@@ -117,7 +91,7 @@ fn fingerprints(tree: &Tree) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stickpin_tree::testing::tree;
+    use crate::testing::tree;
 
     /// The pairs as `before -> after` by role and name, and what is left over.
     fn shown(old: &str, new: &str) -> String {

@@ -1,0 +1,34 @@
+//! Which things of two lists belong together.
+
+use hashbrown::{HashMap, HashSet};
+use std::collections::VecDeque;
+use std::hash::Hash;
+
+/// Pairs what has equal keys in both lists, in order, and takes it out of them. What has no key stays.
+pub(crate) fn pair_equal<T: Copy, K: Hash + Eq>(
+    left: &mut Vec<T>,
+    right: &mut Vec<T>,
+    keys: (impl Fn(T) -> Option<K>, impl Fn(T) -> Option<K>),
+    mut paired: impl FnMut(T, T),
+) {
+    if left.is_empty() || right.is_empty() {
+        return;
+    }
+    let mut waiting: HashMap<K, VecDeque<usize>> = HashMap::new();
+    for (at, &one) in left.iter().enumerate() {
+        if let Some(key) = keys.0(one) {
+            waiting.entry(key).or_default().push_back(at);
+        }
+    }
+    let mut taken: HashSet<usize> = HashSet::new();
+    right.retain(|&other| {
+        let partner = keys.1(other).and_then(|key| waiting.get_mut(&key)?.pop_front());
+        if let Some(at) = partner {
+            paired(left[at], other);
+            taken.insert(at);
+        }
+        partner.is_none()
+    });
+    let mut at = 0..;
+    left.retain(|_| !at.next().is_some_and(|at| taken.contains(&at)));
+}
