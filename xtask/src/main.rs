@@ -1,6 +1,5 @@
 //! `cargo xtask`: what this workspace does with itself: set up a machine, test, lint, generate, measure.
 
-mod bare;
 mod bench;
 mod codegen;
 mod deny;
@@ -33,47 +32,41 @@ fn cli() -> Command {
             Command::new("lint")
                 .about("Format check, clippy, rustdoc, feature checks and the page script, warnings denied"),
         )
-        .subcommand(Command::new("codegen").about("Write the generated files").arg(
-            Arg::new("check").long("check").action(ArgAction::SetTrue).help("Fail when one is not current"),
-        ))
+        .subcommand(
+            Command::new("codegen")
+                .about("Write the generated files")
+                .arg(switch("check", "Fail when one is not current")),
+        )
         .subcommand(Command::new("dist").about("Build what is shipped: one file that needs no library of the system"))
         .subcommand(
             Command::new("bench")
                 .about("Measure the shipped binary; medians, no verdicts")
+                .arg(switch("peers", "Fetch agent-browser from npm into target/ and run it in the same run"))
+                .arg(switch("write", "Write the table to docs/bench.md"))
                 .arg(
-                    Arg::new("peers")
-                        .long("peers")
-                        .action(ArgAction::SetTrue)
-                        .help("Fetch agent-browser from npm into target/ and run it in the same run"),
-                )
-                .arg(
-                    Arg::new("write")
-                        .long("write")
-                        .action(ArgAction::SetTrue)
-                        .help("Write the table to docs/bench.md"),
-                )
-                .arg(
-                    Arg::new("only")
-                        .long("only")
+                    option("only", "Only the rows of one part")
                         .value_parser(["mcp", "web", "desktop", "replay"])
-                        .conflicts_with("write")
-                        .help("Only the rows of one part"),
+                        .conflicts_with("write"),
                 )
                 .arg(
-                    Arg::new("binary")
-                        .long("binary")
-                        .conflicts_with("write")
+                    option("binary", "Measure this binary and build none")
                         .value_parser(clap::value_parser!(std::path::PathBuf))
-                        .help("Measure this binary and build none"),
+                        .conflicts_with("write"),
                 )
                 .arg(
-                    Arg::new("runs")
-                        .long("runs")
-                        .default_value("15")
+                    option("runs", "Counted runs of each command")
                         .value_parser(clap::value_parser!(usize))
-                        .help("Counted runs of each command"),
+                        .default_value("15"),
                 ),
         )
+}
+
+fn option(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).help(help)
+}
+
+fn switch(name: &'static str, help: &'static str) -> Arg {
+    option(name, help).action(ArgAction::SetTrue)
 }
 
 fn main() -> ExitCode {
@@ -81,7 +74,7 @@ fn main() -> ExitCode {
     let result = match matches.subcommand() {
         Some(("setup", _)) => setup::setup().map(drop),
         Some(("test", _)) => test::test(),
-        Some(("bare", _)) => bare::bare(),
+        Some(("bare", _)) => test::bare(),
         Some(("lint", _)) => lint::lint(),
         Some(("codegen", m)) => codegen::codegen(m.get_flag("check")),
         Some(("dist", _)) => dist::dist(),
@@ -89,12 +82,7 @@ fn main() -> ExitCode {
             peers: m.get_flag("peers"),
             write: m.get_flag("write"),
             runs: *m.get_one("runs").expect("has a default"),
-            only: m.get_one::<String>("only").map(|part| match part.as_str() {
-                "mcp" => bench::Part::Mcp,
-                "desktop" => bench::Part::Desktop,
-                "replay" => bench::Part::Replay,
-                _ => bench::Part::Web,
-            }),
+            only: m.get_one("only").cloned(),
             binary: m.get_one("binary").cloned(),
         }),
         _ => unreachable!("clap demands a subcommand"),

@@ -50,16 +50,50 @@ pub fn output(command: &mut Command) -> Result<String> {
 
 /// Installs a package of npm below `dir`; its install scripts stay off.
 pub fn npm_install(dir: &Path, package: &str) -> Result {
-    std::fs::create_dir_all(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+    std::fs::create_dir_all(dir).on(dir)?;
     let mut npm = Command::new("npm");
     npm.args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"]);
     run(npm.arg(dir).arg(package))
 }
 
+/// Names the file or folder of an operation that failed.
+pub trait OnPath<T> {
+    fn on(self, path: &Path) -> Result<T>;
+}
+
+impl<T> OnPath<T> for std::io::Result<T> {
+    fn on(self, path: &Path) -> Result<T> {
+        self.map_err(|e| format!("{}: {e}", path.display()))
+    }
+}
+
+/// Reads a text.
+pub fn read(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).on(path)
+}
+
+/// Writes a text.
+pub fn write(path: &Path, text: &str) -> Result {
+    std::fs::write(path, text).on(path)
+}
+
+/// Makes an empty folder; what was in it is deleted.
+pub fn empty_folder(path: &Path) -> Result {
+    if path.exists() {
+        std::fs::remove_dir_all(path).on(path)?;
+    }
+    std::fs::create_dir_all(path).on(path)
+}
+
+/// Where a program lies on the path.
+pub fn which(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|dir| dir.join(program)).find(|file| file.is_file())
+}
+
 /// Whether a program is on the path.
 pub fn on_path(program: &str) -> bool {
-    std::env::var_os("PATH")
-        .is_some_and(|path| std::env::split_paths(&path).any(|dir| dir.join(program).is_file()))
+    which(program).is_some()
 }
 
 fn words(command: &Command) -> String {

@@ -1,6 +1,6 @@
 //! What a machine needs before the tests on real devices can run.
 
-use crate::run::{on_path, output, root, run, target_dir};
+use crate::run::{OnPath as _, on_path, output, read, root, run, target_dir, write};
 use crate::{Result, flows};
 use std::path::Path;
 use std::process::Command;
@@ -110,22 +110,26 @@ fn npm() -> Result<bool> {
     Ok(true)
 }
 
-/// Installs the packages of one manifest.
-fn packages(from: &Path, to: &Path) -> Result<()> {
-    let failed = |e: std::io::Error| format!("{}: {e}", to.display());
-    std::fs::create_dir_all(to).map_err(failed)?;
+/// Installs the packages of one manifest, unless exactly these are there.
+pub fn packages(from: &Path, to: &Path) -> Result {
+    std::fs::create_dir_all(to).on(to)?;
     // Written last: it says that the installation came to its end.
     let done = to.join("installed.json");
-    let lock = std::fs::read(from.join(NPM[1])).map_err(failed)?;
-    if std::fs::read(&done).is_ok_and(|old| old == lock) {
+    let lock = read(&from.join(NPM[1]))?;
+    if is_current(&done, &lock) {
         return Ok(());
     }
     for name in NPM {
-        std::fs::copy(from.join(name), to.join(name)).map_err(failed)?;
+        std::fs::copy(from.join(name), to.join(name)).on(to)?;
     }
+    // What the packages would run while they are installed stays off.
     run(Command::new("npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(to))?;
-    std::fs::write(done, lock).map_err(failed)?;
-    Ok(())
+    write(&done, &lock)
+}
+
+/// Whether a stamp says what is wanted.
+pub fn is_current(stamp: &Path, wanted: &str) -> bool {
+    std::fs::read_to_string(stamp).is_ok_and(|found| found == wanted)
 }
 
 /// Whether a program is on the path, or a file is there; one folder of its path may be any (`*`).

@@ -1,7 +1,8 @@
 //! The one command that proves a checkout.
 
 use crate::Result;
-use crate::run::{cargo, output, run};
+use crate::run::{cargo, output, root, run, target_dir};
+use std::process::Command;
 
 /// Sets up, lints, checks generated files, tries the set-up in a bare Debian, runs every test. The runner's own summary comes last.
 pub fn test() -> Result {
@@ -12,7 +13,7 @@ pub fn test() -> Result {
     run(&mut cargo(&["test", "--workspace", "--tests", "--bins", "--lib", "--no-run", "--quiet"]))?;
     let dist_check = crate::dist::dist_check()?;
     // What it finds is said when all has run.
-    let bare = crate::bare::bare();
+    let bare = bare();
     let mut tests = if output(&mut cargo(&["nextest", "--version"])).is_ok() {
         cargo(&["nextest", "run", "--workspace", "--no-fail-fast"])
     } else {
@@ -33,4 +34,10 @@ pub fn test() -> Result {
     }
     run(&mut tests)?;
     bare
+}
+
+/// Runs the set-up and the quick suites in a bare Debian, or says why not.
+pub fn bare() -> Result {
+    let script = root().join("xtask/bare.sh");
+    run(Command::new("sh").arg(script).arg(root()).arg(target_dir()?.join("bare")))
 }

@@ -3,8 +3,8 @@
 //! The memory of an app is first read when it has come to rest: Firefox grows by a third in its first five seconds
 //! whether anybody looks at it or not.
 
-use super::measure::{Stickpin, alternate, medians, resident, timed};
-use super::table::{Row, Table};
+use super::measure::{Tool, alternate, medians, resident, timed};
+use super::table::Table;
 use crate::Result;
 use crate::run::{npm_install, on_path, output};
 use std::collections::BTreeMap;
@@ -97,7 +97,7 @@ const APPS: &[(&str, &str, &str, &str)] = &[
 ];
 
 /// Adds the rows of this part; apps that are not installed are left out with a word.
-pub fn measure(table: &mut Table, ours: &Stickpin, peers: Option<&Path>, runs: usize) -> Result {
+pub fn measure(table: &mut Table, ours: &Tool, peers: Option<&Path>, runs: usize) -> Result {
     for &(program, what, name, bar) in APPS {
         if !on_path(program) {
             eprintln!("bench: {program} is not on the path; its rows are left out");
@@ -115,18 +115,18 @@ pub fn measure(table: &mut Table, ours: &Stickpin, peers: Option<&Path>, runs: u
         let (snapshot, theirs) = alternate(runs, || ours.command(&["snapshot", "-i"]), theirs)?;
         let words = if theirs.is_some() { format!("; beside {PACKAGE}") } else { String::new() };
         let words = format!("`snapshot -i` of {name}, whole process{words}");
-        table.push(Row::against(&words, snapshot, theirs, "ms", bar));
+        table.against(&words, snapshot, theirs, "ms", bar);
         for _ in 0..SNAPSHOTS {
             ours.run(&["snapshot", "-i"])?;
         }
         #[allow(clippy::cast_precision_loss, reason = "sizes of processes")]
         let grown = (resident(pid)? as f64 / before as f64 - 1.0) * 100.0;
         let words = format!("memory of {name} after {SNAPSHOTS} snapshots, growth");
-        table.push(Row::single(&words, grown, "%", "under 5"));
+        table.single(&words, grown, "%", "under 5");
         if program == "gnome-calculator" {
             let picture = median_of(runs, |_| ours.command(&["screenshot", "--full", "--max-px", "2000"]))?;
             let words = "`screenshot --full` of 1280x900, whole process";
-            table.push(Row::single(words, picture, "ms", "under 40"));
+            table.single(words, picture, "ms", "under 40");
         }
         ours.run(&["close"])?;
     }
@@ -135,7 +135,7 @@ pub fn measure(table: &mut Table, ours: &Stickpin, peers: Option<&Path>, runs: u
 
 /// Presses through actions: without a word about what came of them, and with it. Half of such a time is three or four
 /// processes being woken, which differs by a fifth from one press to the next: so more of them than of anything else.
-fn presses(table: &mut Table, ours: &Stickpin, runs: usize) -> Result {
+fn presses(table: &mut Table, ours: &Tool, runs: usize) -> Result {
     let runs = runs * 3;
     for &Presses { program, opened, toolkit, by, pressed, waits, bar } in PRESSES {
         if !on_path(program) {
@@ -148,12 +148,12 @@ fn presses(table: &mut Table, ours: &Stickpin, runs: usize) -> Result {
         let refs = pressed.iter().map(|line| reference(&snapshot, line)).collect::<Result<Vec<_>>>()?;
         let words = format!("`press @ref` {by} ({program}, {toolkit}), whole process");
         let off = median_of(runs, |i| ours.command(&["press", refs[i % refs.len()], "--receipt", "off"]))?;
-        table.push(Row::single(&format!("{words}, `--receipt off`"), off, "ms", bar));
+        table.single(&format!("{words}, `--receipt off`"), off, "ms", bar);
         let on = median_of(runs, |i| ours.command(&["press", refs[i % refs.len()]]))?;
         let words = format!("{words}, until its effect is seen");
         match waits {
-            "" => table.push(Row::single(&words, on, "ms", "")),
-            waits => table.push(Row::single(&format!("{words}; {waits}"), on, "ms", "")),
+            "" => table.single(&words, on, "ms", ""),
+            waits => table.single(&format!("{words}; {waits}"), on, "ms", ""),
         }
         ours.run(&["close"])?;
     }

@@ -1,10 +1,10 @@
 //! The MCP server over stdio: what it adds to a command, how fast it is there, what it keeps, and a snapshot of a page
 //! that changes each time, beside the same from Playwright's server.
 
-use super::measure::{Stickpin, chromium_path, median, medians, resident};
+use super::measure::{Tool, chromium, median, medians, resident};
 use super::mib;
 use super::page::{RESTED, Server};
-use super::table::{Row, Table};
+use super::table::Table;
 use crate::Result;
 use crate::run::npm_install;
 use serde_json::{Value, json};
@@ -27,13 +27,7 @@ const CALLS: usize = 10_000;
 const ROWS: usize = 1_000;
 
 /// Adds the rows of this part.
-pub fn measure(
-    table: &mut Table,
-    ours: &Stickpin,
-    server: &Server,
-    peers: Option<&Path>,
-    runs: usize,
-) -> Result {
+pub fn measure(table: &mut Table, ours: &Tool, server: &Server, peers: Option<&Path>, runs: usize) -> Result {
     let ready = (0..runs).map(|_| {
         let start = Instant::now();
         let mut client = Client::start(&mut ours.command(&["mcp"]))?;
@@ -41,7 +35,7 @@ pub fn measure(
         Ok(start.elapsed().as_secs_f64() * 1e3)
     });
     let ready = median(ready.collect::<Result<Vec<_>>>()?);
-    table.push(Row::single("MCP: `initialize` and `tools/list` from process start", ready, "ms", "under 30"));
+    table.single("MCP: `initialize` and `tools/list` from process start", ready, "ms", "under 30");
 
     let mut client =
         Client::start(&mut ours.command(&["mcp", "--session", "bench", "--max-chars", "10000000"]))?;
@@ -55,14 +49,14 @@ pub fn measure(
         };
     }
     let kept = mib(resident(client.child.id())?);
-    table.push(Row::single("MCP server after 10,000 calls, resident", kept, "MiB", "under 20 MB"));
+    table.single("MCP server after 10,000 calls, resident", kept, "MiB", "under 20 MB");
     client.tool("close", json!({}))?;
     snapshots(table, client, server, peers, runs)
 }
 
 /// One command both ways in turn, on one session of one daemon.
-fn added(table: &mut Table, ours: &Stickpin, client: &mut Client) -> Result {
-    let place = Place::open(ours.state_dir()).map_err(|e| e.to_string())?;
+fn added(table: &mut Table, ours: &Tool, client: &mut Client) -> Result {
+    let place = Place::open(&ours.folder).map_err(|e| e.to_string())?;
     let mut socket = Connection::find(&place).map_err(|e| e.to_string())?.ok_or("no daemon runs")?;
     let request: Request = serde_json::from_value(json!({
         "command": "get url", "session": "bench",
@@ -82,8 +76,8 @@ fn added(table: &mut Table, ours: &Stickpin, client: &mut Client) -> Result {
         through.push(start.elapsed().as_secs_f64() * 1e3);
     }
     let (plain, through) = (median(plain), median(through));
-    table.push(Row::single("`get url` through the socket", plain, "ms", ""));
-    table.push(Row::single("what a tool call adds to it", through - plain, "ms", "at most 1"));
+    table.single("`get url` through the socket", plain, "ms", "");
+    table.single("what a tool call adds to it", through - plain, "ms", "at most 1");
     Ok(())
 }
 
@@ -95,7 +89,7 @@ fn snapshots(
     peers: Option<&Path>,
     runs: usize,
 ) -> Result {
-    let url = server.changing(ROWS);
+    let url = server.page(&format!("changing/{ROWS}"));
     ours.tool("open", json!({ "what": url }))?;
     let mut theirs = peers.map(playwright).transpose()?;
     if let Some(theirs) = &mut theirs {
@@ -110,7 +104,7 @@ fn snapshots(
         Ok((t, u))
     })?;
     let what = format!("MCP: the whole snapshot of {ROWS} rows, one changing; beside {PACKAGE}");
-    table.push(Row::against(&what, a, theirs, "ms", "at least 5 x faster"));
+    table.against(&what, a, theirs, "ms", "at least 5 x faster");
     ours.tool("close", json!({})).map(drop)
 }
 
@@ -137,7 +131,7 @@ fn playwright(dir: &Path) -> Result<Client> {
     if !program.is_file() {
         npm_install(&dir, PACKAGE)?;
     }
-    let browser: PathBuf = chromium_path()?;
+    let browser: PathBuf = chromium()?;
     let mut command = Command::new("node");
     command.arg(program).args(["--headless", "--no-sandbox", "--isolated", "--executable-path"]).arg(browser);
     Client::start(command.current_dir(&dir))

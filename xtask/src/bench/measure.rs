@@ -1,47 +1,53 @@
 //! Timing whole processes.
 
 use crate::Result;
-use crate::run::{on_path, output};
+use crate::run::{empty_folder, output, read, which};
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// The shipped binary with a state dir of its own.
-pub struct Stickpin {
-    binary: PathBuf,
-    state: PathBuf,
+/// A program with a daemon and a folder of its own.
+pub struct Tool {
+    pub program: PathBuf,
+    pub folder: PathBuf,
+    pub env: Vec<(&'static str, OsString)>,
+    /// What ends its daemon. More than once is no error.
+    pub end: &'static [&'static str],
+    /// Where its daemon writes its process id, alone or as a field of JSON.
+    pub pid: PathBuf,
 }
 
-impl Stickpin {
-    pub fn new(binary: &Path, state: &Path) -> Result<Self> {
-        if state.exists() {
-            std::fs::remove_dir_all(state).map_err(|e| format!("{}: {e}", state.display()))?;
-        }
-        Ok(Self { binary: binary.to_owned(), state: state.to_owned() })
+impl Tool {
+    /// The shipped binary.
+    pub fn stickpin(binary: &Path, state: &Path) -> Result<Self> {
+        empty_folder(state)?;
+        Ok(Self {
+            program: binary.to_owned(),
+            folder: state.to_owned(),
+            env: vec![("STICKPIN_STATE_DIR", state.into()), ("STICKPIN_SESSION", "bench".into())],
+            end: &["daemon", "stop"],
+            pid: state.join("daemon/daemon.json"),
+        })
     }
 
-    pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(&self.binary);
-        command.args(args).env("STICKPIN_STATE_DIR", &self.state).env("STICKPIN_SESSION", "bench");
+    pub fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(args).envs(self.env.iter().cloned());
         command
     }
 
-    pub fn run(&self, args: &[&str]) -> Result {
+    pub fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Result {
         output(&mut self.command(args)).map(drop)
     }
 
     /// Resident bytes of the daemon.
     pub fn daemon_rss(&self) -> Result<u64> {
-        let file = self.state.join("daemon").join("daemon.json");
-        let text = std::fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+        let text = read(&self.pid)?;
         let json: serde_json::Value =
-            serde_json::from_str(&text).map_err(|e| format!("{}: {e}", file.display()))?;
-        let pid = json["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok());
-        resident(pid.ok_or("daemon.json has no pid")?)
-    }
-
-    pub fn state_dir(&self) -> &Path {
-        &self.state
+            serde_json::from_str(&text).map_err(|e| format!("{}: {e}", self.pid.display()))?;
+        let pid = json.get("pid").unwrap_or(&json).as_u64().and_then(|pid| u32::try_from(pid).ok());
+        resident(pid.ok_or_else(|| format!("{} has no pid", self.pid.display()))?)
     }
 }
 
@@ -57,10 +63,10 @@ pub fn resident(pid: u32) -> Result<u64> {
     Ok(kib * 1024)
 }
 
-impl Drop for Stickpin {
+impl Drop for Tool {
     fn drop(&mut self) {
         // A failed bench must not leave a daemon and a browser behind.
-        if let Err(error) = self.run(&["daemon", "stop"]) {
+        if let Err(error) = self.run(self.end) {
             eprintln!("bench: {error}");
         }
     }
@@ -101,28 +107,10 @@ pub fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// What the browser calls itself.
-pub fn chromium_version() -> Result<String> {
-    let program = chromium().ok_or("no Chromium on the path")?;
-    Ok(output(Command::new(program).arg("--version"))?
-        .split_whitespace()
-        .take(2)
-        .collect::<Vec<_>>()
-        .join(" "))
-}
-
-/// Where the browser lies.
-pub fn chromium_path() -> Result<PathBuf> {
-    let program = chromium().ok_or("no Chromium on the path")?;
-    std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
-        .map(|dir| dir.join(program))
-        .find(|p| p.is_file())
-        .ok_or_else(|| format!("{program} is not on the path"))
-}
-
 /// The browser that both tools drive.
-pub fn chromium() -> Option<&'static str> {
-    ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|p| on_path(p))
+pub fn chromium() -> Result<PathBuf> {
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    names.into_iter().find_map(which).ok_or_else(|| "no Chromium on the path".to_owned())
 }
 
 #[cfg(test)]

@@ -13,11 +13,11 @@ mod web;
 
 use crate::Result;
 use crate::dist::{self, Built};
-use crate::run::{output, root, target_dir};
-use measure::{Stickpin, median, timed};
+use crate::run::{OnPath as _, output, root, target_dir, write};
+use measure::{Tool, median, timed};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use table::{Row, Table};
+use table::Table;
 
 /// What `bench` was asked for.
 pub struct Options {
@@ -28,22 +28,9 @@ pub struct Options {
     /// Counted runs of each command.
     pub runs: usize,
     /// Only the rows of one part, for who works on them.
-    pub only: Option<Part>,
+    pub only: Option<String>,
     /// A binary to measure in place of the shipped one, which is then not built.
     pub binary: Option<PathBuf>,
-}
-
-/// A part of the table that can be measured alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// The MCP server.
-    Mcp,
-    /// Reading and acting on pages.
-    Web,
-    /// Reading and acting on desktop apps.
-    Desktop,
-    /// Scripts and suites.
-    Replay,
 }
 
 /// Builds the shipped binary and measures it.
@@ -55,43 +42,42 @@ pub fn bench(options: &Options) -> Result {
     };
     let binary = &built.binary;
     let server = page::Server::start()?;
-    let peer = options.peers.then(|| peer::Peer::fetch(&target.join("peers"))).transpose()?;
-    let mut table = Table::new(peer.as_ref().map(peer::Peer::version));
-    let ours = Stickpin::new(binary, &target.join("bench-state"))?;
+    let peer = options.peers.then(|| peer::fetch(&target.join("peers"))).transpose()?;
+    let mut table = Table::new(options.peers.then_some(peer::PACKAGE));
+    let ours = Tool::stickpin(binary, &target.join("bench-state"))?;
     let peers = options.peers.then(|| target.join("peers"));
     if options.only.is_none() {
         own(&mut table, &ours, binary, options.runs)?;
     }
-    let wanted = |part| options.only.is_none_or(|only| only == part);
-    if wanted(Part::Web) {
+    let wanted = |part| options.only.as_ref().is_none_or(|only| only == part);
+    if wanted("web") {
         web::measure(&mut table, &ours, peer.as_ref(), &server, options.runs)?;
     }
-    if wanted(Part::Mcp) {
+    if wanted("mcp") {
         mcp::measure(&mut table, &ours, &server, peers.as_deref(), options.runs)?;
     }
-    if wanted(Part::Desktop) {
+    if wanted("desktop") {
         desktop::measure(&mut table, &ours, peers.as_deref(), options.runs)?;
     }
-    if wanted(Part::Replay) {
+    if wanted("replay") {
         replay::measure(&mut table, &ours, &server, &target.join("bench-scripts"), options.runs)?;
     }
-    ours.run(&["daemon", "stop"])?;
+    ours.run(ours.end)?;
     if let Some(peer) = &peer {
-        peer.run(&["close"])?;
+        peer.run(peer.end)?;
     }
     let text = table.render(&format!("{}; {} binary", machine()?, built.linked));
     println!("{text}");
     if options.write {
-        let file = root().join("docs").join("bench.md");
-        std::fs::write(&file, text).map_err(|e| format!("{}: {e}", file.display()))?;
+        write(&root().join("docs/bench.md"), &text)?;
     }
     Ok(())
 }
 
 /// What the binary and its daemon cost by themselves.
-fn own(table: &mut Table, ours: &Stickpin, binary: &Path, runs: usize) -> Result {
-    let size = std::fs::metadata(binary).map_err(|e| format!("{}: {e}", binary.display()))?.len();
-    table.push(Row::single("binary (sim, web, linux), stripped", mib(size), "MiB", "under 15"));
+fn own(table: &mut Table, ours: &Tool, binary: &Path, runs: usize) -> Result {
+    let size = std::fs::metadata(binary).on(binary)?.len();
+    table.single("binary (sim, web, linux), stripped", mib(size), "MiB", "under 15");
 
     let start = median(
         (0..runs)
@@ -101,10 +87,10 @@ fn own(table: &mut Table, ours: &Stickpin, binary: &Path, runs: usize) -> Result
             })
             .collect::<Result<Vec<_>>>()?,
     );
-    table.push(Row::single("daemon start, whole process", start, "ms", "under 30"));
-    table.push(Row::single("daemon idle, resident", mib(ours.daemon_rss()?), "MiB", "under 15"));
+    table.single("daemon start, whole process", start, "ms", "under 30");
+    table.single("daemon idle, resident", mib(ours.daemon_rss()?), "MiB", "under 15");
     let empty = median((0..runs).map(|_| timed(&mut Command::new("true"))).collect::<Result<Vec<_>>>()?);
-    table.push(Row::single("an empty process (`true`), for scale", empty, "ms", ""));
+    table.single("an empty process (`true`), for scale", empty, "ms", "");
 
     Ok(())
 }
@@ -117,12 +103,11 @@ fn mib(bytes: u64) -> f64 {
 /// One line about where the figures come from.
 fn machine() -> Result<String> {
     let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let cpu = cpu
-        .lines()
-        .find_map(|l| l.strip_prefix("model name"))
-        .map_or("", |l| l.trim_start_matches([' ', '\t', ':']));
+    let cpu =
+        cpu.lines().find_map(|l| Some(l.strip_prefix("model name")?.trim_start_matches([' ', '\t', ':'])));
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let date = output(Command::new("date").args(["-u", "+%Y-%m-%d"]))?;
-    let browser = measure::chromium_version()?;
-    Ok(format!("{}; {cores} cores, {cpu}; {browser}", date.trim()))
+    let version = output(Command::new(measure::chromium()?).arg("--version"))?;
+    let browser = version.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+    Ok(format!("{}; {cores} cores, {}; {browser}", date.trim(), cpu.unwrap_or_default()))
 }

@@ -46,29 +46,11 @@ impl Server {
         std::thread::sleep(rest);
     }
 
-    /// Address of a page of rows of a link, a button and a labelled input.
-    pub fn rows(&self, n: usize) -> String {
-        format!("http://127.0.0.1:{}/rows/{n}", self.port)
-    }
-
-    /// The same, and a word of the first row changes when it is told to.
-    pub fn changing(&self, n: usize) -> String {
-        format!("http://127.0.0.1:{}/changing/{n}", self.port)
-    }
-
-    /// A page as they are met: deep wrappers, icons, a style sheet of many rules; a word of it changes when it is told to.
-    pub fn real(&self) -> String {
-        format!("http://127.0.0.1:{}/real", self.port)
-    }
-
-    /// A form that says what was sent with it.
-    pub fn form(&self) -> String {
-        format!("http://127.0.0.1:{}/form", self.port)
-    }
-
-    /// A form of a few elements, whose button counts its presses.
-    pub fn small(&self) -> String {
-        format!("http://127.0.0.1:{}/small", self.port)
+    /// Address of a page: `rows/N`, rows of a link, a button and a labelled input; `changing/N`, in which a word of the first
+    /// row changes when it is told to; `real`, deep wrappers, icons and a style sheet of many rules, of which a word changes,
+    /// too; `form`, which says what was sent with it; `small`, whose button counts its presses.
+    pub fn page(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}/{path}", self.port)
     }
 }
 
@@ -82,33 +64,13 @@ pub const RESTED: Duration = Duration::from_millis(500);
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Changes the name of the first link.
-const CHANGING: &str = "<script>(async () => { for (let n = 0;;) { \
-    n = await (await fetch('/told/' + n)).text(); document.querySelector('a').textContent = 'Item 0, ' + n } })()</script>";
+const CHANGING: &str = include_str!("pages/changing.html");
 
 /// What `press` is measured on.
-const SMALL: &str = "<!doctype html><title>Small</title><h1>Small</h1><form onsubmit='return false'>\
-    <label>Name <input></label><button>Save</button></form><p>Saved <output>0</output> times</p>\
-    <script>document.querySelector('button').onclick = () => document.querySelector('output').value++</script>";
+const SMALL: &str = include_str!("pages/small.html");
 
 /// A form of the usual fields; lines can be added to it. What is sent stands in its status.
-const FORM: &str = "<!doctype html><title>Order</title><h1>Order</h1><form onsubmit='return false'>\
-    <label>First name <input name=first></label><label>Last name <input name=last></label>\
-    <label>Street <input name=street></label><label>City <input name=city></label>\
-    <label>Postcode <input name=postcode></label><label>Country <select name=country>\
-    <option value=se>Sweden</option><option value=no>Norway</option></select></label>\
-    <label>Email <input type=email name=email></label><label>Phone <input type=tel name=phone></label>\
-    <fieldset><legend>Delivery</legend><label><input type=radio name=by value=post checked>Post</label>\
-    <label><input type=radio name=by value=courier>Courier</label></fieldset>\
-    <label><input type=checkbox name=gift value=gift>Gift</label><label>Card text <input name=card></label>\
-    <div id=lines></div><button type=button id=add>Add line</button>\
-    <label>Size <select name=size><option value=m>Medium</option><option value=l>Large</option></select></label>\
-    <label><input type=checkbox name=news value=news>News</label>\
-    <label><input type=checkbox name=terms value=terms>Terms</label><button id=send>Send</button></form>\
-    <p role=status></p><script>const form = document.forms[0], lines = document.querySelector('#lines');\
-    document.querySelector('#add').onclick = () => { const n = lines.children.length + 1;\
-    lines.insertAdjacentHTML('beforeend', `<label>Line ${n} <input name=line${n}></label>`) };\
-    document.querySelector('#send').onclick = () => document.querySelector('[role=status]').textContent =\
-    [...new FormData(form).values()].join(', ')</script>";
+const FORM: &str = include_str!("pages/form.html");
 
 impl Changes {
     /// How often it was told, when that is another number than the page knows.
@@ -180,33 +142,21 @@ fn real() -> String {
     }
     html.push_str("</style><header class='f6'><nav aria-label=Main><ul>");
     for i in 0..12 {
-        write!(html, "<li class='f14'><div class='w'><a href='/c/{i}' class='p7'>{ICON}<span>Section {i}</span></a></div></li>")
-            .expect("writing to a string");
+        html.push_str(&include_str!("pages/section.html").replace("{i}", &i.to_string()));
     }
     html.push_str("</ul></nav></header><main><div id=app><div class='w'><div class='g3'><h1>All things</h1>");
     for i in 0..CARDS {
-        let (c, d) = (i % 100 * 8, i % 97 + 3);
-        write!(
-            html,
-            "<div class='w c{c}'><div class='g{} f{}'><div class='w'><article class='d{} b{}' data-id='p-{i}{d}'>\
-             <div class='w'><div class='t{c} i{}'><div><div><img alt='' width=16 height=16>{ICON}</div></div></div></div>\
-             <div class='w'><div><h2 class='u{}'><a href='/p/{i}'><span>Thing <b>number {i}</b></span></a></h2>\
-             <div class='f6'><span class='b2'>{ICON}</span><span>{d}.90</span><span aria-hidden=true>|</span><span>{d} in stock</span></div>\
-             <p><span>A thing of the {i}th kind, </span><em>made well</em><span>, sent tomorrow.</span></p></div></div>\
-             <div class='w f14'><div><button class='p7' aria-label='Like thing {i}'>{ICON}</button></div>\
-             <div><button class='p15'><span class='w'>{ICON}</span><span>Add to cart</span></button></div>\
-             <div><label><input type=checkbox><span>Compare</span></label></div></div></article></div></div></div>",
-            c + 3, c + 6, c + 4, c + 2, c + 1, c + 5,
-        )
-        .expect("writing to a string");
+        let c = i % 100 * 8;
+        let mut card = include_str!("pages/card.html").replace("{i}", &i.to_string());
+        card = card.replace("{d}", &(i % 97 + 3).to_string()).replace("{c}", &c.to_string());
+        for more in 1..=6 {
+            card = card.replace(&format!("{{c+{more}}}"), &(c + more).to_string());
+        }
+        html.push_str(&card);
     }
     html.push_str("</div></div></div></main><footer><p>The end</p></footer>");
     html
 }
-
-/// An icon as libraries draw them.
-const ICON: &str = "<svg viewBox='0 0 24 24' width=16 height=16 aria-hidden=true><g><path d='M0 0h24v24H0z' fill=none />\
-    <path d='M12 21l-1-1C5 15 2 12 2 8a5 5 0 0 1 10-2 5 5 0 0 1 10 2c0 4-3 7-9 12z'/></g></svg>";
 
 #[cfg(test)]
 mod tests {

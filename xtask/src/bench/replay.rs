@@ -1,11 +1,11 @@
 //! Replaying: what a step costs by itself, a long script, suites with one worker and with two, and a form in a browser
 //! beside the same commands as processes of their own. The scripts are recorded by the binary that is measured.
 
-use super::measure::{Stickpin, alternate, medians, timed};
+use super::measure::{Tool, alternate, medians, timed};
 use super::page::Server;
-use super::table::{Row, Table};
+use super::table::Table;
 use crate::Result;
-use crate::run::output;
+use crate::run::{empty_folder, output, read, write};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -13,42 +13,10 @@ use std::path::Path;
 const APP: &str = "sim:settings?clock=virtual";
 
 /// What is recorded of it: ten steps, after which it is as it was.
-const STEPS: &[&[&str]] = &[
-    &["fill", "label=Name", "Ada"],
-    &["fill", "label=Phone", "5551234"],
-    &["uncheck", "label=Wi-Fi"],
-    &["check", "label=Wi-Fi"],
-    &["select", "label=Language", "Suomi"],
-    &["press", "role=tab label=Privacy"],
-    &["press", "role=tab label=General"],
-    &["select", "label=Language", "English"],
-    &["fill", "label=Phone", "5554321"],
-    &["fill", "label=Name", "Bo"],
-];
+const STEPS: &str = include_str!("pages/settings.txt");
 
 /// A form, filled and sent in twenty steps.
-const FORM: &[&[&str]] = &[
-    &["fill", "label=\"First name\"", "Ada"],
-    &["fill", "label=\"Last name\"", "Berg"],
-    &["fill", "label=Street", "Main street 1"],
-    &["fill", "label=City", "Oslo"],
-    &["fill", "label=Postcode", "0150"],
-    &["select", "label=Country", "Norway"],
-    &["fill", "label=Email", "ada@example.com"],
-    &["fill", "label=Phone", "5551234"],
-    &["press", "role=radio label=Courier"],
-    &["check", "label=Gift"],
-    &["fill", "label=\"Card text\"", "For you"],
-    &["press", "role=button label=\"Add line\""],
-    &["fill", "label=\"Line 1\"", "Lamp"],
-    &["press", "role=button label=\"Add line\""],
-    &["fill", "label=\"Line 2\"", "Chair"],
-    &["select", "label=Size", "Large"],
-    &["check", "label=News"],
-    &["uncheck", "label=News"],
-    &["check", "label=Terms"],
-    &["press", "role=button label=Send"],
-];
+const FORM: &str = include_str!("pages/form.txt");
 
 /// What the page says when all of it came.
 const SENT: &str = "Ada, Berg, Main street 1, Oslo, 0150, no, ada@example.com, 5551234, courier, gift, For you, Lamp, Chair, l, terms";
@@ -65,22 +33,21 @@ const EACH: usize = 50;
 const RUNS_OF_SUITES: usize = 7;
 
 /// Adds the rows of this part. Its scripts go into `folder`.
-pub fn measure(table: &mut Table, ours: &Stickpin, server: &Server, folder: &Path, runs: usize) -> Result {
-    let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
-    if folder.exists() {
-        std::fs::remove_dir_all(folder).map_err(failed)?;
-    }
-    std::fs::create_dir_all(folder.join("suite")).map_err(failed)?;
+pub fn measure(table: &mut Table, ours: &Tool, server: &Server, folder: &Path, runs: usize) -> Result {
+    empty_folder(folder)?;
+    empty_folder(&folder.join("suite"))?;
     steps(table, ours, folder, runs)?;
     suites(table, ours, folder, runs.min(RUNS_OF_SUITES))?;
     form(table, ours, server, folder, runs)
 }
 
 /// A short script and a long one, in turn.
-fn steps(table: &mut Table, ours: &Stickpin, folder: &Path, runs: usize) -> Result {
-    let recorded = record(ours, APP, STEPS, &folder.join("recorded.ad"))?;
+fn steps(table: &mut Table, ours: &Tool, folder: &Path, runs: usize) -> Result {
+    let recorded = record(ours, APP, &commands(STEPS)?, &folder.join("recorded.ad"))?;
     let script = |name: &str, steps: usize| -> Result<String> {
-        write(&folder.join(name), &repeated(&recorded, steps)?)
+        let path = folder.join(name);
+        write(&path, &repeated(&recorded, steps)?)?;
+        text(&path)
     };
     for number in 0..SCRIPTS {
         script(&format!("suite/{number:03}.ad"), EACH)?;
@@ -90,18 +57,13 @@ fn steps(table: &mut Table, ours: &Stickpin, folder: &Path, runs: usize) -> Resu
         alternate(runs, || ours.command(&["replay", &long]), Some(|| ours.command(&["replay", &short])))?;
     #[allow(clippy::cast_precision_loss, reason = "a number of steps")]
     let each = (long - short.unwrap_or_default()) / (LONG - SHORT) as f64;
-    table.push(Row::single("a step of a replay on the embedded device", each, "ms", "under 0.5"));
-    table.push(Row::single(
-        &format!("`replay` of {LONG} steps on it, whole process"),
-        long,
-        "ms",
-        "under 1000",
-    ));
+    table.single("a step of a replay on the embedded device", each, "ms", "under 0.5");
+    table.single(&format!("`replay` of {LONG} steps on it, whole process"), long, "ms", "under 1000");
     Ok(())
 }
 
 /// The same scripts with one worker and with two, in turn.
-fn suites(table: &mut Table, ours: &Stickpin, folder: &Path, runs: usize) -> Result {
+fn suites(table: &mut Table, ours: &Tool, folder: &Path, runs: usize) -> Result {
     let suite = text(&folder.join("suite"))?;
     let with = |workers: &'static str| {
         let suite = suite.clone();
@@ -110,38 +72,39 @@ fn suites(table: &mut Table, ours: &Stickpin, folder: &Path, runs: usize) -> Res
     let (two, one) = alternate(runs, with("2"), Some(with("1")))?;
     let one = one.unwrap_or(f64::NAN);
     let what = format!("`test` of {SCRIPTS} scripts of {EACH} steps, one worker");
-    table.push(Row::single(&what, one, "ms", ""));
-    table.push(Row::single("how much faster two workers are, on two cores", one / two, "x", "at least 1.7"));
+    table.single(&what, one, "ms", "");
+    table.single("how much faster two workers are, on two cores", one / two, "x", "at least 1.7");
     Ok(())
 }
 
 /// A form in a browser: as a script, and as commands one after the other.
-fn form(table: &mut Table, ours: &Stickpin, server: &Server, folder: &Path, runs: usize) -> Result {
-    let url = server.form();
+fn form(table: &mut Table, ours: &Tool, server: &Server, folder: &Path, runs: usize) -> Result {
+    let url = server.page("form");
     let file = folder.join("form.ad");
-    record(ours, &url, FORM, &file)?;
+    let steps = commands(FORM)?;
+    record(ours, &url, &steps, &file)?;
     let file = text(&file)?;
     ours.run(&["open", &url])?;
     let (replayed, typed) = medians(runs, || {
         let script = timed(&mut ours.command(&["replay", &file]))?;
         sent(ours, &url)?;
-        let each = FORM.iter().map(|step| timed(&mut ours.command(step))).sum::<Result<f64>>()?;
+        let each = steps.iter().map(|step| timed(&mut ours.command(step))).sum::<Result<f64>>()?;
         sent(ours, &url)?;
         Ok((script, Some(each)))
     })?;
     ours.run(&["close"])?;
-    table.push(Row::against(
+    table.against(
         "`replay` of a form of 20 steps in Chromium; beside the same as 20 commands of ours",
         replayed,
         typed,
         "ms",
         "faster",
-    ));
+    );
     Ok(())
 }
 
 /// The page received all of it. Leaves a fresh one.
-fn sent(ours: &Stickpin, url: &str) -> Result {
+fn sent(ours: &Tool, url: &str) -> Result {
     let said = output(&mut ours.command(&["get", "text", "role=status"]))?;
     if said.trim() != SENT {
         return Err(format!("the form says {:?}, not {SENT:?}", said.trim()));
@@ -149,8 +112,13 @@ fn sent(ours: &Stickpin, url: &str) -> Result {
     ours.run(&["open", url])
 }
 
+/// The words of commands, of which one stands on each line.
+fn commands(lines: &str) -> Result<Vec<Vec<String>>> {
+    lines.lines().map(|line| stickpin_cmdline::split(line).map_err(|e| e.to_string())).collect()
+}
+
 /// Records commands, and returns what the recording says.
-fn record(ours: &Stickpin, what: &str, steps: &[&[&str]], file: &Path) -> Result<String> {
+fn record(ours: &Tool, what: &str, steps: &[Vec<String>], file: &Path) -> Result<String> {
     ours.run(&["open", what])?;
     ours.run(&["record", "start"])?;
     for step in steps {
@@ -158,7 +126,7 @@ fn record(ours: &Stickpin, what: &str, steps: &[&[&str]], file: &Path) -> Result
     }
     ours.run(&["record", "stop", &text(file)?])?;
     ours.run(&["close"])?;
-    std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))
+    read(file)
 }
 
 /// So many steps: those that were recorded, again and again.
@@ -172,8 +140,9 @@ fn repeated(recorded: &str, steps: usize) -> Result<String> {
             lines.push(std::mem::take(&mut comments));
         }
     }
-    if lines.len() != STEPS.len() {
-        return Err(format!("{} of {} steps were recorded:\n{recorded}", lines.len(), STEPS.len()));
+    let all = STEPS.lines().count();
+    if lines.len() != all {
+        return Err(format!("{} of {all} steps were recorded:\n{recorded}", lines.len()));
     }
     let mut script = format!("context platform=sim\nopen {APP}\n");
     for line in lines.iter().cycle().take(steps) {
@@ -181,11 +150,6 @@ fn repeated(recorded: &str, steps: usize) -> Result<String> {
     }
     writeln!(script, "close").expect("writing to a string");
     Ok(script)
-}
-
-fn write(path: &Path, script: &str) -> Result<String> {
-    std::fs::write(path, script).map_err(|e| format!("{}: {e}", path.display()))?;
-    text(path)
 }
 
 fn text(path: &Path) -> Result<String> {
@@ -199,9 +163,10 @@ mod tests {
     #[test]
     fn a_long_script_is_the_recorded_one_again_and_again() {
         let line = |n: usize| format!("# target button \"{n}\"\npress text={n}\n");
-        let recorded: String = (0..STEPS.len()).map(line).collect();
-        let script = repeated(&format!("context platform=sim\n{recorded}"), STEPS.len() + 2).unwrap();
-        assert_eq!(script.matches("press ").count(), STEPS.len() + 2);
+        let recorded: String = (0..STEPS.lines().count()).map(line).collect();
+        let script =
+            repeated(&format!("context platform=sim\n{recorded}"), STEPS.lines().count() + 2).unwrap();
+        assert_eq!(script.matches("press ").count(), STEPS.lines().count() + 2);
         assert!(script.starts_with("context platform=sim\nopen sim:"), "{script}");
         assert!(script.ends_with("# target button \"1\"\npress text=1\nclose\n"), "{script}");
         assert!(repeated("press text=1\n", 5).is_err());

@@ -1,11 +1,10 @@
 //! Reading and acting on pages, beside the peer: pages that stand still, pages that change between two runs, so that
 //! nobody answers from memory, pages that were just opened, and what the daemon keeps.
 
-use super::measure::{Stickpin, alternate, median, medians, timed};
+use super::measure::{Tool, alternate, median, medians, timed};
 use super::mib;
 use super::page::{RESTED, SHOWN, Server};
-use super::peer::Peer;
-use super::table::{Row, Table};
+use super::table::Table;
 use crate::Result;
 use crate::run::output;
 use std::process::Command;
@@ -26,77 +25,73 @@ const MOMENT: Duration = Duration::from_millis(75);
 const GIVEN_BACK: Duration = Duration::from_secs(5);
 
 /// Adds the rows of this part.
-pub fn measure(
-    table: &mut Table,
-    ours: &Stickpin,
-    peer: Option<&Peer>,
-    server: &Server,
-    runs: usize,
-) -> Result {
+pub fn measure(table: &mut Table, ours: &Tool, peer: Option<&Tool>, server: &Server, runs: usize) -> Result {
     let both = Both { ours, peer, server };
     for rows in [100, 1_000] {
-        both.open(&server.rows(rows))?;
+        both.open(&server.page(&format!("rows/{rows}")))?;
         if rows == 100 {
             let (a, b) = both.alternate(runs * 2, &["get", "title"], &["get", "title"])?;
-            table.push(Row::against("`get title`, whole process", a, b, "ms", "at most 1.3 x the peer"));
+            table.against("`get title`, whole process", a, b, "ms", "at most 1.3 x the peer");
         }
         let (a, b) = both.alternate(runs, &OURS, &THEIRS)?;
         let what = format!("`snapshot -i --all`, {rows} rows that stand still");
-        table.push(Row::against(&what, a, b, "ms", "at least 4 x faster"));
+        table.against(&what, a, b, "ms", "at least 4 x faster");
         if rows == 1_000 {
             let (a, _) = alternate(runs, || ours.command(&["snapshot"]), None::<fn() -> Command>)?;
-            table.push(Row::single("`snapshot` once more, 1000 rows that stand still", a, "ms", "under 10"));
+            table.single("`snapshot` once more, 1000 rows that stand still", a, "ms", "under 10");
         }
         let a = output(&mut ours.command(&OURS))?.len();
         let b = peer.map(|p| output(&mut p.command(&THEIRS))).transpose()?.map(|s| s.len());
         let bar = if rows == 100 { "at most 0.8 x the peer's bytes" } else { "" };
         #[allow(clippy::cast_precision_loss, reason = "sizes of texts")]
         let (a, b) = (a as f64, b.map(|b| b as f64));
-        table.push(Row::against(&format!("its text, {rows} rows"), a, b, "bytes", bar));
+        table.against(&format!("its text, {rows} rows"), a, b, "bytes", bar);
     }
     let bars =
         [(100, "at least 8 x faster"), (1_000, "at least 10 x faster"), (10_000, "at least 30 x faster")];
     for (rows, bar) in bars {
         let large = rows == 10_000;
-        both.open(&server.changing(rows))?;
+        both.open(&server.page(&format!("changing/{rows}")))?;
         let (a, b) = both.changing(if large { runs.min(RUNS_OF_LARGE) } else { runs }, RESTED)?;
         let what = format!("`snapshot -i --all`, {rows} rows, one changing");
-        table.push(Row::against(&what, a, b, "ms", bar));
+        table.against(&what, a, b, "ms", bar);
         if large {
             memory(table, &both)?;
         }
         if rows == 1_000 {
             let (a, b) = both.changing(runs, SHOWN)?;
             let what = format!("the same, {rows} rows, one changing just before");
-            table.push(Row::against(&what, a, b, "ms", ""));
+            table.against(&what, a, b, "ms", "");
         }
     }
-    both.open(&server.rows(100))?;
+    both.open(&server.page("rows/100"))?;
     both.close()?;
     for (rows, bar) in [(1_000, "at least 10 x faster"), (10_000, "at least 30 x faster")] {
         let large = rows == 10_000;
-        let (a, b) =
-            both.first_looks(&server.rows(rows), if large { runs.min(RUNS_OF_LARGE) } else { runs })?;
+        let (a, b) = both.first_looks(
+            &server.page(&format!("rows/{rows}")),
+            if large { runs.min(RUNS_OF_LARGE) } else { runs },
+        )?;
         let what = format!("`snapshot -i --all`, {rows} rows, the first look in a new browser");
-        table.push(Row::against(&what, a, b, "ms", bar));
+        table.against(&what, a, b, "ms", bar);
     }
-    both.open(&server.real())?;
+    both.open(&server.page("real"))?;
     let (a, b) = both.changing(runs, RESTED)?;
     let what =
         "`snapshot -i --all`, a page as they are met (10,000 elements, icons, 800 rules), one changing";
-    table.push(Row::against(what, a, b, "ms", "at least 4 x faster"));
+    table.against(what, a, b, "ms", "at least 4 x faster");
     press(table, &both, server, runs)?;
     ours.run(&["close"])
 }
 
 /// A press on a button by its ref.
 fn press(table: &mut Table, both: &Both<'_>, server: &Server, runs: usize) -> Result {
-    both.open(&server.small())?;
+    both.open(&server.page("small"))?;
     let a = button(&output(&mut both.ours.command(&["snapshot", "-i"]))?, "@")?;
     let b = both.peer.map(|p| button(&output(&mut p.command(&THEIRS))?, "ref=")).transpose()?;
     let (a, b) = (format!("@{a}"), format!("@{}", b.unwrap_or_default()));
     let (ours, theirs) = both.apart(runs * 2, &["press", &a], &["click", &b])?;
-    table.push(Row::against("`press @ref` on a small page", ours, theirs, "ms", "not slower"));
+    table.against("`press @ref` on a small page", ours, theirs, "ms", "not slower");
     let pressed = output(&mut both.ours.command(&["get", "text", "role=status"]))?;
     // The uncounted run is one press more.
     if pressed.trim() == (runs * 2 + 1).to_string() {
@@ -118,13 +113,7 @@ fn button(snapshot: &str, before: &str) -> Result<String> {
 fn memory(table: &mut Table, both: &Both<'_>) -> Result {
     let rss = mib(both.ours.daemon_rss()?);
     let theirs = both.peer.map(|p| p.daemon_rss().map(mib)).transpose()?;
-    table.push(Row::against(
-        "daemon after snapshots of 10000 rows, resident",
-        rss,
-        theirs,
-        "MiB",
-        "under 150",
-    ));
+    table.against("daemon after snapshots of 10000 rows, resident", rss, theirs, "MiB", "under 150");
     both.ours.run(&["close"])?;
     let deadline = Instant::now() + GIVEN_BACK;
     let mut after = mib(both.ours.daemon_rss()?);
@@ -132,14 +121,14 @@ fn memory(table: &mut Table, both: &Both<'_>) -> Result {
         std::thread::sleep(Duration::from_millis(100));
         after = mib(both.ours.daemon_rss()?);
     }
-    table.push(Row::single("daemon after `close`, resident", after, "MiB", "under 30"));
+    table.single("daemon after `close`, resident", after, "MiB", "under 30");
     Ok(())
 }
 
 /// The two tools on one page each.
 struct Both<'a> {
-    ours: &'a Stickpin,
-    peer: Option<&'a Peer>,
+    ours: &'a Tool,
+    peer: Option<&'a Tool>,
     server: &'a Server,
 }
 

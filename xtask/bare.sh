@@ -1,0 +1,110 @@
+#!/bin/sh
+# Tries the set-up in a bare Debian: `sh xtask/bare.sh WORKSPACE FOLDER`, as `cargo xtask bare` runs it.
+#
+# A root is made in FOLDER by debootstrap from the mirror that this machine's own apt uses, with what the README asks
+# for and nothing else. In it the set-up is run as on a machine that somebody has just got, then the suites on the
+# simulated device and a test that needs what the set-up installs. The workspace and the Rust toolchain are mounted into
+# it, so that nothing is built twice. Mounts and processes live in namespaces of their own and end with them.
+#
+# Where no root can be made, the reason is printed and the exit code is 0.
+set -eu
+workspace=$1
+bare=$2
+
+# What the README asks for beside Rust.
+before=git,gcc,libc6-dev,ca-certificates
+# Seconds that each of the two parts may take. A mirror that is slower than that proves nothing.
+patience=240
+
+skipped() {
+    echo "skipped: the set-up was not tried in a bare Debian, because $1" >&2
+    exit 0
+}
+
+# Deletes the root, unless anything is mounted in it.
+remove() {
+    if cut -d ' ' -f 5 /proc/self/mountinfo | grep -qE "^$bare(/|\$)"; then
+        echo "$bare is not deleted, because something is mounted in it" >&2
+        exit 1
+    fi
+    rm -rf --one-file-system "$bare"
+}
+
+for program in apt-get debootstrap unshare timeout chroot; do
+    command -v "$program" > /dev/null || skipped "$program is not installed"
+done
+[ "$(id -u)" = 0 ] || skipped 'only root can make one'
+unshare --mount --pid --fork --mount-proc true 2> /dev/null || skipped 'nothing may be mounted here'
+release=$(. /etc/os-release && [ "$ID" = debian ] && echo "${VERSION_CODENAME-}") || true
+[ -n "$release" ] || skipped 'this is no Debian'
+mirror=$(apt-get indextargets --format '$(CODENAME) $(REPO_URI)' 'Created-By: Packages' \
+    | sed -n "s/^$release //p" | head -n 1)
+[ -n "$mirror" ] || skipped "apt has no source of $release"
+
+remove
+mkdir -p "$bare"
+trap remove EXIT
+
+# Where the mirror answers is told to nobody.
+timeout $patience debootstrap --variant=minbase --include=$before "$release" "$bare" "$mirror" > /dev/null \
+    || skipped 'debootstrap failed'
+
+# How the machine reaches its mirrors and registries, and what makes installing quick: the root is thrown away.
+apt-config dump | grep '^Acquire::' > "$bare/etc/apt/apt.conf.d/99outside" || true
+echo force-unsafe-io > "$bare/etc/dpkg/dpkg.cfg.d/unsafe-io"
+printf '#!/bin/sh\nexit 101\n' > "$bare/usr/sbin/policy-rc.d"
+chmod 755 "$bare/usr/sbin/policy-rc.d"
+for file in /etc/resolv.conf /etc/hosts /etc/ssl/certs/ca-certificates.crt; do
+    [ ! -f "$file" ] || cp "$file" "$bare$file"
+done
+
+# Gives the root what it shares with the machine, and runs the rest in it. `$1` is the root, `$2` what to run there, the
+# others are folders that stand at the same place in it, the workspace first.
+mount='
+set -eu
+root=$1 run=$2
+shift 2
+mount -t proc proc "$root/proc"
+mount --rbind /sys "$root/sys"
+mount --rbind /dev "$root/dev"
+for folder; do
+    mkdir -p "$root$folder"
+    mount --rbind "$folder" "$root$folder"
+done
+# What npm installs is installed anew.
+if [ -d "$root$1/target/npm" ]; then
+    mkdir -p "$root/var/npm"
+    mount --bind "$root/var/npm" "$root$1/target/npm"
+fi
+cd /
+exec chroot "$root" sh -euc "cd \"$1\"; $run"
+'
+
+# What is run in the root. What apt says of hundreds of packages is shown only where it failed.
+run='
+cargo xtask setup > /var/log/setup 2>&1 || { tail -n 40 /var/log/setup; exit 1; }
+cargo xtask setup 2>&1 | grep "no package is missing"
+cargo test --workspace --no-fail-fast --test staleness_sim
+cargo test --workspace --no-fail-fast --test scenarios process
+STICKPIN_REQUIRE_NPM=1 cargo test --workspace --test mcp inspector
+'
+
+home=${HOME:-/root}
+cargo=${CARGO_HOME:-$home/.cargo}
+rustup=${RUSTUP_HOME:-$home/.rustup}
+# Another version of the toolchain would build everything anew.
+ended=0
+env -i HOME="$home" CARGO_HOME="$cargo" RUSTUP_HOME="$rustup" LANG=C.UTF-8 \
+    PATH="$cargo/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" \
+    NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt \
+    ${RUSTUP_TOOLCHAIN:+RUSTUP_TOOLCHAIN="$RUSTUP_TOOLCHAIN"} \
+    timeout $patience unshare --mount --pid --fork --kill-child \
+    sh -c "$mount" sh "$bare" "$run" "$workspace" "$cargo" "$rustup" || ended=$?
+case $ended in
+    0) ;;
+    124) skipped "it took more than $patience s" ;;
+    *)
+        echo "the set-up or a suite failed in a bare Debian: exit code $ended" >&2
+        exit 1
+        ;;
+esac
