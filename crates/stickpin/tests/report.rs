@@ -20,7 +20,7 @@ title = "</script><script>pwned = 1</script>"
 view = '''
 main
   h1 "</pre></script><script>pwned = 1</script>"
-  button "<img src=x onerror=pwned=1>" press="set count = count + 1"
+  button "<img src=x onerror=pwned=1>" press=set(count, count + 1)
   p "' onmouseover='pwned=1 {count}"
 '''
 "#;

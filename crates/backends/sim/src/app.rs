@@ -10,7 +10,6 @@ pub(crate) mod model;
 pub(crate) mod nav;
 pub(crate) mod render;
 mod run;
-pub(crate) mod script;
 pub(crate) mod sim;
 pub(crate) mod state;
 pub(crate) mod time;

@@ -1,7 +1,7 @@
 //! Opening apps, and the way by which tests look into them.
 
+use crate::app::expr::Expr;
 use crate::app::nav::How;
-use crate::app::script;
 use crate::app::sim::Sim;
 use crate::device::SimDevice;
 use crate::library;
@@ -118,13 +118,13 @@ impl Probe {
         self.shared.poke.notify_waiters();
     }
 
-    /// Runs statements of the app language as if the app had done it by itself: `do shuffle`,
-    /// `remove rows where it.id == 'a'`.
+    /// Runs statements of the app language as if the app had done it by itself: `shuffle`,
+    /// `remove(rows, it.id == 'a')`.
     ///
     /// # Errors
     /// What is wrong with the statements.
     pub fn run(&self, statements: &str) -> std::result::Result<(), String> {
-        let script = script::parse(statements)?;
+        let script = Expr::script(statements)?;
         let mut sim = self.shared.lock();
         sim.run(&script, &[].into());
         sim.refresh();

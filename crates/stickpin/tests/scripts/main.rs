@@ -38,12 +38,12 @@ h1 "Menu"
 list
   li
     p "Soup"
-    button "{add}" press="toast 'Soup is added'"
+    button "{add}" press=toast('Soup is added')
   li
     p "{stew}"
-    button "{add}" press="toast 'Stew is added'"
+    button "{add}" press=toast('Stew is added')
 textbox "Name" bind=name
-button "{order}" press="goto '/done'"
+button "{order}" press=goto('/done')
 '''
 [screens.done]
 url = "/done"

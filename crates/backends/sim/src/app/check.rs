@@ -1,8 +1,7 @@
 //! Finds the names that an app uses and does not have, when it is loaded and not when it is driven.
 
-use super::expr::{Expr, Function};
+use super::expr::Expr;
 use super::model::{App, captures};
-use super::script::{Stmt, Verb};
 use super::view::Tpl;
 use std::collections::HashSet;
 
@@ -54,11 +53,6 @@ fn loops<'a>(view: &'a [Tpl], into: &mut HashSet<&'a str>) {
 }
 
 impl Names<'_> {
-    fn list(&self, name: &str) -> Result<(), String> {
-        let known = self.app.lists.contains_key(name);
-        known.then_some(()).ok_or_else(|| format!("there is no list `{name}`"))
-    }
-
     fn view(&self, view: &[Tpl]) -> Result<(), String> {
         for tpl in view {
             match tpl {
@@ -69,7 +63,7 @@ impl Names<'_> {
                     self.view(no)?;
                 }
                 Tpl::For(f) => {
-                    self.list(&f.list)?;
+                    self.expr(&Expr::List(f.list.clone()))?;
                     f.filter.iter().chain(&f.key).try_for_each(|e| self.expr(e))?;
                     self.view(&f.body)?;
                 }
@@ -86,48 +80,27 @@ impl Names<'_> {
         Ok(())
     }
 
-    fn script(&self, script: &[Stmt]) -> Result<(), String> {
-        script.iter().try_for_each(|s| self.statement(s))
-    }
-
-    fn statement(&self, stmt: &Stmt) -> Result<(), String> {
-        if stmt.verb.is_of_list() {
-            self.list(&stmt.name)?;
-        }
-        if stmt.verb == Verb::Do {
-            let own = self.app.screens.iter().map(|screen| &screen.actions);
-            let known = own.chain([&self.app.actions]).any(|actions| actions.contains_key(&*stmt.name));
-            known.then_some(()).ok_or_else(|| format!("there is no action `{}`", stmt.name))?;
-        }
-        stmt.exprs.iter().chain(stmt.fields.iter().map(|(_, e)| e)).try_for_each(|e| self.expr(e))?;
-        self.script(&stmt.then)?;
-        self.script(&stmt.otherwise)
-    }
-
-    fn var(&self, name: &str) -> Result<(), String> {
-        let known = self.vars.contains(name);
-        known.then_some(()).ok_or_else(|| format!("there is no variable `{name}`"))
-    }
-
-    fn record(&self, var: &str) -> Result<(), String> {
-        let known = self.loops.contains(var);
-        known.then_some(()).ok_or_else(|| format!("no `for` has the variable `{var}`"))
+    fn script(&self, script: &[Expr]) -> Result<(), String> {
+        script.iter().try_for_each(|e| self.expr(e))
     }
 
     fn expr(&self, expr: &Expr) -> Result<(), String> {
-        match expr {
-            Expr::Value(_) => Ok(()),
-            Expr::Var(name) => self.var(name),
-            Expr::Field(var, _) => self.record(var),
-            Expr::Call(Function::Count | Function::Sum | Function::First, args) => {
-                match &args[0] {
-                    Expr::Var(list) => self.list(list)?,
-                    _ => return Err("the first argument must name a list".into()),
-                }
-                args[1..].iter().try_for_each(|e| self.expr(e))
+        let (is_known, problem) = match expr {
+            Expr::Value(_) => return Ok(()),
+            Expr::Text(args) | Expr::Call(_, args) => return self.script(args),
+            Expr::Named(_, value) => return self.expr(value),
+            Expr::Var(name) => (self.vars.contains(&**name), format!("there is no variable `{name}`")),
+            Expr::Field(var, _) => {
+                (self.loops.contains(&**var), format!("no `for` has the variable `{var}`"))
             }
-            Expr::Text(args) | Expr::Call(_, args) => args.iter().try_for_each(|e| self.expr(e)),
-        }
+            Expr::List(name) => (self.app.lists.contains_key(&**name), format!("there is no list `{name}`")),
+            Expr::Action(name) => {
+                let own = self.app.screens.iter().map(|screen| &screen.actions);
+                let mut all = own.chain([&self.app.actions]);
+                (all.any(|actions| actions.contains_key(&**name)), format!("there is no action `{name}`"))
+            }
+        };
+        if is_known { Ok(()) } else { Err(problem) }
     }
 }
 

@@ -37,6 +37,8 @@ pub(crate) fn eval(expr: &Expr, state: &State, env: &[Bound]) -> Value {
         Expr::Var(name) => state.vars.get(name).cloned().unwrap_or_default(),
         Expr::Field(var, field) => field_of(state, env, var, field),
         Expr::Call(function, args) => call(*function, args, state, env),
+        Expr::Named(_, value) => eval(value, state, env),
+        Expr::List(_) | Expr::Action(_) => Value::Null,
     }
 }
 
@@ -51,13 +53,10 @@ fn field_of(state: &State, env: &[Bound], var: &str, field: &str) -> Value {
 
 /// Scopes in which `it` is a record of the list that `args[0]` names, one for each.
 fn matching<'a>(args: &'a [Expr], state: &'a State, env: &'a [Bound]) -> impl Iterator<Item = Env> + 'a {
-    let list = match &args[0] {
-        Expr::Var(name) => name.as_str(),
-        _ => "",
-    };
-    let each = state.lists.get(list).into_iter().flatten().enumerate();
+    let list = args[0].list();
+    let each = state.lists.get(&*list).into_iter().flatten().enumerate();
     each.map(move |(at, record)| {
-        with(env, Bound { name: "it".into(), list: list.into(), uid: record.uid, at })
+        with(env, Bound { name: "it".into(), list: list.clone(), uid: record.uid, at })
     })
 }
 
@@ -89,10 +88,7 @@ fn call(function: Function, args: &[Expr], state: &State, env: &[Bound]) -> Valu
         Function::Times => number(i64::checked_mul),
         Function::Over => number(i64::checked_div),
         Function::Modulo => number(i64::checked_rem_euclid),
-        Function::Count if args.len() == 1 => match &args[0] {
-            Expr::Var(name) => length(state.lists.get(name).map_or(0, Vec::len)),
-            _ => Value::Int(0),
-        },
+        Function::Count if args.len() == 1 => length(state.lists.get(&*args[0].list()).map_or(0, Vec::len)),
         Function::Count => {
             length(matching(args, state, env).filter(|it| eval(&args[1], state, it).truthy()).count())
         }
@@ -103,7 +99,10 @@ fn call(function: Function, args: &[Expr], state: &State, env: &[Bound]) -> Valu
             .find(|it| eval(&args[1], state, it).truthy())
             .map(|it| field_of(state, &it, "it", "id"))
             .unwrap_or_default(),
-        Function::If => arg(if arg(0).truthy() { 1 } else { 2 }),
+        Function::If => {
+            let branch = args.get(if arg(0).truthy() { 1 } else { 2 });
+            branch.map_or(Value::Null, |branch| eval(branch, state, env))
+        }
         Function::Pick => {
             let choices = i64::try_from(args.len() - 1).unwrap_or(1);
             arg(1 + usize::try_from(arg(0).int().rem_euclid(choices)).unwrap_or(0))
@@ -127,5 +126,7 @@ fn call(function: Function, args: &[Expr], state: &State, env: &[Bound]) -> Valu
         }
         Function::Seconds => Value::Int(i64::try_from(state.now_ms / 1000).unwrap_or(i64::MAX)),
         Function::Lower => Value::text(arg(0).to_string().to_lowercase()),
+        // What does something has no value.
+        _ => Value::Null,
     }
 }

@@ -1,94 +1,153 @@
-//! Expressions: `r.qty + 1`, `count(cart, it.qty > 0) == 0`, `'Cart ({count(cart)})'`.
+//! The language of apps: expressions, and calls that do something, which are the statements of scripts.
+//!
+//! ```text
+//! count(cart, it.qty > 0) == 0
+//! 'Cart ({count(cart)})'
+//! set(r.qty, r.qty + 1); toast('Saved')
+//! push(rows, id='n{n}', name='New')
+//! if(name == '', complain, load(400, send))
+//! ```
 
 use super::lex::{Lexer, Token};
 use super::value::Value;
-use std::ops::RangeInclusive;
+use std::sync::Arc;
 
-/// An expression that was read.
+/// An expression or a statement that was read.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Expr {
     /// A constant.
     Value(Value),
     /// Text of several pieces.
     Text(Vec<Expr>),
-    /// A variable; of `count`, `sum` and `first` a list.
+    /// A variable.
     Var(String),
     /// A field of the record that a loop variable stands for.
     Field(String, String),
+    /// A list, where a function takes one.
+    List(Arc<str>),
+    /// An action, where a statement stands.
+    Action(Arc<str>),
+    /// A field of a new or changed record: `name='New'`
+    Named(Arc<str>, Box<Expr>),
     /// `a op b`, `not a`, `name(a, b)`
     Call(Function, Vec<Expr>),
 }
 
-words! {
-    /// Operators and what can be called.
-    Function {
-        Or = "or",
-        And = "and",
-        Equal = "==",
-        Unequal = "!=",
-        Less = "<",
-        AtMost = "<=",
-        More = ">",
-        AtLeast = ">=",
-        Contains = "~",
-        Plus = "+",
-        Minus = "-",
-        Times = "*",
-        Over = "/",
-        Modulo = "%",
-        Not = "not",
-        /// `count(list)`, `count(list, it.x)`
-        Count = "count",
-        /// `sum(list, it.x)`
-        Sum = "sum",
-        /// `first(list, it.x)`: of the first record for which it holds, its id.
-        First = "first",
-        /// `if(condition, a, b)`
-        If = "if",
-        /// `pick(n, a, b, ...)`: round and round
-        Pick = "pick",
-        /// `money(cents)`: `12.50`
-        Money = "money",
-        /// `clock()`: `12:00:07`
-        Clock = "clock",
-        /// `ago(seconds)`: `2 min ago`
-        Ago = "ago",
-        /// `seconds()` since the app was opened
-        Seconds = "seconds",
-        Lower = "lower",
-    }
+/// Statements in order.
+pub(crate) type Script = Arc<[Expr]>;
+
+macro_rules! functions {
+    ($($(#[$doc:meta])* $function:ident = $word:literal $signature:literal,)*) => {
+        words! {
+            /// Operators, what can be called for its value, and what statements call.
+            Function { $($(#[$doc])* $function = $word,)* }
+        }
+
+        impl Function {
+            /// Of an operator `infix` and how tightly it binds; else what stands in the brackets. `expr` is an expression,
+            /// `list` and `place` are names of lists and of what can be written to, `job` is a statement and `fields` are
+            /// `a=1, b='x'`. What has a `?` may be missing, what has a `*` may stand there any number of times.
+            fn signature(self) -> &'static str {
+                match self { $(Self::$function => $signature,)* }
+            }
+        }
+    };
+}
+
+functions! {
+    Or = "or" "infix 1",
+    And = "and" "infix 2",
+    Equal = "==" "infix 3",
+    Unequal = "!=" "infix 3",
+    Less = "<" "infix 3",
+    AtMost = "<=" "infix 3",
+    More = ">" "infix 3",
+    AtLeast = ">=" "infix 3",
+    Contains = "~" "infix 3",
+    Plus = "+" "infix 4",
+    Minus = "-" "infix 4",
+    Times = "*" "infix 5",
+    Over = "/" "infix 5",
+    Modulo = "%" "infix 5",
+    Not = "not" "prefix",
+    /// The records for which it holds, as `it`.
+    Count = "count" "list expr?",
+    Sum = "sum" "list expr",
+    /// Of the first record for which it holds, its id.
+    First = "first" "list expr",
+    /// A value, or one of two statements.
+    If = "if" "expr expr expr?",
+    /// Round and round.
+    Pick = "pick" "expr expr expr*",
+    /// `money(cents)`: `12.50`
+    Money = "money" "expr",
+    /// `12:00:07`
+    Clock = "clock" "",
+    /// `ago(seconds)`: `2 min ago`
+    Ago = "ago" "expr",
+    /// Since the app was opened.
+    Seconds = "seconds" "",
+    Lower = "lower" "expr",
+    Set = "set" "place expr",
+    Push = "push" "list fields*",
+    /// At a position.
+    Insert = "insert" "list expr fields*",
+    Remove = "remove" "list expr",
+    /// The same record with other fields.
+    Update = "update" "list expr fields*",
+    /// Another record in its place.
+    Replace = "replace" "list expr fields*",
+    Move = "move" "list expr expr",
+    /// By a field.
+    Sort = "sort" "list expr",
+    Reverse = "reverse" "list",
+    /// The children of a mark get new nodes, as with `innerHTML`.
+    Rerender = "rerender" "expr",
+    /// Another document.
+    Goto = "goto" "expr",
+    /// The same document under another address, with history.
+    Route = "route" "expr",
+    /// The same, in place of the present entry.
+    Url = "url" "expr",
+    Back = "back" "",
+    Forward = "forward" "",
+    Reload = "reload" "",
+    /// In another tab, which comes to the front.
+    Tab = "tab" "expr",
+    CloseTab = "close_tab" "",
+    /// With its time.
+    Toast = "toast" "expr expr?",
+    Alert = "alert" "expr",
+    Confirm = "confirm" "expr job job?",
+    /// With its default, where the answer goes, and what follows.
+    Prompt = "prompt" "expr expr place job?",
+    Console = "console" "expr",
+    /// A request that failed: its method, address and why.
+    Fail = "fail" "expr expr expr",
+    Download = "download" "expr",
+    After = "after" "expr job",
+    /// Until it is cancelled or the document ends.
+    Every = "every" "expr job",
+    /// Once, and the app is waiting for it: not idle before.
+    Load = "load" "expr job",
+    /// The timers of an action.
+    Cancel = "cancel" "expr",
+    Focus = "focus" "expr",
+    Blur = "blur" "",
+    Scroll = "scroll" "expr expr",
+    /// The app dies.
+    Crash = "crash" "",
 }
 
 impl Function {
     /// How tightly an operator binds; `None` for what stands before its arguments.
     fn strength(self) -> Option<u8> {
-        Some(match self {
-            Self::Or => 1,
-            Self::And => 2,
-            Self::Equal
-            | Self::Unequal
-            | Self::Less
-            | Self::AtMost
-            | Self::More
-            | Self::AtLeast
-            | Self::Contains => 3,
-            Self::Plus | Self::Minus => 4,
-            Self::Times | Self::Over | Self::Modulo => 5,
-            _ => return None,
-        })
+        self.signature().strip_prefix("infix ")?.parse().ok()
     }
 
-    /// How many arguments stand in its brackets; `None` for operators, which have none.
-    fn arguments(self) -> Option<RangeInclusive<usize>> {
-        match self {
-            Self::Clock | Self::Seconds => Some(0..=0),
-            Self::Money | Self::Ago | Self::Lower => Some(1..=1),
-            Self::Count => Some(1..=2),
-            Self::Sum | Self::First => Some(2..=2),
-            Self::If => Some(3..=3),
-            Self::Pick => Some(2..=usize::MAX),
-            _ => None,
-        }
+    /// Whether it has its arguments in brackets.
+    fn is_called(self) -> bool {
+        self.strength().is_none() && self != Self::Not
     }
 }
 
@@ -123,6 +182,57 @@ impl Expr {
         Ok(Self::Text(parts))
     }
 
+    /// Reads a script: one statement per line, or several with `;` between.
+    pub(crate) fn script(source: &str) -> Result<Script, String> {
+        let lines = source.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let mut script = Vec::new();
+        for line in lines {
+            let mut lexer = Lexer::new(line);
+            let read = Self::statements(&mut lexer).and_then(|read| lexer.end().map(|()| read));
+            script.extend(read.map_err(|e| format!("{e} (in `{line}`)"))?);
+        }
+        Ok(script.into())
+    }
+
+    /// Reads what happens: a statement, or several in brackets.
+    pub(crate) fn handler(lexer: &mut Lexer<'_>) -> Result<Script, String> {
+        if !lexer.take("(")? {
+            return Ok([Self::primary(lexer)?.as_statement()?].into());
+        }
+        let script = Self::statements(lexer)?;
+        lexer.expect(")")?;
+        Ok(script.into())
+    }
+
+    fn statements(lexer: &mut Lexer<'_>) -> Result<Vec<Self>, String> {
+        let mut script = Vec::new();
+        loop {
+            script.push(Self::read(lexer)?.as_statement()?);
+            if !lexer.take(";")? {
+                return Ok(script);
+            }
+        }
+    }
+
+    /// As what is to be done: a name is that of an action then.
+    fn as_statement(self) -> Result<Self, String> {
+        match self {
+            Self::Var(name) => Ok(Self::Action(name.into())),
+            Self::Call(Function::If, mut args) => {
+                let branches = args.split_off(1).into_iter().map(Self::as_statement);
+                let args = args.into_iter().map(Ok).chain(branches).collect::<Result<_, _>>()?;
+                Ok(Self::Call(Function::If, args))
+            }
+            Self::Call(function, args) if function.is_called() => Ok(Self::Call(function, args)),
+            _ => Err("an expression is no statement".to_owned()),
+        }
+    }
+
+    /// The name of the list that a function takes.
+    pub(crate) fn list(&self) -> Arc<str> {
+        if let Self::List(name) = self { name.clone() } else { Arc::default() }
+    }
+
     /// Reads as much as belongs to one expression.
     pub(crate) fn read(lexer: &mut Lexer<'_>) -> Result<Self, String> {
         Self::level(lexer, 0)
@@ -135,7 +245,7 @@ impl Expr {
     }
 
     fn level(lexer: &mut Lexer<'_>, min: u8) -> Result<Self, String> {
-        let mut left = Self::unary(lexer)?;
+        let mut left = Self::primary(lexer)?;
         while let Token::Op(word) | Token::Word(word) = lexer.peek()?
             && let Some(operator) = Function::named(word)
             && let Some(strength) = operator.strength().filter(|strength| *strength >= min)
@@ -147,13 +257,14 @@ impl Expr {
         Ok(left)
     }
 
-    fn unary(lexer: &mut Lexer<'_>) -> Result<Self, String> {
+    /// Reads one operand: a constant, a name, a call, or an expression in brackets.
+    pub(crate) fn primary(lexer: &mut Lexer<'_>) -> Result<Self, String> {
         if lexer.take("not")? {
             return Ok(Self::Call(Function::Not, vec![Self::level(lexer, 3)?]));
         }
         if lexer.take("-")? {
             let zero = Self::Value(Value::Int(0));
-            return Ok(Self::Call(Function::Minus, vec![zero, Self::unary(lexer)?]));
+            return Ok(Self::Call(Function::Minus, vec![zero, Self::primary(lexer)?]));
         }
         let before = lexer.rest();
         match lexer.next()? {
@@ -178,19 +289,41 @@ impl Expr {
         if !lexer.take("(")? {
             return Ok(Self::Var(name.into()));
         }
-        let function = Function::named(name).and_then(|function| Some((function, function.arguments()?)));
-        let (function, arguments) = function.ok_or_else(|| format!("`{name}` is no function"))?;
+        let function = Function::named(name).filter(|function| function.is_called());
+        let function = function.ok_or_else(|| format!("`{name}` is no function"))?;
+        let mut parameters =
+            function.signature().split(' ').filter(|parameter| !parameter.is_empty()).peekable();
         let mut args = Vec::new();
         while !lexer.take(")")? {
             if !args.is_empty() {
                 lexer.expect(",")?;
             }
-            args.push(Self::read(lexer)?);
+            let parameter = match parameters.peek() {
+                Some(parameter) if parameter.ends_with('*') => parameter,
+                _ => parameters.next().ok_or_else(|| format!("`{name}` does not take so many arguments"))?,
+            };
+            args.push(Self::argument(lexer, parameter.trim_end_matches(['?', '*']))?);
         }
-        if !arguments.contains(&args.len()) {
-            return Err(format!("`{name}` does not take {} arguments", args.len()));
+        match parameters.next() {
+            Some(parameter) if !parameter.ends_with(['?', '*']) => {
+                Err(format!("`{name}` does not take {} arguments", args.len()))
+            }
+            _ => Ok(Self::Call(function, args)),
         }
-        Ok(Self::Call(function, args))
+    }
+
+    fn argument(lexer: &mut Lexer<'_>, parameter: &str) -> Result<Self, String> {
+        Ok(match parameter {
+            "list" => Self::List(lexer.word()?.into()),
+            "place" => Self::place(lexer)?,
+            "fields" => {
+                let name = lexer.word()?.into();
+                lexer.expect("=")?;
+                Self::Named(name, Box::new(Self::read(lexer)?))
+            }
+            "job" => Self::read(lexer)?.as_statement()?,
+            _ => Self::read(lexer)?,
+        })
     }
 }
 
@@ -234,6 +367,31 @@ mod tests {
         ] {
             let error = Expr::parse(source).unwrap_err();
             assert!(error.contains(part), "{source}: {error}");
+        }
+        assert!(Expr::script("set a = 1").is_err() && Expr::script("'set(a, 1)'").is_err());
+        let error = Expr::script("set(a, 1)\nremove(rows)").unwrap_err();
+        assert!(error.contains("arguments") && error.contains("remove(rows)"), "{error}");
+    }
+
+    #[test]
+    fn statements_of_every_kind_are_read() {
+        for source in [
+            "set(a, 1); set(r.qty, r.qty + 1)",
+            "push(rows, id='n{n}', name='New')",
+            "insert(rows, 0, id=1)",
+            "remove(rows, it.id == r.id)",
+            "update(rows, it.index == 0, name='B', id=2)",
+            "replace(rows, it.id == 'a', name='B')",
+            "move(rows, it.id == 'a', 2)",
+            "sort(rows, 'name')\nreverse(rows)",
+            "after(300, set(a, 2)); every(1000, tick); load(50, fill); cancel('tick')",
+            "confirm('Delete {r.name}?', remove(rows, it.id == r.id), set(a, 0))",
+            "prompt('Name', 'x', name, save)",
+            "if(a == 1, goto('/x'), crash())",
+            "fail('POST', '/api', '500'); console('oops'); download('a.csv')",
+            "focus('q'); blur(); scroll('list', 400); toast('Saved', 500); toast('b')",
+        ] {
+            Expr::script(source).unwrap_or_else(|e| panic!("{source}: {e}"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Tokens of expressions, scripts and view lines: one lexer, so that a string literal means the same everywhere.
+//! Tokens of the language of apps.
 
 /// What a piece of source is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,10 +21,8 @@ pub(crate) struct Lexer<'s> {
     rest: &'s str,
 }
 
-const OPS: &[&str] = &[
-    "==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/", "%", "(", ")", ",", ".", "=", "~", "#", "{", "}",
-    ";",
-];
+const OPS: &[&str] =
+    &["==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/", "%", "(", ")", ",", ".", "=", "~", ";"];
 
 impl<'s> Lexer<'s> {
     pub(crate) fn new(source: &'s str) -> Self {

@@ -1,8 +1,7 @@
 //! An app as it stands in its file, read and checked.
 
 use super::eval::eval;
-use super::expr::Expr;
-use super::script::{self, Script};
+use super::expr::{Expr, Script};
 use super::state::State;
 use super::value::Value;
 use super::view::{Parser, Tpl};
@@ -120,7 +119,7 @@ impl App {
                 url: raw_screen.url.clone(),
                 title: Expr::template(raw_screen.title.as_deref().unwrap_or(&raw.title)).map_err(read)?,
                 view: parser.parse(&raw_screen.view).map_err(read)?,
-                enter: script::parse(&raw_screen.enter).map_err(read)?,
+                enter: Expr::script(&raw_screen.enter).map_err(read)?,
                 delay: raw_screen.delay,
                 flaky: raw_screen.flaky,
                 guard: raw_screen.guard.as_deref().map(Expr::parse).transpose().map_err(read)?,
@@ -160,7 +159,7 @@ impl App {
 
 fn actions(raw: &BTreeMap<String, String>) -> Result<HashMap<String, Script>, String> {
     let read = |(name, source): (&String, &String)| {
-        let script = script::parse(source).map_err(|e| format!("action `{name}`: {e}"))?;
+        let script = Expr::script(source).map_err(|e| format!("action `{name}`: {e}"))?;
         Ok((name.clone(), script))
     };
     raw.iter().map(read).collect()

@@ -1,11 +1,12 @@
 //! What scripts do.
 
 use super::eval::{Bound, Env, eval, with};
-use super::expr::Expr;
+use super::expr::{Expr, Function};
+use super::model::FieldValues;
 use super::nav::{How, NavError, Step};
 use super::render::TOASTS;
-use super::script::{Script, Stmt, Verb};
 use super::sim::{Asked, Sim, Then};
+use super::state::State;
 use super::time::Job;
 use super::value::Value;
 use stickpin_device::{Dialog, DialogAnswer, Notice};
@@ -18,7 +19,7 @@ const TOAST_MS: u64 = 4000;
 
 impl Sim {
     /// Runs a script. A dialog that it opens does not stop what follows in it.
-    pub(crate) fn run(&mut self, script: &Script, env: &Env) {
+    pub(crate) fn run(&mut self, script: &[Expr], env: &Env) {
         Run { sim: self, env, depth: 0 }.all(script);
     }
 
@@ -39,12 +40,13 @@ impl Sim {
         let Some(asked) = self.dialog.take() else { return false };
         let accepted = matches!(answer, DialogAnswer::Accept(_));
         match asked.then {
-            Then::Script(stmt, env) => {
-                if let (Some(place), DialogAnswer::Accept(text)) = (stmt.exprs.get(2), answer) {
+            Then::Script { place, yes, no, env } => {
+                if let (Some(place), DialogAnswer::Accept(text)) = (place, answer) {
                     let text = text.unwrap_or(asked.dialog.default);
-                    self.state.write(place, &env, Value::text(text));
+                    self.state.write(&place, &env, Value::text(text));
                 }
-                self.run(if accepted { &stmt.then } else { &stmt.otherwise }, &env);
+                let next = if accepted { yes } else { no };
+                self.run(next.as_slice(), &env);
             }
             Then::Leave(leave) => {
                 if accepted {
@@ -71,12 +73,17 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn all(&mut self, script: &Script) {
-        for stmt in script.iter() {
+    fn all(&mut self, script: &[Expr]) {
+        for statement in script {
             if self.sim.dead.is_some() {
                 return;
             }
-            self.statement(stmt);
+            match statement {
+                Expr::Action(name) => self.action(name),
+                Expr::Call(function, args) => self.call(*function, args),
+                // An expression by itself does nothing.
+                _ => {}
+            }
         }
     }
 
@@ -88,89 +95,99 @@ impl Run<'_> {
         self.eval(e).int().unsigned_abs()
     }
 
-    fn statement(&mut self, stmt: &Stmt) {
-        let text = |nth: usize| self.eval(&stmt.exprs[nth]).to_string();
-        match stmt.verb {
-            Verb::Set => {
-                let value = self.eval(&stmt.exprs[1]);
-                self.sim.state.write(&stmt.exprs[0], self.env, value);
+    fn call(&mut self, function: Function, args: &[Expr]) {
+        let text = |nth: usize| self.eval(&args[nth]).to_string();
+        match function {
+            Function::Set => {
+                let value = self.eval(&args[1]);
+                self.sim.state.write(&args[0], self.env, value);
             }
-            Verb::Push | Verb::Insert => self.insert(stmt),
-            Verb::Remove | Verb::Update | Verb::Replace | Verb::Move => self.chosen(stmt),
-            Verb::Sort | Verb::Reverse => {
-                let field = stmt.exprs.first().map(|field| self.eval(field).to_string());
-                let Some(records) = self.sim.state.lists.get_mut(&*stmt.name) else { return };
+            Function::Push => self.insert(args, None),
+            Function::Insert => self.insert(args, Some(&args[1])),
+            Function::Remove | Function::Update | Function::Replace | Function::Move => {
+                self.chosen(function, args);
+            }
+            Function::Sort | Function::Reverse => {
+                let field = args.get(1).map(|field| self.eval(field).to_string());
+                let Some(records) = self.sim.state.lists.get_mut(&*args[0].list()) else { return };
                 match field {
                     Some(field) => records.sort_by(|a, b| a.get(&field).order(&b.get(&field))),
                     None => records.reverse(),
                 }
             }
-            Verb::Rerender => {
+            Function::Rerender => {
                 let mark = text(0);
                 *self.sim.tab_mut().epochs.entry(mark).or_default() += 1;
             }
-            Verb::Goto | Verb::Route | Verb::Url | Verb::Tab => {
+            Function::Goto | Function::Route | Function::Url | Function::Tab => {
                 let (url, at) = (text(0), self.sim.tab().at);
-                let went = match stmt.verb {
-                    Verb::Goto => self.sim.navigator().leave(&url, How::Push),
-                    Verb::Route => self.sim.navigator().route(&url, How::Push),
-                    Verb::Url => self.sim.navigator().route(&url, How::Step(at)),
+                let went = match function {
+                    Function::Goto => self.sim.navigator().leave(&url, How::Push),
+                    Function::Route => self.sim.navigator().route(&url, How::Push),
+                    Function::Url => self.sim.navigator().route(&url, How::Step(at)),
                     _ => self.sim.navigator().open_tab(&url),
                 };
                 self.sim.report(went);
             }
-            Verb::Back => self.history(Step::Back),
-            Verb::Forward => self.history(Step::Forward),
-            Verb::Reload => self.history(Step::Reload),
-            Verb::CloseTab => self.sim.navigator().close_tab(),
-            Verb::Toast => {
-                let ms = stmt.exprs.get(1).map_or(TOAST_MS, |ms| self.number(ms));
+            Function::Back => self.history(Step::Back),
+            Function::Forward => self.history(Step::Forward),
+            Function::Reload => self.history(Step::Reload),
+            Function::CloseTab => self.sim.navigator().close_tab(),
+            Function::Toast => {
+                let ms = args.get(1).map_or(TOAST_MS, |ms| self.number(ms));
                 let fields = vec![("text".into(), Value::text(text(0)))];
                 let record = self.sim.state.record(fields);
                 self.sim.set_timer(ms, "toast", Job::Untoast(record.uid));
                 self.sim.state.lists.entry(TOASTS.into()).or_default().push(record);
             }
-            Verb::Confirm | Verb::Prompt => {
-                let (kind, default) = match stmt.verb {
-                    Verb::Confirm => ("confirm", String::new()),
-                    _ => ("prompt", text(1)),
-                };
-                let dialog = Dialog { kind: kind.into(), message: text(0), default, tab: None };
-                let then = Then::Script(stmt.clone(), self.env.clone());
-                self.sim.dialog = Some(Asked { dialog, then });
-            }
-            Verb::Alert => self.sim.notice(Notice::DialogShown { text: text(0) }),
-            Verb::Console => self.sim.notice(Notice::ConsoleError { text: text(0) }),
-            Verb::Fail => {
+            Function::Confirm => self.ask("confirm", text(0), String::new(), None, &args[1..]),
+            Function::Prompt => self.ask("prompt", text(0), text(1), Some(&args[2]), &args[3..]),
+            Function::Alert => self.sim.notice(Notice::DialogShown { text: text(0) }),
+            Function::Console => self.sim.notice(Notice::ConsoleError { text: text(0) }),
+            Function::Fail => {
                 self.sim.notice(Notice::RequestFailed { method: text(0), url: text(1), why: text(2) });
             }
-            Verb::Download => self.sim.notice(Notice::Downloaded { path: text(0).into() }),
-            Verb::After | Verb::Every | Verb::Load => {
+            Function::Download => self.sim.notice(Notice::Downloaded { path: text(0).into() }),
+            Function::After | Function::Every | Function::Load => {
                 // Or time would never pass.
-                let ms = self.number(&stmt.exprs[0]).max(u64::from(stmt.verb == Verb::Every));
-                let job = Job::Script { stmt: stmt.clone(), env: self.env.clone(), ms };
-                self.sim.set_timer(ms, &stmt.name, job);
+                let ms = self.number(&args[0]).max(u64::from(function == Function::Every));
+                // A timer is named after its action, which is what `cancel` and a failed settle say.
+                let name = if let Expr::Action(name) = &args[1] { name } else { "statement" };
+                let job = Job::Script { by: function, job: args[1].clone(), env: self.env.clone(), ms };
+                self.sim.set_timer(ms, name, job);
             }
-            Verb::Cancel => self.sim.timers.retain(|t| t.name != stmt.name),
-            Verb::If => {
-                let holds = self.eval(&stmt.exprs[0]).truthy();
-                self.all(if holds { &stmt.then } else { &stmt.otherwise });
+            Function::Cancel => {
+                let name = text(0);
+                self.sim.timers.retain(|t| *t.name != *name);
             }
-            Verb::Focus | Verb::Blur => {
+            Function::If => {
+                let branch = args.get(if self.eval(&args[0]).truthy() { 1 } else { 2 });
+                self.all(branch.map(std::slice::from_ref).unwrap_or_default());
+            }
+            Function::Focus | Function::Blur => {
                 self.sim.refresh(); // The element may be about to appear.
-                let mark = stmt.exprs.first().map(|mark| self.eval(mark).to_string());
+                let mark = args.first().map(|mark| self.eval(mark).to_string());
                 let dom = self.sim.dom();
                 let id = mark.and_then(|mark| Some(dom.nodes[dom.marked(&mark)?].id));
                 self.sim.tab_mut().focus = id;
             }
-            Verb::Scroll => {
-                let (mark, to) = (text(0), self.eval(&stmt.exprs[1]).int());
+            Function::Scroll => {
+                let (mark, to) = (text(0), self.eval(&args[1]).int());
                 #[allow(clippy::cast_precision_loss, reason = "pixels of a made-up screen")]
                 self.sim.input().scroll_to(&mark, to as f64);
             }
-            Verb::Do => self.action(&stmt.name),
-            Verb::Crash => self.sim.dead = Some(format!("sim:{} crashed", self.sim.app.name)),
+            Function::Crash => self.sim.dead = Some(format!("sim:{} crashed", self.sim.app.name)),
+            // What only has a value does nothing.
+            _ => {}
         }
+    }
+
+    /// Opens a dialog. What follows when it is accepted may be followed by what follows when it is not.
+    fn ask(&mut self, kind: &str, message: String, default: String, place: Option<&Expr>, then: &[Expr]) {
+        let dialog = Dialog { kind: kind.into(), message, default, tab: None };
+        let (yes, no) = (then.first().cloned(), then.get(1).cloned());
+        let then = Then::Script { place: place.cloned(), yes, no, env: self.env.clone() };
+        self.sim.dialog = Some(Asked { dialog, then });
     }
 
     fn action(&mut self, name: &str) {
@@ -192,40 +209,48 @@ impl Run<'_> {
         self.sim.report(went);
     }
 
-    /// Puts a new record into a list, at its end unless the statement says where.
-    fn insert(&mut self, stmt: &Stmt) {
-        let values = stmt.fields.iter().map(|(name, e)| (name.clone(), self.eval(e))).collect();
-        let at = stmt.exprs.first().and_then(|at| usize::try_from(self.eval(at).int()).ok());
+    /// Puts a new record into a list, at its end unless it is said where.
+    fn insert(&mut self, args: &[Expr], at: Option<&Expr>) {
+        let values = fields(args, &self.sim.state, self.env);
+        let at = at.and_then(|at| usize::try_from(self.eval(at).int()).ok());
         let record = self.sim.state.record(values);
-        let records = self.sim.state.lists.entry(stmt.name.to_string()).or_default();
+        let records = self.sim.state.lists.entry(args[0].list().to_string()).or_default();
         records.insert(at.unwrap_or(usize::MAX).min(records.len()), record);
     }
 
-    /// Does something to the records for which the first expression holds, as `it`.
-    fn chosen(&mut self, stmt: &Stmt) {
-        let state = &mut self.sim.state;
-        let records = state.lists.get(&*stmt.name).into_iter().flatten().enumerate();
+    /// Does something to the records of a list for which an expression holds, as `it`.
+    fn chosen(&mut self, function: Function, args: &[Expr]) {
+        let (list, state) = (args[0].list(), &mut self.sim.state);
+        let records = state.lists.get(&*list).into_iter().flatten().enumerate();
         let chosen: Vec<(Bound, Env)> = records
-            .map(|(at, r)| Bound { name: "it".into(), list: stmt.name.clone(), uid: r.uid, at })
+            .map(|(at, r)| Bound { name: "it".into(), list: list.clone(), uid: r.uid, at })
             .map(|it| (it.clone(), with(self.env, it)))
-            .filter(|(_, env)| eval(&stmt.exprs[0], state, env).truthy())
+            .filter(|(_, env)| eval(&args[1], state, env).truthy())
             .collect();
-        let to = stmt.exprs.get(1).map(|to| usize::try_from(eval(to, state, self.env).int()).unwrap_or(0));
+        let to = (function == Function::Move).then(|| eval(&args[2], state, self.env).int());
         for (it, env) in chosen {
-            let values: Vec<_> =
-                stmt.fields.iter().map(|(name, e)| (name.clone(), eval(e, state, &env))).collect();
+            let values = fields(args, state, &env);
             let Some(at) = state.position(&it) else { continue };
-            let other = (stmt.verb == Verb::Replace).then(|| state.record(values.clone()));
-            let Some(records) = state.lists.get_mut(&*stmt.name) else { continue };
+            let other = (function == Function::Replace).then(|| state.record(values.clone()));
+            let Some(records) = state.lists.get_mut(&*list) else { continue };
             match (other, to) {
                 (Some(other), _) => records[at] = other,
                 (None, Some(to)) => {
                     let record = records.remove(at);
-                    records.insert(to.min(records.len()), record);
+                    records.insert(usize::try_from(to).unwrap_or(0).min(records.len()), record);
                 }
-                (None, None) if stmt.verb == Verb::Remove => drop(records.remove(at)),
+                (None, None) if function == Function::Remove => drop(records.remove(at)),
                 (None, None) => values.into_iter().for_each(|(name, value)| records[at].set(&name, value)),
             }
         }
     }
+}
+
+/// The fields that a call names, with their values.
+fn fields(args: &[Expr], state: &State, env: &Env) -> FieldValues {
+    let field = |arg: &Expr| match arg {
+        Expr::Named(name, value) => Some((name.clone(), eval(value, state, env))),
+        _ => None,
+    };
+    args.iter().filter_map(field).collect()
 }

@@ -5,7 +5,6 @@ use super::eval::{Env, eval};
 use super::expr::Expr;
 use super::model::App;
 use super::render::{self, Around};
-use super::script::Stmt;
 use super::state::State;
 use super::time::Timer;
 use super::words::Event;
@@ -86,8 +85,8 @@ pub(crate) struct Asked {
 /// What follows from an answer.
 #[derive(Debug)]
 pub(crate) enum Then {
-    /// What a `confirm` or `prompt` says.
-    Script(Stmt, Env),
+    /// What a `confirm` or `prompt` says: where an answer goes, what follows when it is accepted, and when it is not.
+    Script { place: Option<Expr>, yes: Option<Expr>, no: Option<Expr>, env: Env },
     /// The page is left.
     Leave(super::nav::Leave),
     /// A press that the dialog came in the way of.

@@ -1,8 +1,8 @@
 //! Timers, and the two clocks that they run by.
 
 use super::eval::Env;
+use super::expr::{Expr, Function};
 use super::nav::Leave;
-use super::script::{Stmt, Verb};
 use super::sim::Sim;
 use std::sync::Arc;
 use stickpin_device::Moving;
@@ -22,8 +22,8 @@ pub(crate) struct Timer {
 /// What will happen.
 #[derive(Debug)]
 pub(crate) enum Job {
-    /// An `after`, `every` or `load` of a script, with its time.
-    Script { stmt: Stmt, env: Env, ms: u64 },
+    /// The statement of an `after`, `every` or `load`, with its time.
+    Script { by: Function, job: Expr, env: Env, ms: u64 },
     /// A toast goes.
     Untoast(u64),
     /// A document that was asked for comes.
@@ -90,16 +90,19 @@ impl Sim {
         let Some(at) = self.next() else { return };
         let timer = self.timers.remove(at);
         match timer.job {
-            Job::Script { stmt, env, ms } => {
-                let then = stmt.then.clone();
-                if stmt.verb == Verb::Every {
+            Job::Script { by, job, env, ms } => {
+                if by == Function::Every {
                     // Set again before it runs, so that the script can cancel it.
-                    self.set_timer(ms, &timer.name, Job::Script { stmt, env: env.clone(), ms });
+                    self.set_timer(
+                        ms,
+                        &timer.name,
+                        Job::Script { by, job: job.clone(), env: env.clone(), ms },
+                    );
                     if let Some(last) = self.timers.last_mut() {
                         last.scope = timer.scope;
                     }
                 }
-                self.run(&then, &env);
+                self.run(&[job], &env);
             }
             Job::Untoast(uid) => {
                 if let Some(toasts) = self.state.lists.get_mut(super::render::TOASTS) {
@@ -115,7 +118,7 @@ impl Sim {
 impl Timer {
     fn is_load(&self) -> bool {
         match &self.job {
-            Job::Script { stmt, .. } => stmt.verb == Verb::Load,
+            Job::Script { by, .. } => *by == Function::Load,
             Job::Commit(_) => true,
             Job::Untoast(_) => false,
         }

@@ -6,15 +6,14 @@
 //!   list #lines
 //!     for c in cart key c.id
 //!       li "{c.name}"
-//!         button "Remove" press="remove cart where it.id == c.id"
+//!         button "Remove" press=remove(cart, it.id == c.id)
 //!   if count(cart) == 0
 //!     "Nothing here yet."
 //! ```
 //! The grammar stands in `docs/sim-apps.md`.
 
-use super::expr::Expr;
+use super::expr::{Expr, Script};
 use super::lex::Lexer;
-use super::script::{self, Script};
 use super::value::Value;
 use super::words::{Event, Prop, attr, state};
 use crate::roles::{self, Kind};
@@ -199,21 +198,14 @@ fn element(tpl: u32, kind: &'static Kind, rest: &str, children: Vec<Tpl>) -> Res
     };
     let mut lexer = Lexer::new(rest);
     if rest.starts_with('"') {
-        e.text = Some(Expr::read(&mut lexer)?);
+        e.text = Some(Expr::primary(&mut lexer)?);
     }
-    let mut rest = lexer.rest();
-    while !rest.is_empty() {
-        let end = rest.find(['=', ' ']).unwrap_or(rest.len());
-        let name = &rest[..end];
-        let (value, after) = match rest[end..].strip_prefix('=') {
-            Some(source) => {
-                let (value, after) = attr_value(source)?;
-                (Some(value), after)
-            }
-            None => (None, &rest[end..]),
-        };
-        set(&mut e, name, value)?;
-        rest = after.trim_start();
+    while !lexer.rest().is_empty() {
+        let rest = lexer.rest();
+        let (name, after) = rest.split_at(rest.find(['=', ' ']).unwrap_or(rest.len()));
+        let is_flag = !after.starts_with('=');
+        lexer = Lexer::new(after.strip_prefix('=').unwrap_or(after));
+        set(&mut e, name, is_flag, &mut lexer)?;
     }
     if e.prop(Prop::Scroll).is_some() && e.mark.is_none() {
         return Err("a scroller needs a `#mark`".into());
@@ -221,72 +213,25 @@ fn element(tpl: u32, kind: &'static Kind, rest: &str, children: Vec<Tpl>) -> Res
     Ok(e)
 }
 
-/// A value as it stands in the source.
-enum Source<'s> {
-    Quoted(&'s str),
-    Braced(&'s str),
-    Bare(&'s str),
-}
-
-fn attr_value(source: &str) -> Result<(Source<'_>, &str), String> {
-    if source.starts_with('"') || source.starts_with('{') {
-        let mut lexer = Lexer::new(source);
-        if let super::lex::Token::Text(inner) = lexer.next()? {
-            return Ok((Source::Quoted(inner), lexer.rest()));
-        }
-        let mut depth = 0usize;
-        for (at, c) in source.char_indices() {
-            match c {
-                '{' => depth += 1,
-                '}' if depth == 1 => return Ok((Source::Braced(&source[1..at]), &source[at + 1..])),
-                '}' => depth -= 1,
-                _ => {}
-            }
-        }
-        return Err(format!("`{source}` has no closing brace"));
-    }
-    let end = source.find(' ').unwrap_or(source.len());
-    Ok((Source::Bare(&source[..end]), &source[end..]))
-}
-
-fn set(e: &mut Element, name: &str, value: Option<Source<'_>>) -> Result<(), String> {
+/// Reads what is said of an element: a mark, a flag, or a name with a value.
+fn set(e: &mut Element, name: &str, is_flag: bool, lexer: &mut Lexer<'_>) -> Result<(), String> {
     if let Some(mark) = name.strip_prefix('#') {
         e.mark = Some(Expr::template(mark)?);
-        return Ok(());
-    }
-    if let Some(event) = Event::named(name) {
-        let source = match value {
-            Some(Source::Quoted(s) | Source::Bare(s) | Source::Braced(s)) => s,
-            None => return Err(format!("`{name}` needs a script")),
-        };
-        e.handlers.push((event, script::parse(source)?));
-        return Ok(());
-    }
-    if name == "bind" {
-        let Some(Source::Bare(place)) = value else { return Err("`bind` needs a name".into()) };
-        let mut lexer = Lexer::new(place);
-        e.bind = Some(Expr::place(&mut lexer)?);
-        lexer.end()?;
-        return Ok(());
-    }
-    let expr = match value {
-        None => Expr::Value(Value::Bool(true)),
-        Some(Source::Quoted(s)) => Expr::template(s)?,
-        Some(Source::Braced(s)) => Expr::parse(s)?,
-        Some(Source::Bare(s)) => Expr::Value(match s {
-            "true" => Value::Bool(true),
-            "false" => Value::Bool(false),
-            _ => s.parse().map_or_else(|_| Value::text(s), Value::Int),
-        }),
-    };
-    if let Some(states) = state(name) {
-        e.states.push((states, expr));
-    } else if let Some(attr) = attr(name) {
-        e.attrs.push((attr, expr));
-    } else if let Some(prop) = Prop::named(name) {
-        e.props.push((prop, expr));
+    } else if let Some(event) = Event::named(name) {
+        e.handlers.push((event, Expr::handler(lexer)?));
+    } else if name == "bind" {
+        e.bind = Some(Expr::place(lexer)?);
     } else {
-        return Err(format!("`{name}` is said of no element"));
+        let value = if is_flag { Expr::Value(Value::Bool(true)) } else { Expr::primary(lexer)? };
+        if let Some(states) = state(name) {
+            e.states.push((states, value));
+        } else if let Some(attr) = attr(name) {
+            e.attrs.push((attr, value));
+        } else if let Some(prop) = Prop::named(name) {
+            e.props.push((prop, value));
+        } else {
+            return Err(format!("`{name}` is said of no element"));
+        }
     }
     Ok(())
 }
@@ -309,7 +254,7 @@ mod tests {
     #[test]
     fn an_element_has_marks_states_attributes_handlers_and_layout() {
         let view = parse(
-            r#"button "Buy {n}" #buy disabled={n == 0} data-id="x{n}" press="set n = n + 1; save" w=80 truth=buy"#,
+            r#"button "Buy {n}" #buy disabled=(n == 0) data-id="x{n}" press=(set(n, n + 1); save) w=80 truth='buy'"#,
         )
         .unwrap();
         let Tpl::Element(e) = &view[0] else { panic!("{view:?}") };

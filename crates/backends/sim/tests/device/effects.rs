@@ -19,14 +19,14 @@ async fn rows_after(statements: &str) -> (String, Bench) {
 #[tokio::test]
 async fn records_are_pushed_inserted_removed_updated_replaced_moved_and_sorted() {
     for (statements, expected) in [
-        ("push rows id='d' n=4", "a1 b2 c3 d4"),
-        ("insert rows at 1 id='d' n=4", "a1 d4 b2 c3"),
-        ("remove rows where it.n > 1", "a1"),
-        ("update rows where it.id != 'a' n=it.n * 10", "a1 b20 c30"),
-        ("replace rows where it.id == 'b' id='d' n=9", "a1 d9 c3"),
-        ("move rows where it.id == 'a' to 2", "b2 c3 a1"),
-        ("reverse rows", "c3 b2 a1"),
-        ("update rows where it.id == 'a' n=5; sort rows by n", "b2 c3 a5"),
+        ("push(rows, id='d', n=4)", "a1 b2 c3 d4"),
+        ("insert(rows, 1, id='d', n=4)", "a1 d4 b2 c3"),
+        ("remove(rows, it.n > 1)", "a1"),
+        ("update(rows, it.id != 'a', n=it.n * 10)", "a1 b20 c30"),
+        ("replace(rows, it.id == 'b', id='d', n=9)", "a1 d9 c3"),
+        ("move(rows, it.id == 'a', 2)", "b2 c3 a1"),
+        ("reverse(rows)", "c3 b2 a1"),
+        ("update(rows, it.id == 'a', n=5); sort(rows, 'n')", "b2 c3 a5"),
     ] {
         assert_eq!(rows_after(statements).await.0, expected, "{statements}");
     }
@@ -50,14 +50,14 @@ async fn row_handles(view: &str, statements: &str) -> (Vec<u64>, Vec<u64>) {
 #[tokio::test]
 async fn with_a_key_nodes_belong_to_records_and_without_one_to_positions() {
     let keyed = "list #list\n  for r in rows key r.id\n    li \"{r.id}\"";
-    let (before, after) = row_handles(keyed, "remove rows where it.id == 'a'").await;
+    let (before, after) = row_handles(keyed, "remove(rows, it.id == 'a')").await;
     assert_eq!(after, before[1..]);
-    let (before, after) = row_handles(keyed, "reverse rows").await;
+    let (before, after) = row_handles(keyed, "reverse(rows)").await;
     assert_eq!(after, before.iter().rev().copied().collect::<Vec<_>>());
     let keyless = "list #list\n  for r in rows\n    li \"{r.id}\"";
-    let (before, after) = row_handles(keyless, "remove rows where it.id == 'a'").await;
+    let (before, after) = row_handles(keyless, "remove(rows, it.id == 'a')").await;
     assert_eq!(after, before[..2]);
-    let (before, after) = row_handles(keyed, "rerender 'list'").await;
+    let (before, after) = row_handles(keyed, "rerender('list')").await;
     assert!(after.iter().all(|id| !before.contains(id)), "{before:?} {after:?}");
 }
 
@@ -68,7 +68,7 @@ async fn a_virtual_list_without_keys_uses_nodes_again_and_with_keys_does_not() {
         let view = format!("list #list scroll h=200\n  for r in rows{key} virtual 20\n    li \"{{r.id}}\"");
         let mut b = Bench::app(head, &view).await;
         let first = b.tree().await;
-        b.probe.run("scroll 'list' 5000").unwrap();
+        b.probe.run("scroll('list', 5000)").unwrap();
         let then = b.tree().await;
         assert!(then.nodes().any(|n| n.name() == "r251") && !then.nodes().any(|n| n.name() == "r1"));
         let row = |n: &stickpin_tree::NodeRef<'_>| n.role() == Role::ListItem;
@@ -80,12 +80,12 @@ async fn a_virtual_list_without_keys_uses_nodes_again_and_with_keys_does_not() {
 
 #[tokio::test]
 async fn timers_run_in_their_order_repeat_and_are_cancelled() {
-    let head = "[state]\nlog = ''\n[do]\na = \"set log = '{log}a'\"\nb = \"set log = '{log}b'\"\n";
+    let head = "[state]\nlog = ''\n[do]\na = \"set(log, '{log}a')\"\nb = \"set(log, '{log}b')\"\n";
     let mut b = Bench::app(head, "p \"{log}\"").await;
-    b.probe.run("every 1000 a; after 2500 b; after 2500 a").unwrap();
+    b.probe.run("every(1000, a); after(2500, b); after(2500, a)").unwrap();
     b.probe.advance(Duration::from_millis(3100));
     assert_eq!(b.probe.variable("log"), "aabaa");
-    b.probe.run("cancel a").unwrap();
+    b.probe.run("cancel('a')").unwrap();
     b.probe.advance(Duration::from_secs(10));
     assert_eq!(b.probe.variable("log"), "aabaa");
     assert!(b.text().await.contains("aabaa"));
@@ -98,10 +98,10 @@ async fn documents_routes_and_history_are_told_apart_by_their_scope() {
     let scope = |t: &stickpin_tree::Tree| (t.root().document().scope, t.root().document().url.clone());
     let (first, url) = scope(&b.tree().await);
     assert_eq!(url, "sim:t/");
-    b.probe.run("route '/?x=1'").unwrap();
+    b.probe.run("route('/?x=1')").unwrap();
     assert_eq!(scope(&b.tree().await), (first, "sim:t/?x=1".into()));
     assert!(b.text().await.contains("\"A1\""));
-    b.probe.run("goto '/b'").unwrap();
+    b.probe.run("goto('/b')").unwrap();
     let (second, url) = scope(&b.tree().await);
     assert_eq!((second != first, url.as_str()), (true, "sim:t/b"));
     let none = Default::default();
@@ -137,7 +137,7 @@ async fn documents_routes_and_history_are_told_apart_by_their_scope() {
 #[tokio::test]
 async fn page_variables_end_with_their_document_and_state_does_not() {
     let mut b = Bench::app("[state]\ns = 0\n[page]\np = 0\n", "h1 \"{s} {p}\"").await;
-    b.probe.run("set s = 1; set p = 1; reload").unwrap();
+    b.probe.run("set(s, 1); set(p, 1); reload()").unwrap();
     assert!(b.text().await.contains("\"1 0\""));
 }
 
@@ -145,12 +145,12 @@ async fn page_variables_end_with_their_document_and_state_does_not() {
 async fn another_tab_is_another_surface_and_closing_it_leads_back() {
     let mut b = Bench::app("", "h1 \"A\"").await;
     let first = b.tree().await;
-    b.probe.run("tab '/'").unwrap();
+    b.probe.run("tab('/')").unwrap();
     let second = b.tree().await;
     assert!(first.surface() != second.surface());
     let handle = first.nodes().nth(1).unwrap().handle().unwrap();
     assert!(b.device.locate(handle, &[]).await.unwrap().is_none());
-    b.probe.run("close_tab").unwrap();
+    b.probe.run("close_tab()").unwrap();
     assert_eq!(b.tree().await, first);
     let notices = b.device.notices().await.unwrap();
     assert!(notices.iter().any(|n| matches!(n, Notice::Opened { id, .. } if id == "t2")), "{notices:?}");
@@ -159,7 +159,7 @@ async fn another_tab_is_another_surface_and_closing_it_leads_back() {
 #[tokio::test]
 async fn toasts_are_announced_and_go() {
     let mut b = Bench::app("", "h1 \"A\"").await;
-    b.probe.run("toast 'Saved' 1000").unwrap();
+    b.probe.run("toast('Saved', 1000)").unwrap();
     assert!(b.text().await.contains("\"Saved\""));
     let notices = b.device.notices().await.unwrap();
     assert!(notices.contains(&Notice::Announced { text: "Saved".into() }), "{notices:?}");
@@ -170,7 +170,7 @@ async fn toasts_are_announced_and_go() {
 #[tokio::test]
 async fn errors_requests_downloads_and_alerts_are_noticed() {
     let mut b = Bench::app("", "h1 \"A\"").await;
-    b.probe.run("console 'oops'; fail 'POST' '/api' '500'; download 'a.csv'; alert 'hello'").unwrap();
+    b.probe.run("console('oops'); fail('POST', '/api', '500'); download('a.csv'); alert('hello')").unwrap();
     let notices = b.device.notices().await.unwrap();
     for expected in [
         Notice::ConsoleError { text: "oops".into() },
@@ -186,7 +186,7 @@ async fn errors_requests_downloads_and_alerts_are_noticed() {
 #[tokio::test]
 async fn a_confirm_stops_the_app_until_it_is_answered() {
     let head = "[state]\nx = 'none'\n";
-    let view = "button \"Go\" press=\"confirm 'Sure?' then set x = 'yes' else set x = 'no'\"\np \"{x}\"";
+    let view = "button \"Go\" press=confirm('Sure?', set(x, 'yes'), set(x, 'no'))\np \"{x}\"";
     for (answer, expected) in [(DialogAnswer::Accept(None), "yes"), (DialogAnswer::Dismiss, "no")] {
         let mut b = Bench::app(head, view).await;
         b.press_named(Role::Button, "Go").await;
@@ -204,7 +204,7 @@ async fn a_confirm_stops_the_app_until_it_is_answered() {
 #[tokio::test]
 async fn a_prompt_writes_its_answer() {
     let mut b = Bench::app("[state]\nx = ''\n", "h1 \"A\"").await;
-    b.probe.run("prompt 'Name' 'Ada' into x").unwrap();
+    b.probe.run("prompt('Name', 'Ada', x)").unwrap();
     assert_eq!(b.device.dialogs().unwrap().dialog().unwrap().default, "Ada");
     b.device.dialogs().unwrap().answer_dialog(DialogAnswer::Accept(Some("Eva".into()))).await.unwrap();
     assert_eq!(b.probe.variable("x"), "Eva");
@@ -253,7 +253,7 @@ async fn a_flaky_screen_fails_first_and_then_takes_its_time() {
 async fn focus_and_scrolling_can_be_set_by_the_app() {
     let view = "textbox \"A\" #a\ntextbox \"B\" #b\nregion \"R\" #r scroll h=100\n  p \"x\" h=900";
     let mut b = Bench::app("", view).await;
-    b.probe.run("focus 'b'; scroll 'r' 300").unwrap();
+    b.probe.run("focus('b'); scroll('r', 300)").unwrap();
     let tree = b.tree().await;
     let focused: Vec<_> = tree.nodes().filter(|n| n.is(States::FOCUSED)).map(|n| n.name()).collect();
     assert_eq!(focused, ["B"]);
@@ -262,7 +262,7 @@ async fn focus_and_scrolling_can_be_set_by_the_app() {
     let rects = b.device.rects(&[text, region]).await.unwrap();
     let (text, region) = (rects[0].unwrap(), rects[1].unwrap());
     assert!((region.y - text.y - 296.0).abs() < 1.0, "{text:?} {region:?}");
-    b.probe.run("blur").unwrap();
+    b.probe.run("blur()").unwrap();
     assert!(!b.tree().await.nodes().any(|n| n.is(States::FOCUSED)));
 }
 

@@ -77,7 +77,7 @@ async fn press_after_changed_content_is_stopped_and_repeated_is_delivered() {
     for grade in GRADES {
         let view = r#"
 p "{who}"
-button "Delete" act="set who = 'Nils Falk'""#;
+button "Delete" act=set(who, 'Nils Falk')"#;
         let mut b = open(grade, view).await;
         assert_eq!(press(&mut b, DELETE, &[ADA]).await, BEFORE, "{grade}");
         assert_eq!(received(&b), Vec::<String>::new(), "{grade}");
@@ -100,37 +100,37 @@ async fn press_is_stopped_by_content_and_not_by_anything_else() {
     let main = (Role::Main, "");
     let document = (Role::Document, "T");
     let changes = [
-        ("p \"{who}\"", ADA, "set who = 'Nils'"),
-        ("h2 \"{who}\"", (Role::Heading, "Ada Berg"), "set who = 'Nils'"),
-        ("textbox \"Name\" bind=field", field, "set field = 'Nils'"),
-        ("textbox \"Name\" placeholder=\"{other}\"", field, "set other = 'y'"),
-        ("group \"Actions\" description=\"{other}\"", group, "set other = 'y'"),
-        ("tab \"Billing\" selected={flag}", tab, "set flag = true"),
-        ("tab \"Billing\" current=\"{if(flag, 'page', '')}\"", tab, "set flag = true"),
-        ("tab \"Billing\" expanded={flag}", tab, "set flag = true"),
-        ("tab \"Billing\" pressed={flag}", tab, "set flag = true"),
-        ("checkbox \"Done\" bind=flag", check, "set flag = true"),
-        ("if not flag\n  p \"Ada Berg\"", ADA, "set flag = true"),
-        ("p \"Ada Berg\" hidden={flag}", ADA, "set flag = true"),
-        ("div #mark\n  p \"Ada Berg\"", ADA, "rerender 'mark'"),
-        ("p \"Ada Berg\"", document, "url '/?page=2'"),
+        ("p \"{who}\"", ADA, "set(who, 'Nils')"),
+        ("h2 \"{who}\"", (Role::Heading, "Ada Berg"), "set(who, 'Nils')"),
+        ("textbox \"Name\" bind=field", field, "set(field, 'Nils')"),
+        ("textbox \"Name\" placeholder=\"{other}\"", field, "set(other, 'y')"),
+        ("group \"Actions\" description=\"{other}\"", group, "set(other, 'y')"),
+        ("tab \"Billing\" selected=flag", tab, "set(flag, true)"),
+        ("tab \"Billing\" current=\"{if(flag, 'page', '')}\"", tab, "set(flag, true)"),
+        ("tab \"Billing\" expanded=flag", tab, "set(flag, true)"),
+        ("tab \"Billing\" pressed=flag", tab, "set(flag, true)"),
+        ("checkbox \"Done\" bind=flag", check, "set(flag, true)"),
+        ("if not flag\n  p \"Ada Berg\"", ADA, "set(flag, true)"),
+        ("p \"Ada Berg\" hidden=flag", ADA, "set(flag, true)"),
+        ("div #mark\n  p \"Ada Berg\"", ADA, "rerender('mark')"),
+        ("p \"Ada Berg\"", document, "url('/?page=2')"),
     ];
     let others = [
-        ("p \"{who}\"", main, "set who = 'Nils'"),
-        ("p \"Ada Berg\"\nif flag\n  p \"New\"", ADA, "set flag = true"),
-        ("textbox \"Name\" #mark", field, "focus 'mark'"),
+        ("p \"{who}\"", main, "set(who, 'Nils')"),
+        ("p \"Ada Berg\"\nif flag\n  p \"New\"", ADA, "set(flag, true)"),
+        ("textbox \"Name\" #mark", field, "focus('mark')"),
         (
-            "group \"Actions\" busy={flag} class=\"{other}\" data-id=\"{other}\"",
+            "group \"Actions\" busy=flag class=\"{other}\" data-id=\"{other}\"",
             group,
-            "set flag = true; set other = 'y'",
+            "set(flag, true); set(other, 'y')",
         ),
-        ("p \"Ada Berg\"", document, "url '/#part'"),
+        ("p \"Ada Berg\"", document, "url('/#part')"),
     ];
     let all = changes.map(|c| (c, BEFORE)).into_iter().chain(others.map(|c| (c, Landed::Confirmed)));
     for ((lines, guarded, change), landed) in all {
         for grade in GRADES {
             let lines = lines.replace('\n', "\n  ");
-            let view = format!("main\n  button \"Delete\" act=\"{change}\"\n  {lines}");
+            let view = format!("main\n  button \"Delete\" act=({change})\n  {lines}");
             let mut b = open(grade, &view).await;
             assert_eq!(press(&mut b, DELETE, &[guarded]).await, landed, "{grade}: {change} in {view}");
             assert_eq!(received(&b).is_empty(), landed == BEFORE, "{grade}: {change} in {view}");
@@ -142,15 +142,15 @@ async fn press_is_stopped_by_content_and_not_by_anything_else() {
 async fn target_that_reads_otherwise_or_is_disabled_gets_no_press() {
     for grade in GRADES {
         for (line, name) in [
-            ("button \"{if(flag, 'Archive', 'Delete')}\" act=\"set flag = true\"", "Delete"),
-            ("button \"Delete\" disabled={flag} act=\"set flag = true\"", "Delete"),
+            ("button \"{if(flag, 'Archive', 'Delete')}\" act=set(flag, true)", "Delete"),
+            ("button \"Delete\" disabled=flag act=set(flag, true)", "Delete"),
         ] {
             let mut b = open(grade, &format!("p \"{{who}}\"\n{line}")).await;
             assert_eq!(press(&mut b, (Role::Button, name), &[ADA]).await, BEFORE, "{grade}: {line}");
             assert_eq!(received(&b), Vec::<String>::new(), "{grade}: {line}");
         }
         // Its own value and selection are what inputs change.
-        let view = "p \"{who}\"\ncheckbox \"Done\" checked={flag} act=\"set flag = true\"";
+        let view = "p \"{who}\"\ncheckbox \"Done\" checked=flag act=set(flag, true)";
         let mut b = open(grade, view).await;
         let done = (Role::Checkbox, "Done");
         assert_eq!(press(&mut b, done, &[ADA, done]).await, Landed::Confirmed, "{grade}");
@@ -161,7 +161,7 @@ async fn target_that_reads_otherwise_or_is_disabled_gets_no_press() {
 async fn change_during_the_aim_stops_the_input() {
     for grade in GRADES {
         for event in ["aim", "hover"] {
-            let view = format!("p \"{{who}}\"\nbutton \"Delete\" {event}=\"set who = 'Nils'\"");
+            let view = format!("p \"{{who}}\"\nbutton \"Delete\" {event}=set(who, 'Nils')");
             let mut b = open(grade, &view).await;
             assert_eq!(press(&mut b, DELETE, &[ADA]).await, BEFORE, "{grade}: {event}");
             assert_eq!(received(&b), Vec::<String>::new(), "{grade}: {event}");
@@ -172,12 +172,11 @@ async fn change_during_the_aim_stops_the_input() {
 #[tokio::test]
 async fn vanished_target_is_gone_and_a_covered_one_is_covered() {
     for grade in GRADES {
-        let view = "p \"{who}\"\nif not flag\n  button \"Delete\" act=\"set flag = true\"";
+        let view = "p \"{who}\"\nif not flag\n  button \"Delete\" act=set(flag, true)";
         let mut b = open(grade, view).await;
         let landed = press(&mut b, DELETE, &[ADA]).await;
         assert!(matches!(landed, Landed::Elsewhere { stopped: true, .. }), "{grade}: {landed:?}");
-        let view =
-            "p \"{who}\"\nbutton \"Delete\" act=\"set flag = true\"\nif flag\n  div x=0 y=0 w=1280 h=800";
+        let view = "p \"{who}\"\nbutton \"Delete\" act=set(flag, true)\nif flag\n  div x=0 y=0 w=1280 h=800";
         let mut b = open(grade, view).await;
         let landed = press(&mut b, DELETE, &[ADA]).await;
         assert!(matches!(landed, Landed::Elsewhere { stopped: true, .. }), "{grade}: {landed:?}");
@@ -188,7 +187,7 @@ async fn vanished_target_is_gone_and_a_covered_one_is_covered() {
 #[tokio::test]
 async fn press_stops_after_the_focus_handler_changed_content() {
     for grade in GRADES {
-        let view = "p \"{who}\"\nbutton \"Delete\" focused=\"set who = 'Nils'\"";
+        let view = "p \"{who}\"\nbutton \"Delete\" focused=set(who, 'Nils')";
         let mut b = open(grade, view).await;
         assert_eq!(press(&mut b, DELETE, &[ADA]).await, MIDWAY, "{grade}");
         assert_eq!(received(&b), Vec::<String>::new(), "{grade}");
@@ -201,18 +200,18 @@ async fn second_press_stops_after_another_record_came_with_the_first() {
     let both = ["press button Delete", "press button Delete", "dblpress button Delete"];
     for grade in GRADES {
         for (more, landed) in [
-            ("press=\"set who = 'Nils'\"", MIDWAY),
-            ("between=\"set who = 'Nils'\"", MIDWAY),
-            ("press=\"set flag = true\"\nif flag\n  div x=0 y=0 w=1280 h=800", MIDWAY),
-            ("disabled={flag} press=\"set flag = true\"", MIDWAY),
-            ("press=\"set other = 'y'\"", Landed::Confirmed),
+            ("press=set(who, 'Nils')", MIDWAY),
+            ("between=set(who, 'Nils')", MIDWAY),
+            ("press=set(flag, true)\nif flag\n  div x=0 y=0 w=1280 h=800", MIDWAY),
+            ("disabled=flag press=set(flag, true)", MIDWAY),
+            ("press=set(other, 'y')", Landed::Confirmed),
         ] {
             let mut b = open(grade, &format!("p \"{{who}}\"\nbutton \"Delete\" {more}")).await;
             assert_eq!(press_times(&mut b, DELETE, &[ADA], 2).await, landed, "{grade}: {more}");
             let expected = if landed == MIDWAY { &once[..] } else { &both[..] };
             assert_eq!(received(&b), expected, "{grade}: {more}");
         }
-        let mut b = open(grade, "p \"{who}\"\nbutton \"Delete\" press=\"set who = 'Nils'\"").await;
+        let mut b = open(grade, "p \"{who}\"\nbutton \"Delete\" press=set(who, 'Nils')").await;
         assert_eq!(press_times(&mut b, DELETE, &[], 2).await, Landed::Confirmed, "nothing is guarded");
         assert_eq!(received(&b), both, "{grade}");
     }
@@ -222,13 +221,13 @@ async fn second_press_stops_after_another_record_came_with_the_first() {
 #[tokio::test]
 async fn second_press_bears_what_the_first_counts_and_selects() {
     let both = ["press button More", "press button More", "dblpress button More"];
-    let numbers = "p \"{n * 5} kr\"\nspinbutton \"Quantity\" bind=n\ntab \"Row\" selected={flag}";
+    let numbers = "p \"{n * 5} kr\"\nspinbutton \"Quantity\" bind=n\ntab \"Row\" selected=flag";
     let guarded = [(Role::Text, "0 kr"), (Role::SpinButton, "Quantity"), (Role::Tab, "Row")];
     for grade in GRADES {
         for (more, times) in [
-            ("\"More\" press=\"set n = n + 1; set flag = true\"", 3),
-            ("\"More\" press=\"set n = n + 1\" between=\"set n = n + 7\"", 1),
-            ("\"More\" press=\"set n = n + 1\" between=\"set flag = true\"", 1),
+            ("\"More\" press=(set(n, n + 1); set(flag, true))", 3),
+            ("\"More\" press=set(n, n + 1) between=set(n, n + 7)", 1),
+            ("\"More\" press=set(n, n + 1) between=set(flag, true)", 1),
         ] {
             let mut b = open(grade, &format!("{numbers}\nbutton {more}")).await;
             let landed = press_times(&mut b, (Role::Button, "More"), &guarded, 2).await;
@@ -254,7 +253,7 @@ async fn drag(b: &mut Bench, guarded: bool) -> Landed {
 /// A card with these words, and a region below it that `flag` moves away from the pointer.
 fn board(words: &str) -> String {
     format!(
-        "list\n  li \"Card\" label=\"Card\" {words}\nif flag\n  div h=300\nregion \"Done\" h=100 drop=\"set n = 1\"\n  p \"{{who}}\""
+        "list\n  li \"Card\" label=\"Card\" {words}\nif flag\n  div h=300\nregion \"Done\" h=100 drop=set(n, 1)\n  p \"{{who}}\""
     )
 }
 
@@ -263,20 +262,20 @@ async fn drop_stops_when_the_destination_changed_during_the_drag() {
     for grade in GRADES {
         for (words, landed, delivered) in [
             ("", Landed::Confirmed, &["drag li Card", "drop region Done"][..]),
-            ("act=\"set who = 'Nils'\"", BEFORE, &[]),
-            ("between=\"set who = 'Nils'\"", MIDWAY, &["drag li Card"]),
-            ("between=\"set flag = true\"", MIDWAY, &["drag li Card"]),
+            ("act=set(who, 'Nils')", BEFORE, &[]),
+            ("between=set(who, 'Nils')", MIDWAY, &["drag li Card"]),
+            ("between=set(flag, true)", MIDWAY, &["drag li Card"]),
         ] {
             let mut b = open(grade, &board(words)).await;
             assert_eq!(drag(&mut b, true).await, landed, "{grade}: {words}");
             assert_eq!(received(&b), delivered, "{grade}: {words}");
         }
         // Without a guard it goes where it goes, and the answer says so.
-        let mut b = open(grade, &board("between=\"set flag = true\"")).await;
+        let mut b = open(grade, &board("between=set(flag, true)")).await;
         let landed = drag(&mut b, false).await;
         assert!(matches!(landed, Landed::Elsewhere { stopped: false, .. }), "{grade}: {landed:?}");
         assert_eq!(received(&b).len(), 2, "{grade}: {:?}", received(&b));
-        let mut b = open(grade, &board("between=\"set who = 'Nils'\"")).await;
+        let mut b = open(grade, &board("between=set(who, 'Nils')")).await;
         assert_eq!(drag(&mut b, false).await, Landed::Confirmed, "{grade}");
     }
 }
@@ -288,14 +287,14 @@ async fn guard_ends_with_its_input_and_with_the_next_aim() {
         let all = handles(&mut b, &[DELETE, ADA, (Role::Button, "Keep")]).await;
         let point = aim(&mut b, all[0], &all[1..2]).await;
         let keep = aim(&mut b, all[2], &[]).await;
-        b.probe.run("set who = 'Nils'").unwrap();
+        b.probe.run("set(who, 'Nils')").unwrap();
         let delete = Action::press(point, Some(all[0]));
         // The guard of one element is not another's.
         assert_eq!(perform(&mut b, &Action::press(keep, Some(all[2]))).await.landed, Landed::Confirmed);
         assert_eq!(perform(&mut b, &delete).await.landed, BEFORE, "{grade}");
         assert_eq!(perform(&mut b, &delete).await.landed, Landed::Confirmed, "{grade}: it ended");
         aim(&mut b, all[0], &all[1..2]).await;
-        b.probe.run("set who = 'Eve'").unwrap();
+        b.probe.run("set(who, 'Eve')").unwrap();
         aim(&mut b, all[0], &all[1..2]).await;
         assert_eq!(perform(&mut b, &delete).await.landed, Landed::Confirmed, "{grade}: a new aim");
     }
@@ -307,13 +306,13 @@ async fn guard_outlives_the_addresses_that_named_it() {
         let mut b = open(grade, "p \"{who}\"\nbutton \"Delete\"").await;
         let all = handles(&mut b, &[DELETE, ADA]).await;
         let point = aim(&mut b, all[0], &all[1..]).await;
-        b.probe.run("set who = 'Nils'").unwrap();
+        b.probe.run("set(who, 'Nils')").unwrap();
         let delete = handles(&mut b, &[DELETE]).await[0];
         assert_eq!(delete == all[0], grade != "none");
         assert_eq!(perform(&mut b, &Action::press(point, Some(delete))).await.landed, BEFORE, "{grade}");
         // What is already gone at the aim cannot be guarded.
         let all = handles(&mut b, &[DELETE, (Role::Text, "Nils")]).await;
-        b.probe.run("set who = ''").unwrap();
+        b.probe.run("set(who, '')").unwrap();
         let point = aim(&mut b, all[0], &all[1..]).await;
         assert_eq!(perform(&mut b, &Action::press(point, Some(all[0]))).await.landed, BEFORE, "{grade}");
         assert_eq!(received(&b), Vec::<String>::new(), "{grade}");
@@ -339,7 +338,7 @@ async fn faults_after_the_aim_stop_a_guarded_press_of_any_app() {
 #[tokio::test]
 async fn node_with_the_number_of_a_guarded_one_is_another_node() {
     let lists = "[lists]\nold = [{ t = 'Ada Berg' }]\nnew = []\n";
-    let view = "for r in old\n  p \"{r.t}\"\nfor r in new\n  p \"{r.t}\"\nbutton \"Delete\" x=0 y=300 press=\"remove old where true\" between=\"push new t='Ada Berg'\"";
+    let view = "for r in old\n  p \"{r.t}\"\nfor r in new\n  p \"{r.t}\"\nbutton \"Delete\" x=0 y=300 press=remove(old, true) between=push(new, t='Ada Berg')";
     let mut b = Bench::app_with(&format!("{STATE}{lists}"), view, "grade=while-alive&rest=1").await;
     let before = handles(&mut b, &[ADA]).await;
     assert_eq!(press_times(&mut b, DELETE, &[ADA], 2).await, MIDWAY);
@@ -352,8 +351,8 @@ async fn drag_from_a_point_is_held_back_by_the_guard_of_its_destination() {
     for grade in GRADES {
         for (words, change, landed) in [
             ("", "", Landed::Unknown),
-            ("", "set who = 'Nils'", BEFORE),
-            ("hover=\"set who = 'Nils'\"", "", MIDWAY),
+            ("", "set(who, 'Nils')", BEFORE),
+            ("hover=set(who, 'Nils')", "", MIDWAY),
         ] {
             let mut b = open(grade, &board(words)).await;
             let all = handles(&mut b, &[CARD, DONE, ADA]).await;
@@ -370,7 +369,7 @@ async fn drag_from_a_point_is_held_back_by_the_guard_of_its_destination() {
         let all = handles(&mut b, &[CARD, DONE, ADA]).await;
         let to = aim(&mut b, all[1], &all[2..]).await;
         let from = aim(&mut b, all[0], &[]).await;
-        b.probe.run("set flag = true").unwrap();
+        b.probe.run("set(flag, true)").unwrap();
         let action = Action::Drag { from, source: Some(all[0]), to, target: Some(all[1]) };
         let error = b.device.perform(&action, &CancellationToken::new()).await.unwrap_err();
         assert_eq!(error.code, ErrorCode::ElementNotFound, "{grade}");

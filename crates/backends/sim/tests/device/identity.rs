@@ -67,7 +67,7 @@ async fn unchanged_is_said_when_it_is_allowed_and_true() {
     let tree = Arc::new(b.tree().await);
     let request = CaptureRequest { watch: &[], stored: Some(&tree) };
     assert!(matches!(b.device.capture(request).await.unwrap(), Captured::Unchanged));
-    b.probe.run("set query = 'rug'").unwrap();
+    b.probe.run("set(query, 'rug')").unwrap();
     assert!(matches!(b.device.capture(request).await.unwrap(), Captured::Tree(_)));
 }
 
@@ -80,7 +80,7 @@ async fn idleness_is_proved_and_not_waited_for() {
     // A clock that ticks every second leaves room for quiet; work in flight does not.
     let mut b = Bench::open("sim:feed").await;
     assert!(b.settle().await.settled);
-    b.probe.run("load 30000 tick").unwrap();
+    b.probe.run("load(30000, tick)").unwrap();
     let settled = b.settle().await;
     assert_eq!(
         (settled.settled, settled.still.iter().any(|s| s.to_string() == "request tick")),
@@ -107,7 +107,7 @@ async fn a_change_wakes_who_waits_for_it() {
     let probe = b.probe.clone();
     let change = async {
         tokio::task::yield_now().await;
-        probe.run("set query = 'rug'").unwrap();
+        probe.run("set(query, 'rug')").unwrap();
     };
     let (changed, ()) = tokio::join!(b.device.changed(Duration::from_secs(60), &none), change);
     assert!(changed.unwrap());

@@ -24,8 +24,8 @@ async fn fill_stops_before_the_field_changes() {
     for grade in GRADES {
         for (words, landed, value) in [
             ("", Landed::Confirmed, "Eve"),
-            ("act=\"set who = 'Nils'\"", BEFORE, ""),
-            ("focused=\"set who = 'Nils'\"", MIDWAY, ""),
+            ("act=set(who, 'Nils')", BEFORE, ""),
+            ("focused=set(who, 'Nils')", MIDWAY, ""),
         ] {
             let mut b = open(grade, &form(words)).await;
             assert_eq!(into_field(&mut b, fill).await.landed, landed, "{grade}: {words}");
@@ -39,26 +39,26 @@ async fn fill_stops_before_the_field_changes() {
 #[tokio::test]
 async fn typing_stops_at_the_key_before_which_content_changed() {
     let text = |target| Action::Type { target: Some(target), text: "abcdef".into() };
-    let after_third = "between=\"set n = n + 1; if n == 3 then set who = 'Nils'\"";
-    let away_after_third = "between=\"set n = n + 1; if n == 3 then focus 'next'\"";
+    let after_third = "between=(set(n, n + 1); if(n == 3, set(who, 'Nils')))";
+    let away_after_third = "between=(set(n, n + 1); if(n == 3, focus('next')))";
     for grade in GRADES {
         for (words, landed, log) in [
             ("", Landed::Confirmed, Some("abcdef")),
-            ("act=\"set who = 'Nils'\"", BEFORE, None),
-            ("focused=\"set who = 'Nils'\"", MIDWAY, None),
-            ("focused=\"focus 'next'\"", MIDWAY, None),
+            ("act=set(who, 'Nils')", BEFORE, None),
+            ("focused=set(who, 'Nils')", MIDWAY, None),
+            ("focused=focus('next')", MIDWAY, None),
             (after_third, MIDWAY, Some("abc")),
             (away_after_third, MIDWAY, Some("abc")),
             // What the handlers of an earlier key did is no change.
-            ("input=\"set who = 'Nils {n}'; set n = n + 1\"", Landed::Confirmed, Some("abcdef")),
-            ("input=\"focus 'next'\"", Landed::Confirmed, Some("abcdef")),
+            ("input=(set(who, 'Nils {n}'); set(n, n + 1))", Landed::Confirmed, Some("abcdef")),
+            ("input=focus('next')", Landed::Confirmed, Some("abcdef")),
         ] {
             let mut b = open(grade, &form(words)).await;
             assert_eq!(into_field(&mut b, text).await.landed, landed, "{grade}: {words}");
             let expected: Vec<String> = log.iter().map(|t| format!("type textbox Name {t}")).collect();
             assert_eq!(received(&b), expected, "{grade}: {words}");
             let mut typed = b.probe.variable("field");
-            if words == "input=\"focus 'next'\"" {
+            if words == "input=focus('next')" {
                 assert_eq!((typed.as_str(), b.probe.variable("other").as_str()), ("a", "xbcdef"), "{grade}");
                 typed = "abcdef".into();
             }
@@ -74,9 +74,9 @@ async fn select_stops_before_the_next_option() {
     for grade in GRADES {
         for (words, landed, log, chosen) in [
             ("", Landed::Confirmed, Some("Offers, Events"), "2"),
-            ("act=\"set who = 'Nils'\"", BEFORE, None, "0"),
-            ("between=\"set who = 'Nils'\"", MIDWAY, Some("Offers"), "1"),
-            ("input=\"set who = 'Nils'\"", MIDWAY, Some("Offers"), "1"),
+            ("act=set(who, 'Nils')", BEFORE, None, "0"),
+            ("between=set(who, 'Nils')", MIDWAY, Some("Offers"), "1"),
+            ("input=set(who, 'Nils')", MIDWAY, Some("Offers"), "1"),
         ] {
             let view = format!(
                 "p \"{{who}}\"\np \"{{count(topics, it.on)}} chosen\"\nlistbox \"Topics\" native multiple {words}\n  for t in topics key t.t\n    option \"{{t.t}}\" bind=t.on"
