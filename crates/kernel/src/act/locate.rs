@@ -108,7 +108,7 @@ pub(super) async fn locate_judged(
                 return Ok((found, place));
             }
             Verdict::Changed(clause) => {
-                tracing::debug!(%target, "changed: {clause}");
+                tracing::debug!(%target, "changed: {}", clause.reason());
                 // The capture ends the ref, and says under which number the element goes on.
                 let again = look_again(cx, target, how).await?;
                 if matches!(target, Target::Ref(_)) && again.handle == found.handle {
@@ -174,7 +174,7 @@ async fn locate_by_likeness(cx: &mut Cx, found: &Found) -> Result<Option<Place>>
 
 /// The rule says that it changed, a whole capture says that it did not: then it may not be acted on either.
 fn changed_at_act(target: &Target, found: &Found, clause: Clause) -> Error {
-    Error::new(ErrorCode::StaleRef, format!("{target} was {}; it is not the same now, because {clause}", found.meaning))
+    Error::new(ErrorCode::StaleRef, format!("{target} was {}; it is not the same now, because {}", found.meaning, clause.reason()))
         .hint("stickpin snapshot -i, or --allow-changed to act on it whatever it is")
         .details(serde_json::json!({ "ref": target.to_string(), "reason": "changed", "was": found.meaning.to_string(), "because": clause.reason() }))
 }
