@@ -3,7 +3,7 @@
 
 use crate::formats::read;
 use crate::record::ANNOTATION;
-use crate::script::{self, Kind, Node, Script, Template, Unset};
+use crate::script::{self, Block, Kind, Node, Script, Template, Unset};
 use crate::vars::{Known, Vars};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -72,27 +72,8 @@ pub struct Plan {
 pub enum Item {
     /// A command.
     Step(Step),
-    /// `retry`.
-    Retry {
-        /// How often in all.
-        times: u32,
-        /// Its steps.
-        items: Vec<Item>,
-    },
-    /// `repeat`.
-    Repeat {
-        /// How often.
-        times: u32,
-        /// Its steps.
-        items: Vec<Item>,
-    },
-    /// `if visible`, `if hidden`.
-    If {
-        /// What must hold: `is visible TARGET`.
-        asked: Step,
-        /// Its steps.
-        items: Vec<Item>,
-    },
+    /// A block; of `if` with what must hold: `is visible TARGET`.
+    Block(Block<Step>, Vec<Item>),
 }
 
 /// A command of a script.
@@ -175,8 +156,8 @@ impl Plan {
         fn of(items: &[Item]) -> Option<&Step> {
             items.iter().find_map(|item| match item {
                 Item::Step(step) => Some(step),
-                Item::If { asked, .. } => Some(asked),
-                Item::Retry { items, .. } | Item::Repeat { items, .. } => of(items),
+                Item::Block(Block::If(_, asked), _) => Some(asked),
+                Item::Block(_, items) => of(items),
             })
         }
         of(&self.items)
@@ -187,8 +168,8 @@ fn visit_items(items: &mut [Item], visit: &mut Visit<'_>) -> Result<()> {
     for item in items {
         let (step, inner) = match item {
             Item::Step(step) => (Some(step), None),
-            Item::Retry { items, .. } | Item::Repeat { items, .. } => (None, Some(items)),
-            Item::If { asked, items } => (Some(asked), Some(items)),
+            Item::Block(Block::If(_, asked), items) => (Some(asked), Some(items)),
+            Item::Block(_, items) => (None, Some(items)),
         };
         if let Some(step) = step {
             let said = visit(step.line.entry, &mut step.line.input);
@@ -214,9 +195,8 @@ fn digest(items: &[Item], hash: &mut Sha256) {
                 let words = format!("{}\n{}\n", step.shown, step.expected.join("\n"));
                 block(words, &[]);
             }
-            Item::Retry { times, items } => block(format!("retry {times} {{\n"), items),
-            Item::Repeat { times, items } => block(format!("repeat {times} {{\n"), items),
-            Item::If { asked, items } => block(format!("if {} {{\n", asked.shown), items),
+            Item::Block(Block::If(_, asked), items) => block(format!("if {} {{\n", asked.shown), items),
+            Item::Block(other, items) => block(format!("{} {{\n", other.head(|_| String::new())), items),
         }
     }
 }
@@ -272,16 +252,12 @@ impl Reader<'_> {
                     let inside = known.inside(env).map_err(|e| unset(&at, &e))?;
                     items.extend(self.file(&file, Some(&at), inside)?.1);
                 }
-                Kind::Retry { times, body } => {
-                    items.push(Item::Retry { times: *times, items: self.nodes(body, name, path, known)? });
-                }
-                Kind::Repeat { times, body } => {
-                    items.push(Item::Repeat { times: *times, items: self.nodes(body, name, path, known)? });
-                }
-                Kind::If { asked, target, body } => {
-                    let words = [Template::text("is"), Template::text(asked.word()), target.clone()];
-                    let asked = self.step(&words, at, Vec::new(), known)?;
-                    items.push(Item::If { asked, items: self.nodes(body, name, path, known)? });
+                Kind::Block(block, body) => {
+                    let block = block.map(|asked, target| {
+                        let words = [Template::text("is"), Template::text(asked.word()), target.clone()];
+                        self.step(&words, at, Vec::new(), known)
+                    })?;
+                    items.push(Item::Block(block, self.nodes(body, name, path, known)?));
                 }
             }
         }

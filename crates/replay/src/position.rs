@@ -1,6 +1,7 @@
 //! Points of a plan at which a run can stop and go on: a step, and in which rounds of the blocks around it.
 
 use crate::plan::{Item, Plan, Step};
+use crate::script::Block;
 use serde::{Deserialize, Serialize};
 
 /// A point of a plan.
@@ -45,8 +46,8 @@ impl Item {
         let of = |items: &[Self]| items.iter().rev().map(Self::last).find(|last| *last > 0);
         match self {
             Self::Step(step) => step.number,
-            Self::Retry { items, .. } | Self::Repeat { items, .. } => of(items).unwrap_or(0),
-            Self::If { asked, items } => of(items).unwrap_or(asked.number),
+            Self::Block(Block::If(_, asked), items) => of(items).unwrap_or(asked.number),
+            Self::Block(_, items) => of(items).unwrap_or(0),
         }
     }
 
@@ -54,10 +55,8 @@ impl Item {
     fn begins(&self) -> Option<Position> {
         match self {
             Self::Step(step) => Some(Position::step(step.number)),
-            Self::If { asked, .. } => Some(Position::step(asked.number)),
-            Self::Retry { items, .. } | Self::Repeat { items, .. } => {
-                items.iter().find_map(Self::begins).map(|inside| inside.within(1))
-            }
+            Self::Block(Block::If(_, asked), _) => Some(Position::step(asked.number)),
+            Self::Block(_, items) => items.iter().find_map(Self::begins).map(|inside| inside.within(1)),
         }
     }
 }
@@ -89,9 +88,9 @@ impl Plan {
 fn find(items: &[Item], step: usize) -> Option<(&Step, Vec<u32>)> {
     match items.iter().find(|item| item.last() >= step)? {
         Item::Step(found) => (found.number == step).then(|| (found, Vec::new())),
-        Item::If { asked, .. } if asked.number == step => Some((asked, Vec::new())),
-        Item::If { items, .. } => find(items, step),
-        Item::Retry { times, items } | Item::Repeat { times, items } => {
+        Item::Block(Block::If(_, asked), _) if asked.number == step => Some((asked, Vec::new())),
+        Item::Block(Block::If(..), items) => find(items, step),
+        Item::Block(Block::Retry(times) | Block::Repeat(times), items) => {
             let (found, mut most) = find(items, step)?;
             most.insert(0, *times);
             Some((found, most))
@@ -104,10 +103,10 @@ fn behind(items: &[Item], step: usize, rounds: &[u32]) -> Option<Position> {
     let (round, inner) = rounds.split_first().map_or((1, rounds), |(round, inner)| (*round, inner));
     let inside = match &items[here] {
         Item::Step(_) => None,
-        Item::If { asked, .. } if asked.number == step => None,
-        Item::If { items, .. } => behind(items, step, rounds),
-        Item::Retry { items, .. } => behind(items, step, inner).map(|inside| inside.within(round)),
-        Item::Repeat { times, items } => match behind(items, step, inner) {
+        Item::Block(Block::If(_, asked), _) if asked.number == step => None,
+        Item::Block(Block::If(..), items) => behind(items, step, rounds),
+        Item::Block(Block::Retry(_), items) => behind(items, step, inner).map(|inside| inside.within(round)),
+        Item::Block(Block::Repeat(times), items) => match behind(items, step, inner) {
             Some(inside) => Some(inside.within(round)),
             // Its last step: the next round, if there is one.
             None if round < *times => {

@@ -8,6 +8,7 @@ use crate::divergence::Divergence;
 use crate::plan::{Item, Plan, Step};
 use crate::position::Position;
 use crate::report::model;
+use crate::script::Block;
 use account::Account;
 pub use account::Healed;
 pub(crate) use calls::ask;
@@ -90,6 +91,19 @@ pub enum End {
     },
     /// It was asked to end.
     Stopped,
+}
+
+impl End {
+    /// How a script did whose run ended so.
+    #[must_use]
+    pub fn outcome(&self) -> model::Outcome {
+        match self {
+            Self::Passed => model::Outcome::Passed,
+            Self::Broken { error, .. } if is_broken(error.code) => model::Outcome::Broken,
+            Self::Broken { .. } | Self::Diverged(_) => model::Outcome::Failed,
+            Self::Stopped => model::Outcome::NotRun,
+        }
+    }
 }
 
 /// A run.
@@ -202,12 +216,12 @@ impl Runner<'_> {
                     }
                     self.step(step).await?;
                 }
-                Item::Repeat { times, items } => {
+                Item::Block(Block::Repeat(times), items) => {
                     for round in self.first_round()..=*times {
                         self.round(items, round).await?;
                     }
                 }
-                Item::Retry { times, items } => {
+                Item::Block(Block::Retry(times), items) => {
                     let (mut round, depth) = (self.first_round(), self.rounds.len());
                     loop {
                         match self.round(items, round).await {
@@ -219,7 +233,7 @@ impl Runner<'_> {
                         }
                     }
                 }
-                Item::If { asked, items } => {
+                Item::Block(Block::If(_, asked), items) => {
                     let inside = self.begins.as_ref().is_some_and(|begins| asked.number < begins.step);
                     if inside || self.holds(asked).await? {
                         Box::pin(self.items(items, false)).await?;

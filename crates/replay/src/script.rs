@@ -73,29 +73,39 @@ pub enum Kind {
         /// Variables that it is given; it sees those of this script, too.
         env: Vec<(String, Template)>,
     },
-    /// `retry N { ... }`: again from its first line when one fails, at most `times` times in all.
-    Retry {
-        /// How often in all.
-        times: u32,
-        /// Its lines.
-        body: Vec<Node>,
-    },
+    /// A block with its lines.
+    Block(Block<Template>, Vec<Node>),
+}
+
+/// How often the lines of a block are run, or whether; `T` is what `if` asks about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Block<T> {
+    /// `retry N { ... }`: again from its first line when one fails, at most so many times in all.
+    Retry(u32),
     /// `repeat N { ... }`.
-    Repeat {
-        /// How often.
-        times: u32,
-        /// Its lines.
-        body: Vec<Node>,
-    },
+    Repeat(u32),
     /// `if visible SELECTOR { ... }`, `if hidden SELECTOR { ... }`.
-    If {
-        /// What is asked.
-        asked: Asked,
-        /// The selector.
-        target: Template,
-        /// Its lines.
-        body: Vec<Node>,
-    },
+    If(Asked, T),
+}
+
+impl<T> Block<T> {
+    /// The words before its brace.
+    pub(crate) fn head(&self, target: impl Fn(&T) -> String) -> String {
+        match self {
+            Self::Retry(times) => format!("retry {times}"),
+            Self::Repeat(times) => format!("repeat {times}"),
+            Self::If(asked, about) => format!("if {} {}", asked.word(), target(about)),
+        }
+    }
+
+    /// With another thing that `if` asks about.
+    pub(crate) fn map<U, E>(&self, other: impl FnOnce(Asked, &T) -> Result<U, E>) -> Result<Block<U>, E> {
+        Ok(match self {
+            Self::Retry(times) => Block::Retry(*times),
+            Self::Repeat(times) => Block::Repeat(*times),
+            Self::If(asked, about) => Block::If(*asked, other(*asked, about)?),
+        })
+    }
 }
 
 /// What `if` asks about an element: predicates of `is`.

@@ -66,15 +66,10 @@ impl Suite {
         // A worker that panicked leaves its files without a report: they count as not run.
         while running.join_next().await.is_some() {}
         let reports = std::mem::take(&mut *shared.reports.lock().unwrap_or_else(PoisonError::into_inner));
-        let not_run = |file: String| FileReport {
-            file,
-            outcome: Outcome::NotRun,
-            millis: 0.0,
-            attempts: Vec::new(),
-            error: None,
-        };
-        let files =
-            reports.into_iter().zip(names).map(|(report, name)| report.unwrap_or_else(|| not_run(name)));
+        let files = reports
+            .into_iter()
+            .zip(names)
+            .map(|(report, name)| report.unwrap_or_else(|| FileReport::not_run(name)));
         let interrupted = cancel.is_cancelled();
         let failed_fast = shared.stops_after_failure();
         Report {

@@ -7,7 +7,7 @@ use crate::formats::read::is_maestro;
 use crate::plan::{Place, Plan};
 use crate::position::Position;
 use crate::report::model::{Attempt, EndedEarly, FileReport, Outcome, Report, Step, VERSION};
-use crate::run::{CLOSE, End, Healed, Ran, RunOptions, WAIT, ask, is_broken, run};
+use crate::run::{CLOSE, End, Healed, Ran, RunOptions, WAIT, ask, run};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -170,19 +170,18 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Ran
             let _ = ask(call, CLOSE, json!({}), Some(session)).await;
         }
     }
-    let (outcome, divergence, error) = match &ran.end {
-        End::Passed => (Outcome::Passed, None, None),
-        End::Diverged(divergence) => (Outcome::Failed, Some(divergence.clone()), None),
-        End::Broken { error, .. } if is_broken(error.code) => (Outcome::Broken, None, Some(error.clone())),
-        End::Broken { error, .. } => (Outcome::Failed, None, Some(error.clone())),
+    let (divergence, error) = match &ran.end {
+        End::Passed => (None, None),
+        End::Diverged(divergence) => (Some(divergence.clone()), None),
+        End::Broken { error, .. } => (None, Some(error.clone())),
         End::Stopped => {
             let e = Error::new(ErrorCode::Timeout, "the replay was stopped before its end");
-            (Outcome::NotRun, None, Some(e.hint("its session was closed, unless --keep-session")))
+            (None, Some(e.hint("its session was closed, unless --keep-session")))
         }
     };
     let replayed = Replayed {
         file: args.file.clone(),
-        outcome,
+        outcome: ran.end.outcome(),
         plan_digest: plan.digest(),
         millis: begun.elapsed().as_secs_f64() * 1000.0,
         total: plan.steps,
@@ -294,11 +293,10 @@ impl Replayed {
             shard: None,
             ended_early: (self.outcome == Outcome::NotRun).then_some(EndedEarly::Interrupted),
             files: vec![FileReport {
-                file: self.file.clone(),
                 outcome: self.outcome,
                 millis: self.millis,
                 attempts: vec![attempt],
-                error: None,
+                ..FileReport::not_run(self.file.clone())
             }],
         }
     }

@@ -4,8 +4,8 @@
 
 mod locator;
 
-use super::writer::{Args, Block, Flow, Marks, Note, Step, Writer, assignments, lines, role, selector};
-use crate::script::{Asked, Part, Template};
+use super::writer::{Args, Flow, Marks, Note, Step, Writer, assignments, lines, role, selector};
+use crate::script::{Asked, Block, Part, Template};
 use stickpin_tree::Role;
 
 /// Writes a test.
@@ -168,7 +168,7 @@ impl Writer for Playwright<'_> {
         Ok(lines.into_iter().map(|line| format!("await {line};")).collect())
     }
 
-    fn block(&mut self, block: &Block, body: Vec<String>, _: &mut Vec<String>) -> Lines {
+    fn block(&mut self, block: &Block<Step>, body: Vec<String>, _: &mut Vec<String>) -> Lines {
         self.blocks += 1;
         let n = self.blocks;
         let (before, body, behind) = match block {

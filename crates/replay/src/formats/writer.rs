@@ -6,7 +6,7 @@
 use super::read::{line as read_line, parse};
 use crate::plan::{INCLUDES, Place, ReadFile};
 use crate::record::ANNOTATION;
-use crate::script::{Asked, Kind, Node, Part, Script, Template, line as spelled};
+use crate::script::{Block, Kind, Node, Part, Script, Template, line as spelled};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ pub(super) enum Item {
     /// A line that only a run can read, and why.
     LeftOut(Head, &'static str),
     /// With the line that begins it.
-    Block(Head, Block, Vec<Item>),
+    Block(Head, Block<Step>, Vec<Item>),
 }
 
 /// Where something stands, and how its line reads.
@@ -52,13 +52,6 @@ pub(super) enum Item {
 pub(super) struct Head {
     at: Place,
     line: String,
-}
-
-pub(super) enum Block {
-    Repeat(u32),
-    Retry(u32),
-    /// `is visible TARGET`, `is hidden TARGET`.
-    If(Asked, Step),
 }
 
 /// A command, marks in its words.
@@ -268,20 +261,20 @@ impl<'r> Reader<'r> {
                     let file = path.parent().unwrap_or(Path::new("")).join(file);
                     items.extend(self.file(&file, Some(&at), &inner)?.1);
                 }
-                Kind::Retry { times, body } | Kind::Repeat { times, body } => {
-                    let (word, block) = match &node.kind {
-                        Kind::Retry { .. } => ("retry", Block::Retry(*times)),
-                        _ => ("repeat", Block::Repeat(*times)),
-                    };
-                    let head = Head { at, line: format!("{word} {times}") };
-                    items.push(Item::Block(head, block, self.nodes(body, name, path, scope)?));
-                }
-                Kind::If { asked, target, body } => {
-                    let words = [Template::text("is"), Template::text(asked.word()), target.clone()];
-                    let body = self.nodes(body, name, path, scope)?;
-                    items.push(match self.step(&words, at, scope)? {
-                        Ok(step) => Item::Block(step.head.clone(), Block::If(*asked, step), body),
-                        Err((head, why)) => Item::LeftOut(head, why),
+                Kind::Block(block, body) => {
+                    let items_of_block = self.nodes(body, name, path, scope)?;
+                    let head = Head { at: at.clone(), line: block.head(ToString::to_string) };
+                    let block = block.map(|asked, target| {
+                        let words = [Template::text("is"), Template::text(asked.word()), target.clone()];
+                        self.step(&words, at, scope).map_or_else(|e| Err(Err(e)), |read| read.map_err(Ok))
+                    });
+                    items.push(match block {
+                        Ok(block) => {
+                            let asked = if let Block::If(_, step) = &block { Some(&step.head) } else { None };
+                            Item::Block(asked.unwrap_or(&head).clone(), block, items_of_block)
+                        }
+                        Err(Ok((head, why))) => Item::LeftOut(head, why),
+                        Err(Err(e)) => return Err(e),
                     });
                 }
             }
@@ -332,7 +325,7 @@ pub(super) trait Writer {
     /// A block around the lines of its steps.
     fn block(
         &mut self,
-        block: &Block,
+        block: &Block<Step>,
         body: Vec<String>,
         less: &mut Vec<String>,
     ) -> Result<Vec<String>, String>;

@@ -216,6 +216,12 @@ impl Report {
 }
 
 impl FileReport {
+    /// A script that was not run yet.
+    #[must_use]
+    pub fn not_run(file: String) -> Self {
+        Self { file, outcome: Outcome::NotRun, millis: 0.0, attempts: Vec::new(), error: None }
+    }
+
     /// The last attempt.
     #[must_use]
     pub fn last(&self) -> Option<&Attempt> {

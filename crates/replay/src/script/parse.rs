@@ -3,7 +3,7 @@
 use super::error::{Fault, ScriptError};
 use super::template::Template;
 use super::word::{self, is_name, is_space, quoted};
-use super::{Asked, Kind, MAX_BYTES, MAX_DEPTH, MAX_TIMES, Node, Script};
+use super::{Asked, Block, Kind, MAX_BYTES, MAX_DEPTH, MAX_TIMES, Node, Script};
 
 /// Reads a script.
 ///
@@ -31,16 +31,8 @@ struct Reader {
     script: Script,
     seen_context: bool,
     seen_command: bool,
-    /// Blocks that are open, the innermost last.
-    open: Vec<Block>,
-}
-
-#[derive(Debug)]
-struct Block {
-    line: u32,
-    /// With an empty body.
-    kind: Kind,
-    body: Vec<Node>,
+    /// Blocks that are open, where each begins and what stands in it so far, the innermost last.
+    open: Vec<(u32, Block<Template>, Vec<Node>)>,
 }
 
 const BLOCKS: &str =
@@ -67,7 +59,7 @@ impl Reader {
         match first {
             "context" => self.context(line, start),
             "env" => self.env(line, behind),
-            "}" => self.close(number, line, behind),
+            "}" => self.close(line, behind),
             "retry" | "repeat" | "if" => self.open(number, line, first, start),
             _ => self.command(number, line, start),
         }
@@ -149,7 +141,7 @@ impl Reader {
             ));
         }
         let inner = words.len() - 1;
-        let kind = match first {
+        let block = match first {
             "if" => {
                 let asked = [Asked::Visible, Asked::Hidden].into_iter().find(|a| text(1) == Some(a.word()));
                 let Some(asked) = asked.filter(|_| inner == 3) else {
@@ -159,7 +151,7 @@ impl Reader {
                         "if visible 'role=button \"Accept all\"' {",
                     ));
                 };
-                Kind::If { asked, target: words[2].clone(), body: vec![] }
+                Block::If(asked, words[2].clone())
             }
             _ => {
                 let times = text(1).filter(|_| inner == 2).and_then(|n| n.parse().ok());
@@ -171,8 +163,8 @@ impl Reader {
                     ));
                 };
                 match first {
-                    "retry" => Kind::Retry { times, body: vec![] },
-                    _ => Kind::Repeat { times, body: vec![] },
+                    "retry" => Block::Retry(times),
+                    _ => Block::Repeat(times),
                 }
             }
         };
@@ -184,30 +176,27 @@ impl Reader {
             ));
         }
         self.seen_command = true;
-        self.open.push(Block { line: number, kind, body: vec![] });
+        self.open.push((number, block, Vec::new()));
         Ok(())
     }
 
-    fn close(&mut self, _: u32, line: &str, behind: usize) -> Result<(), Fault> {
+    fn close(&mut self, line: &str, behind: usize) -> Result<(), Fault> {
         nothing_left(line, behind)?;
-        let Some(Block { line, mut kind, body: lines }) = self.open.pop() else {
+        let Some((line, block, body)) = self.open.pop() else {
             return Err(Fault::new(behind - 1, "`}` closes nothing", BLOCKS));
         };
-        if let Kind::Retry { body, .. } | Kind::Repeat { body, .. } | Kind::If { body, .. } = &mut kind {
-            *body = lines;
-        }
-        self.push(line, kind);
+        self.push(line, Kind::Block(block, body));
         Ok(())
     }
 
     fn push(&mut self, line: u32, kind: Kind) {
-        let lines = self.open.last_mut().map_or(&mut self.script.body, |block| &mut block.body);
+        let lines = self.open.last_mut().map_or(&mut self.script.body, |(.., body)| body);
         lines.push(Node { line, kind });
     }
 
     fn end(self) -> Result<Script, ScriptError> {
         match self.open.last() {
-            Some(block) => Err(Fault::new(0, "this block is not closed", BLOCKS).on(block.line, "")),
+            Some((line, ..)) => Err(Fault::new(0, "this block is not closed", BLOCKS).on(*line, "")),
             None => Ok(self.script),
         }
     }

@@ -82,13 +82,10 @@ fn body() -> impl Strategy<Value = Vec<Node>> {
     nodes.prop_recursive(3, 24, 4, move |inner| {
         let times = 1..=MAX_TIMES;
         let block = prop_oneof![
-            (times.clone(), inner.clone()).prop_map(|(times, body)| Kind::Retry { times, body }),
-            (times, inner.clone()).prop_map(|(times, body)| Kind::Repeat { times, body }),
-            (asked(), word(), inner.clone()).prop_map(|(asked, target, body)| Kind::If {
-                asked,
-                target,
-                body
-            }),
+            (times.clone(), inner.clone()).prop_map(|(times, body)| Kind::Block(Block::Retry(times), body)),
+            (times, inner.clone()).prop_map(|(times, body)| Kind::Block(Block::Repeat(times), body)),
+            (asked(), word(), inner.clone())
+                .prop_map(|(asked, target, body)| Kind::Block(Block::If(asked, target), body)),
         ];
         (inner, proptest::collection::vec(block.prop_map(node), 0..3)).prop_map(|(mut body, blocks)| {
             body.extend(blocks);
@@ -120,7 +117,7 @@ fn script() -> impl Strategy<Value = Script> {
 fn without_lines(mut nodes: Vec<Node>) -> Vec<Node> {
     for node in &mut nodes {
         node.line = 0;
-        if let Kind::Retry { body, .. } | Kind::Repeat { body, .. } | Kind::If { body, .. } = &mut node.kind {
+        if let Kind::Block(_, body) = &mut node.kind {
             *body = without_lines(std::mem::take(body));
         }
     }

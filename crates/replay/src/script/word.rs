@@ -2,13 +2,8 @@
 
 use super::error::Fault;
 use super::template::{Part, Template};
-use nom::branch::alt;
-use nom::bytes::complete::{tag, take_while_m_n};
-use nom::character::complete::{char, none_of, one_of};
-use nom::combinator::{map, map_opt, value};
-use nom::multi::many0;
-use nom::sequence::{delimited, preceded};
-use nom::{IResult, Parser};
+use std::iter::Peekable;
+use std::str::CharIndices;
 
 /// A character, and whether it was escaped: an escaped `$` begins no variable.
 type Letter = (char, bool);
@@ -20,17 +15,12 @@ pub(super) fn is_space(c: char) -> bool {
 
 /// Reads the word at a place of the line that is not a space; says where it ends.
 pub(super) fn read(line: &str, at: usize) -> Result<(Template, usize), Fault> {
-    let rest = &line[at..];
-    let (left, letters) = match rest.chars().next() {
-        Some('"') => double(rest).map_err(|_| broken(line, at, '"'))?,
-        Some('\'') => single(rest).map_err(|_| broken(line, at, '\''))?,
-        _ => bare(rest).map_err(|_| {
-            let quote = rest.find('"').map_or(at, |i| at + i);
-            broken(line, quote, '"')
-        })?,
+    let (letters, length) = match line[at..].chars().next() {
+        Some(quote @ ('"' | '\'')) => in_quotes(line, at, quote)?,
+        _ => bare(line, at)?,
     };
-    let end = line.len() - left.len();
-    if !left.is_empty() && !left.starts_with(is_space) {
+    let end = at + length;
+    if end < line.len() && !line[end..].starts_with(is_space) {
         return Err(Fault::new(
             end,
             "a closing quote is followed by something that is no space",
@@ -40,51 +30,79 @@ pub(super) fn read(line: &str, at: usize) -> Result<(Template, usize), Fault> {
     template(&letters, at).map(|found| (found, end))
 }
 
-/// `"..."`: a JSON string in which `\$` is a dollar sign.
-fn double(input: &str) -> IResult<&str, Vec<Letter>> {
-    let plain = map(none_of("\"\\"), |c| (c, false));
-    let plain = nom::combinator::verify(plain, |(c, _): &Letter| !c.is_control());
-    delimited(char('"'), many0(alt((plain, escape))), char('"')).parse(input)
+/// `"..."`: a JSON string in which `\$` is a dollar sign. `'...'`: as it is; `\'` is an apostrophe and `\$` a dollar sign.
+/// Returns how long it is with its quotes, too.
+fn in_quotes(line: &str, at: usize, quote: char) -> Result<(Vec<Letter>, usize), Fault> {
+    let mut letters = Vec::new();
+    let mut chars = line[at..].char_indices().peekable();
+    chars.next();
+    while let Some((i, c)) = chars.next() {
+        letters.push(match c {
+            c if c == quote => return Ok((letters, i + 1)),
+            '\\' if quote == '"' => (escaped(&mut chars, at)?, true),
+            '\\' => match chars.next_if(|(_, c)| matches!(c, '\'' | '$')) {
+                Some((_, c)) => (c, true),
+                None => ('\\', false),
+            },
+            c if c.is_control() && quote == '"' => {
+                return Err(Fault::new(
+                    at + i,
+                    "a control character stands in double quotes",
+                    "write it as an escape: \\t, \\n, \\u001b",
+                ));
+            }
+            c => (c, false),
+        });
+    }
+    Err(not_closed(at))
 }
 
-fn escape(input: &str) -> IResult<&str, Letter> {
-    let simple = alt((
-        one_of("\"\\/$"),
-        value('\u{8}', char('b')),
-        value('\u{c}', char('f')),
-        value('\n', char('n')),
-        value('\r', char('r')),
-        value('\t', char('t')),
-        preceded(char('u'), unicode),
-    ));
-    map(preceded(char('\\'), simple), |c| (c, true)).parse(input)
+fn not_closed(at: usize) -> Fault {
+    Fault::new(at, "a quote is not closed", "\"...\" or '...'; in double quotes write \\\" for a quote")
+}
+
+/// What stands behind a backslash in double quotes, as a character. The word begins at `at`.
+fn escaped(chars: &mut Peekable<CharIndices<'_>>, at: usize) -> Result<char, Fault> {
+    let (i, c) = chars.next().ok_or_else(|| not_closed(at))?;
+    Ok(match c {
+        '"' | '\\' | '/' | '$' => c,
+        'b' => '\u{8}',
+        'f' => '\u{c}',
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        'u' => unicode(chars).ok_or_else(|| {
+            Fault::new(at, "a text in quotes cannot be read", "\\uXXXX takes four hexadecimal digits")
+        })?,
+        _ => {
+            return Err(Fault::new(
+                at + i - 1,
+                format!("{} is no escape", quoted(&format!("\\{c}"))),
+                "double quotes hold JSON strings: \\\" \\\\ \\n \\t \\uXXXX, and \\$",
+            ));
+        }
+    })
 }
 
 /// Four hexadecimal digits, or two times four for what lies beyond (RFC 8259, section 7).
-fn unicode(input: &str) -> IResult<&str, char> {
-    let pair = map_opt((hex, preceded(tag("\\u"), hex)), |(high, low)| {
-        char::decode_utf16([high, low]).next()?.ok().filter(|_| (0xd800..0xdc00).contains(&high))
-    });
-    let single = map_opt(hex, |unit| char::from_u32(u32::from(unit)));
-    alt((pair, single)).parse(input)
-}
-
-fn hex(input: &str) -> IResult<&str, u16> {
-    let digits = take_while_m_n(4, 4, |c: char| c.is_ascii_hexdigit());
-    map_opt(digits, |text| u16::from_str_radix(text, 16).ok()).parse(input)
-}
-
-/// `'...'`: as it is; `\'` is an apostrophe and `\$` a dollar sign.
-fn single(input: &str) -> IResult<&str, Vec<Letter>> {
-    let escaped = map(preceded(char('\\'), one_of("'$")), |c| (c, true));
-    let plain = map(none_of("'"), |c| (c, false));
-    delimited(char('\''), many0(alt((escaped, plain))), char('\'')).parse(input)
+fn unicode(chars: &mut Peekable<CharIndices<'_>>) -> Option<char> {
+    fn hex(chars: &mut Peekable<CharIndices<'_>>) -> Option<u16> {
+        let digits = (0..4).map(|_| chars.next_if(|(_, c)| c.is_ascii_hexdigit()).map(|(_, c)| c));
+        u16::from_str_radix(&digits.collect::<Option<String>>()?, 16).ok()
+    }
+    let unit = hex(chars)?;
+    if !(0xd800..0xdc00).contains(&unit) {
+        return char::from_u32(unit.into());
+    }
+    chars.next_if(|(_, c)| *c == '\\').and_then(|_| chars.next_if(|(_, c)| *c == 'u'))?;
+    char::decode_utf16([unit, hex(chars)?]).next()?.ok()
 }
 
 /// Up to a space that is neither in double quotes nor in a variable. Quotes inside the word stay in it:
 /// `label="Sign in"` is a selector.
-fn bare(input: &str) -> IResult<&str, Vec<Letter>> {
+fn bare(line: &str, at: usize) -> Result<(Vec<Letter>, usize), Fault> {
     let mut letters = Vec::new();
+    let input = &line[at..];
     let (mut rest, mut quoted, mut variable) = (input, false, false);
     while let Some(c) = rest.chars().next().filter(|&c| quoted || variable || !is_space(c)) {
         let width = c.len_utf8();
@@ -106,9 +124,9 @@ fn bare(input: &str) -> IResult<&str, Vec<Letter>> {
         rest = &rest[taken..];
     }
     if quoted {
-        return Err(nom::Err::Error(nom::error::Error::new(rest, nom::error::ErrorKind::Char)));
+        return Err(not_closed(at + input.find('"').unwrap_or(0)));
     }
-    Ok((rest, letters))
+    Ok((letters, input.len() - rest.len()))
 }
 
 /// Finds the variables.
@@ -154,41 +172,4 @@ pub(crate) fn is_name(name: &str) -> bool {
 /// A text of the script in a message.
 pub(super) fn quoted(text: &str) -> String {
     stickpin_tree::quote(text)
-}
-
-/// Why a quoted word could not be read: the first character that breaks it, or its end.
-fn broken(line: &str, at: usize, quote: char) -> Fault {
-    let mut escaped = false;
-    for (i, c) in line[at..].char_indices().skip(1) {
-        match c {
-            _ if escaped => {
-                let known = if quote == '"' { "\"\\/bfnrtu$" } else { "'$" };
-                if quote == '"' && !known.contains(c) {
-                    return Fault::new(
-                        at + i - 1,
-                        format!("{} is no escape", quoted(&format!("\\{c}"))),
-                        "double quotes hold JSON strings: \\\" \\\\ \\n \\t \\uXXXX, and \\$",
-                    );
-                }
-                escaped = false;
-            }
-            '\\' => escaped = true,
-            c if c == quote => {
-                return Fault::new(
-                    at,
-                    "a text in quotes cannot be read",
-                    "\\uXXXX takes four hexadecimal digits",
-                );
-            }
-            c if c.is_control() && quote == '"' => {
-                return Fault::new(
-                    at + i,
-                    "a control character stands in double quotes",
-                    "write it as an escape: \\t, \\n, \\u001b",
-                );
-            }
-            _ => {}
-        }
-    }
-    Fault::new(at, "a quote is not closed", "\"...\" or '...'; in double quotes write \\\" for a quote")
 }

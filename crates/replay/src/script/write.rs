@@ -41,11 +41,7 @@ fn lines(out: &mut String, nodes: &[Node], depth: usize) {
                 let given = env.iter().map(|(key, value)| format!(" {key}={}", value_word(value)));
                 (format!("include {}{}", word(file), given.collect::<String>()), None)
             }
-            Kind::Retry { times, body } => (format!("retry {times} {{"), Some(body)),
-            Kind::Repeat { times, body } => (format!("repeat {times} {{"), Some(body)),
-            Kind::If { asked, target, body } => {
-                (format!("if {} {} {{", asked.word(), word(target)), Some(body))
-            }
+            Kind::Block(block, body) => (format!("{} {{", block.head(word)), Some(body)),
         };
         out.push_str(&format!("{indent}{line}\n"));
         if let Some(body) = body {

@@ -3,7 +3,7 @@
 use crate::divergence::Divergence;
 use crate::plan::Plan;
 use crate::report::model::{Attempt, FileReport, Outcome, Step};
-use crate::run::{CLOSE, End, Ran, RunOptions, ask, is_broken, run};
+use crate::run::{CLOSE, End, Ran, RunOptions, ask, run};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -68,13 +68,7 @@ impl Worker {
     ) -> FileReport {
         let name = file.display().to_string();
         let begun = Instant::now();
-        let mut report = FileReport {
-            file: name.clone(),
-            outcome: Outcome::NotRun,
-            millis: 0.0,
-            attempts: vec![],
-            error: None,
-        };
+        let mut report = FileReport::not_run(name.clone());
         let mut tries = 1;
         let mut number = 0;
         while number < tries {
@@ -155,40 +149,33 @@ impl Attempts {
         };
         let mut watch = |step: &Step| tell(format!("{} {}", step.at, step.line), false);
         let ran = run(plan, &*self.call.client, &options, &mut watch).await;
-        let mut attempt = Attempt {
-            number,
-            session,
-            outcome: Outcome::Passed,
-            began: millis(begun - suite_began),
-            millis: millis(begun.elapsed()),
-            steps: Vec::new(),
-            divergence: None,
-            error: None,
-            artifacts: None,
-        };
-        if let Some(folder) = artifacts.filter(|_| !matches!(ran.end, End::Passed)) {
-            self.picture(&attempt.session, folder, &ran).await;
+        let (took, outcome) = (millis(begun.elapsed()), ran.end.outcome());
+        if let Some(folder) = artifacts.filter(|_| outcome != Outcome::Passed) {
+            self.picture(&session, folder, &ran).await;
         }
-        let mut clean = matches!(ran.end, End::Passed);
+        let mut clean = outcome == Outcome::Passed;
         for session in &ran.open {
             // A session that is lost already is closed as well; what cannot be closed is closed when it is idle.
             clean &= ask(&self.call, CLOSE, json!({}), Some(session)).await.ok;
         }
-        attempt.steps = ran.steps;
-        match ran.end {
-            End::Passed => {}
-            End::Stopped => attempt.outcome = Outcome::NotRun,
-            End::Broken { error, .. } => {
-                attempt.outcome = if is_broken(error.code) { Outcome::Broken } else { Outcome::Failed };
-                attempt.error = Some(error);
-            }
-            End::Diverged(divergence) => {
-                attempt.outcome = Outcome::Failed;
-                // Its session is closed: nothing can go on in it.
-                attempt.divergence = Some(Divergence { resume: None, ..*divergence });
-            }
-        }
-        if let Some(folder) = artifacts.filter(|_| attempt.outcome != Outcome::Passed) {
+        let (divergence, error) = match ran.end {
+            // Its session is closed: nothing can go on in it.
+            End::Diverged(divergence) => (Some(Divergence { resume: None, ..*divergence }), None),
+            End::Broken { error, .. } => (None, Some(error)),
+            End::Passed | End::Stopped => (None, None),
+        };
+        let mut attempt = Attempt {
+            number,
+            session,
+            outcome,
+            began: millis(begun - suite_began),
+            millis: took,
+            steps: ran.steps,
+            divergence,
+            error,
+            artifacts: None,
+        };
+        if let Some(folder) = artifacts.filter(|_| outcome != Outcome::Passed) {
             attempt.artifacts = Some(folder.to_owned());
             if let Err(error) = keep(self.call.caller.file_roots.as_deref(), folder, &attempt) {
                 // The run is worth more than its files; that they are missing is said.

@@ -4,7 +4,8 @@ use super::super::yaml::Yaml;
 use super::commands::{CONDITIONS, Command, Nodes, bounded};
 use super::fields::{Fields, number};
 use super::{Flow, env, selector, text};
-use crate::script::{Asked, Kind, Node, ScriptError, Template};
+use crate::script::{Asked, Block, Kind, Node, ScriptError, Template};
+use std::convert::Infallible;
 
 pub(super) fn run_flow(flow: &Flow, command: &mut Command<'_>, depth: usize) -> Nodes {
     if command.is_text() {
@@ -43,10 +44,9 @@ fn scoped(nodes: Vec<Node>, env: &[(String, Template)]) -> Vec<Node> {
                 inner.extend(outer.cloned());
                 Kind::Include { file: text(&file), env: inner }
             }
-            Kind::Retry { times, body } => Kind::Retry { times, body: scoped(body, env) },
-            Kind::Repeat { times, body } => Kind::Repeat { times, body: scoped(body, env) },
-            Kind::If { asked, target, body } => {
-                Kind::If { asked, target: text(&target), body: scoped(body, env) }
+            Kind::Block(block, body) => {
+                let Ok(block) = block.map(|_, target| Ok::<_, Infallible>(text(target)));
+                Kind::Block(block, scoped(body, env))
             }
         };
         Node { line: node.line, kind }
@@ -92,7 +92,7 @@ fn conditional(flow: &Flow, when: &Yaml, mut body: Vec<Node>) -> Nodes {
         let Some(yaml) = fields.take(name) else { continue };
         asked = true;
         let target = selector::of(name, yaml)?;
-        body = vec![Node { line: yaml.at.line, kind: Kind::If { asked: state, target, body } }];
+        body = vec![Node { line: yaml.at.line, kind: Kind::Block(Block::If(state, target), body) }];
     }
     if !asked {
         return Err(when.at.fault("`when` asks nothing that is supported", "visible, notVisible, platform"));
@@ -119,7 +119,7 @@ pub(super) fn repeat(flow: &Flow, command: &mut Command<'_>, depth: usize) -> No
     if let Some(condition) = condition {
         body = conditional(flow, condition, body)?;
     }
-    let rounds = command.node(Kind::Repeat { times: times.unwrap_or(MAX_ROUNDS), body });
+    let rounds = command.node(Kind::Block(Block::Repeat(times.unwrap_or(MAX_ROUNDS)), body));
     Ok([rounds].into_iter().chain(ended).collect())
 }
 
@@ -152,5 +152,5 @@ pub(super) fn retry(flow: &Flow, command: &mut Command<'_>, depth: usize) -> Nod
         (None, Some(commands)) => flow.list(commands, depth + 1)?,
         _ => return Err(command.at.fault("`retry` needs either `file` or `commands`", "")),
     };
-    Ok(vec![command.node(Kind::Retry { times: retries + 1, body })])
+    Ok(vec![command.node(Kind::Block(Block::Retry(retries + 1), body))])
 }

@@ -5,7 +5,7 @@ use super::super::yaml::{Key, Mark, Value, Yaml};
 use super::fields::{Fields, number};
 use super::gestures::{point, scroll_until_visible, swipe};
 use super::{Flow, blocks, selector, text};
-use crate::script::{Asked, Kind, MAX_TIMES, Node, Part, ScriptError, Template};
+use crate::script::{Asked, Block, Kind, MAX_TIMES, Node, Part, ScriptError, Template};
 use stickpin_kernel::schema::nearest;
 
 /// How long assertions wait, in milliseconds: as long as they do there.
@@ -257,11 +257,11 @@ fn tapped(command: &mut Command<'_>, verb: &str, with: Option<&str>) -> Nodes {
     let mut line = command.line(words);
     if let Some(times) = times {
         let pause = delay.map(|ms| command.line(vec![word("wait"), word("ms"), ms]));
-        line = command.node(Kind::Repeat { times, body: [line].into_iter().chain(pause).collect() });
+        line = command.node(Kind::Block(Block::Repeat(times), [line].into_iter().chain(pause).collect()));
     }
     if optional {
         // Where it is not there once the app is quiet, nothing is done; where it is, pressing it may fail as any press.
-        line = command.node(Kind::If { asked: Asked::Visible, target, body: vec![line] });
+        line = command.node(Kind::Block(Block::If(Asked::Visible, target), vec![line]));
     }
     Ok(vec![line])
 }
@@ -307,7 +307,7 @@ fn erase_text(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
             times.map(|yaml| bounded("charactersToErase", yaml)).transpose()?.unwrap_or(ERASED)
         }
     };
-    Ok(vec![command.node(Kind::Repeat { times, body: command.said(&["key", "Backspace"])? })])
+    Ok(vec![command.node(Kind::Block(Block::Repeat(times), command.said(&["key", "Backspace"])?))])
 }
 
 fn press_key(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {

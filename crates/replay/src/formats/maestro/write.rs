@@ -1,7 +1,7 @@
 //! Scripts as flows.
 
-use super::super::writer::{Args, Block, Flow, Marks, Note, Step, Writer, assignments, lines, selector};
-use crate::script::{Asked, Part, Template};
+use super::super::writer::{Args, Flow, Marks, Note, Step, Writer, assignments, lines, selector};
+use crate::script::{Asked, Block, Part, Template};
 use serde_json::Value;
 use std::fmt::Write as _;
 use stickpin_tree::{Compare, Condition, Role, Selector};
@@ -59,7 +59,7 @@ impl Writer for Maestro<'_> {
         Ok(lines)
     }
 
-    fn block(&mut self, block: &Block, body: Vec<String>, less: &mut Vec<String>) -> Lines {
+    fn block(&mut self, block: &Block<Step>, body: Vec<String>, less: &mut Vec<String>) -> Lines {
         let (name, says) = match block {
             Block::Repeat(times) => ("repeat", vec![format!("times: {times}")]),
             Block::Retry(times) if *times > 4 => return Err("more than 3 retries".to_owned()),
