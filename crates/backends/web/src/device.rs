@@ -107,7 +107,7 @@ impl Device for WebDevice {
         options: AimOptions<'_>,
         seen: Ticket,
     ) -> Result<Prepared> {
-        tabs::keep_in_front(&self.web);
+        crate::tabs::keep_in_front(&self.web);
         self.web.page.commit(Some(handle)).await?;
         aim::prepare(&mut self.web.page, handle, context, options, &seen).await
     }
