@@ -26,12 +26,8 @@ pub(crate) struct Reading {
 impl Reading {
     /// Whether both are the same reading of the same member.
     fn is(&self, other: &Self) -> bool {
-        let same = |a: &Option<Arc<Tree>>, b: &Option<Arc<Tree>>| match (a, b) {
-            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-            (None, None) => true,
-            _ => false,
-        };
-        (self.number, &self.name) == (other.number, &other.name) && same(&self.tree, &other.tree)
+        let key = |of: &Self| (of.number, of.tree.as_ref().map(Arc::as_ptr));
+        key(self) == key(other) && self.name == other.name
     }
 }
 
@@ -85,27 +81,19 @@ impl Merged {
         let title = active.map_or("", |window| window.name()).to_owned();
         let document = Document { scope: WHOLE, frame: String::new(), url: whole.url.to_owned(), title };
         builder.document(0, document, ROOT)?;
+        let status = |name| NodeSpec { role: Some(Role::Status), name, ..NodeSpec::default() };
         if parts.is_empty() {
-            builder
-                .node(1, NodeSpec { role: Some(Role::Status), name: whole.empty, ..NodeSpec::default() })?;
+            builder.node(1, status(whole.empty))?;
         }
         let mut begins = Vec::with_capacity(parts.len());
         for part in &parts {
-            let name = part.name.as_str();
-            let id = ROOT + part.number;
+            let (role, name, id) = (Some(Role::Application), part.name.as_str(), ROOT + part.number);
             let states = if part.tree.is_some() { States::empty() } else { States::BUSY };
-            builder.node(
-                1,
-                NodeSpec { role: Some(Role::Application), name, id, states, ..NodeSpec::default() },
-            )?;
+            builder.node(1, NodeSpec { role, name, id, states, ..NodeSpec::default() })?;
             begins.push(match &part.tree {
                 Some(tree) => Some(add(&mut builder, part.number, tree, attention)?),
                 None => {
-                    let silent = "does not answer in time: what it shows is left out";
-                    builder.node(
-                        2,
-                        NodeSpec { role: Some(Role::Status), name: silent, ..NodeSpec::default() },
-                    )?;
+                    builder.node(2, status("does not answer in time: what it shows is left out"))?;
                     None
                 }
             });

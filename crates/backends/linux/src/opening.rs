@@ -59,25 +59,27 @@ pub(crate) struct Processes(HashMap<u32, (u32, u64)>);
 impl Processes {
     /// All that run.
     pub(crate) fn now() -> Self {
-        let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        Self(pids.filter_map(|pid: u32| Some((pid, stat(pid)?))).collect())
+        Self(pids().filter_map(|pid| Some((pid, stat(pid)?))).collect())
+    }
+
+    /// The process and all that it started, directly or not.
+    fn below(&self, ancestor: u32) -> impl Iterator<Item = (u32, u64)> {
+        let above = |pid| self.0.get(&pid).map(|&(parent, _)| parent);
+        let below = move |pid: u32| is_below_in(pid, ancestor, above);
+        self.0.iter().map(|(&pid, &(_, ticks))| (pid, ticks)).filter(move |&(pid, _)| below(pid))
     }
 
     /// The processor time of a process and of all that it started, directly or not.
     pub(crate) fn worked(&self, ancestor: u32) -> u64 {
-        let below = |pid: u32| is_below_in(pid, ancestor, |pid| self.0.get(&pid).map(|(parent, _)| *parent));
-        self.0.iter().filter(|(pid, _)| below(**pid)).map(|(_, (_, ticks))| ticks).sum()
+        self.below(ancestor).map(|(_, ticks)| ticks).sum()
     }
 }
 
 /// What an app that shows no window on the accessibility bus lacks for that, as far as what it or a process of it has loaded
 /// tells it.
 pub(crate) fn lacks(leader: u32) -> Option<&'static str> {
-    let all = Processes::now();
-    let below = |pid: u32| is_below_in(pid, leader, |pid| all.0.get(&pid).map(|(parent, _)| *parent));
-    let mut own = all.0.keys().filter(|pid| below(**pid));
-    own.find_map(|pid| lacking(&std::fs::read_to_string(format!("/proc/{pid}/maps")).ok()?))
+    let maps = |(pid, _)| lacking(&std::fs::read_to_string(format!("/proc/{pid}/maps")).ok()?);
+    Processes::now().below(leader).find_map(maps)
 }
 
 /// The same, by the libraries of one process (`/proc/PID/maps`).
@@ -102,9 +104,13 @@ pub(crate) fn runs(name: &str) -> Option<(u32, String)> {
     if let Ok(pid) = name.parse() {
         return named(pid);
     }
+    pids().filter_map(named).find(|(_, program)| program == name)
+}
+
+/// The ids of all processes.
+fn pids() -> impl Iterator<Item = u32> {
     let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter_map(named).find(|(_, program)| program == name)
+    all.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 /// What else goes wrong while what could not be opened is ended: why it could not be opened is what is said.

@@ -1,15 +1,7 @@
 //! What an app is built with, and what is true of that only. No other folder names a toolkit: it asks for a fact of the
-//! [`Profile`], so that a toolkit is described in one file (`tests/floors.rs`).
+//! [`Profile`], so that all that tells toolkits apart stands in one table (`tests/floors.rs`).
 
-mod accesskit;
-mod chromium;
-mod gecko;
-mod gtk3;
-mod gtk4;
-mod office;
-mod other;
 mod profile;
-mod qt;
 
 pub(crate) use profile::{Chooser, Popups, Profile};
 
@@ -20,12 +12,19 @@ const ACCESSIBLE: &str = "/org/a11y/atspi/accessible/";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Toolkit {
     Gtk4,
+    /// GTK 3 and what else goes through its bridge: Java, VTE.
     Gtk3,
+    /// Dies of `Properties.GetAll` on its root.
     Qt,
+    /// Firefox and its relatives.
     Gecko,
+    /// Chromium, Electron.
     Chromium,
+    /// LibreOffice.
     Office,
+    /// What speaks through AccessKit: egui, Slint, Bevy, Godot and others, each with a name of its own.
     AccessKit,
+    /// What is told by no name: as most toolkits are.
     #[default]
     Other,
 }
@@ -62,17 +61,8 @@ impl Toolkit {
     }
 
     /// Returns what is true of it.
-    pub(crate) fn profile(self) -> &'static Profile {
-        match self {
-            Self::Gtk4 => &gtk4::PROFILE,
-            Self::Gtk3 => &gtk3::PROFILE,
-            Self::Qt => &qt::PROFILE,
-            Self::Gecko => &gecko::PROFILE,
-            Self::Chromium => &chromium::PROFILE,
-            Self::Office => &office::PROFILE,
-            Self::AccessKit => &accesskit::PROFILE,
-            Self::Other => &other::PROFILE,
-        }
+    pub(crate) fn profile(self) -> Profile {
+        Profile::of(self)
     }
 }
 

@@ -81,7 +81,7 @@ mod tests {
             Thing::new("/before", "Before", role::PUSH_BUTTON, "/window"),
             Thing::new("/box", "Form", role::PANEL, "/window"),
             Thing::new("/target", "Send", role::PUSH_BUTTON, "/box"),
-            Thing::new("/part", "Icon", role::IMAGE, "/target"),
+            Thing::new("/part", "Icon", role::ICON, "/target"),
             Thing::new("/other", "Delete", role::PUSH_BUTTON, "/window"),
             Thing { states: s::ENABLED, ..folded },
         ])

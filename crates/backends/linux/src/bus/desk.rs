@@ -155,10 +155,11 @@ impl Desktop {
         rules.push(format!("type='signal',sender='{DAEMON}',member='NameOwnerChanged',arg0='{app}'"));
         let matches: Vec<Call<'_>> =
             rules.iter().map(|rule| of_bus("AddMatch").with((rule.as_str(),))).collect();
-        for answer in self.wire.calls(Some(DAEMON), &matches, left(until)).await {
-            answer?;
-        }
-        Ok(())
+        self.wire
+            .calls(Some(DAEMON), &matches, left(until))
+            .await
+            .into_iter()
+            .try_for_each(|answer| answer.map(drop))
     }
 
     /// Has all apps signal what we want to hear, until we leave the bus.
@@ -169,10 +170,11 @@ impl Desktop {
         let register =
             |event| Call::new("/org/a11y/atspi/registry", REGISTRY, "RegisterEvent").with((event,));
         let events: Vec<Call<'_>> = EVENTS.split_whitespace().map(register).collect();
-        for answer in self.wire.calls(Some(REGISTRY), &events, left(until)).await {
-            answer?;
-        }
-        Ok(())
+        self.wire
+            .calls(Some(REGISTRY), &events, left(until))
+            .await
+            .into_iter()
+            .try_for_each(|answer| answer.map(drop))
     }
 
     /// All that is registered, in the order of registration. An app that does not answer is there all the same. The

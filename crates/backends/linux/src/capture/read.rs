@@ -47,13 +47,6 @@ struct Reading {
     roles: HashMap<String, u32>,
 }
 
-/// What an object inherits from those above it.
-#[derive(Debug, Clone, Copy, Default)]
-struct Inherited {
-    /// It is inside something that scrolls: what cannot be seen may be scrolled to.
-    scrolls: bool,
-}
-
 impl Reading {
     /// The root, and what the cache of the app knows.
     async fn begin(link: &Link) -> Result<Self, Fault> {
@@ -163,7 +156,8 @@ impl Reading {
     /// Goes down from here, level by level, through what can be seen; asks for what the cache did not have.
     async fn descend(&mut self, link: &Link, from: Vec<usize>) -> Result<(), Fault> {
         self.picture.objects[0].shown = true;
-        let mut level: Vec<_> = from.into_iter().map(|at| (at, Inherited::default())).collect();
+        // With each object whether it is inside something that scrolls: what cannot be seen may be scrolled to.
+        let mut level: Vec<_> = from.into_iter().map(|at| (at, false)).collect();
         for _ in 0..DEPTH {
             let mut questions = Questions::default();
             for &(at, _) in &level {
@@ -270,25 +264,25 @@ impl Reading {
     }
 
     /// The children of a level that can be seen.
-    fn below(&mut self, level: &[(usize, Inherited)]) -> Vec<(usize, Inherited)> {
+    fn below(&mut self, level: &[(usize, bool)]) -> Vec<(usize, bool)> {
         let toolkit = self.picture.toolkit;
         let mut next = Vec::new();
         for &(at, above) in level {
             let parent = &self.picture.objects[at];
-            let inherited = Inherited { scrolls: scrolls(parent.role, above.scrolls) };
+            let scrolls = scrolls(parent.role, above);
             for child in parent.children.clone() {
                 let object = &mut self.picture.objects[child];
                 // Whatever stands at two places of the tree is shown at the first.
                 if object.shown {
                     continue;
                 }
-                let scrolled = inherited.scrolls && object.is(states::VISIBLE) && !object.is(states::DEFUNCT);
+                let scrolled = scrolls && object.is(states::VISIBLE) && !object.is(states::DEFUNCT);
                 object.shown = states::seen(object.states, toolkit)
                     || scrolled
                     || is_mute(object, toolkit)
                     || frames_page(object);
                 if object.shown {
-                    next.push((child, inherited));
+                    next.push((child, scrolls));
                 }
             }
         }
@@ -316,10 +310,8 @@ fn holds_few(number: u32) -> bool {
 
 /// Whether what is inside may be scrolled into sight. What is folded away cannot: menus, pages of a notebook.
 fn scrolls(own: u32, above: bool) -> bool {
-    match own {
-        role::SCROLL_PANE | role::DOCUMENT_FRAME | role::DOCUMENT_WEB => true,
-        _ => above && !roles::is(own, Facts::FOLDS),
-    }
+    let pane = matches!(own, role::SCROLL_PANE | role::DOCUMENT_FRAME | role::DOCUMENT_WEB);
+    pane || above && !roles::is(own, Facts::FOLDS)
 }
 
 #[cfg(test)]

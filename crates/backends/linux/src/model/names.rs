@@ -72,20 +72,8 @@ pub(crate) fn described(text: &str) -> String {
     if !(text.starts_with('<') && text.contains('>')) {
         return text.to_owned();
     }
-    let mut out = String::with_capacity(text.len());
-    let mut tag = false;
-    for c in text.chars() {
-        match c {
-            '<' => tag = true,
-            '>' if tag => {
-                tag = false;
-                out.push(' ');
-            }
-            c if !tag => out.push(c),
-            _ => {}
-        }
-    }
-    out.split_whitespace().collect::<Vec<_>>().join(" ")
+    let behind_tags = text.split('<').filter_map(|part| Some(part.split_once('>')?.1));
+    behind_tags.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
 }
 
 /// A number as a person writes it: without a fraction that says nothing.

@@ -10,15 +10,7 @@ pub(crate) fn chain(picture: &Picture, at: usize) -> Vec<usize> {
 
 /// The same, where it is known what each object lies in.
 pub(crate) fn way(above: &[usize], at: usize) -> Vec<usize> {
-    let mut out = vec![at];
-    while let Some(&last) = out.last() {
-        let parent = above[last];
-        if parent == 0 || out.len() > DEEP {
-            break;
-        }
-        out.push(parent);
-    }
-    out
+    std::iter::once(at).chain(up(above, at).skip(1).take_while(|&at| at != 0).take(DEEP)).collect()
 }
 
 /// What each object lies in; 0, the app, for those that lie in nothing.

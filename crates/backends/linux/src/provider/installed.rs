@@ -29,7 +29,7 @@ pub(crate) struct Places {
 /// # Errors
 /// `DEVICE_NOT_FOUND` when nothing has that name, `INVALID_ARGS` for a command line with an open quote.
 pub(crate) fn find(name: &str, places: &Places) -> Result<Launch> {
-    let words = split(name).ok_or_else(|| {
+    let words = shlex::split(name).ok_or_else(|| {
         Error::new(ErrorCode::InvalidArgs, format!("{} has a quote that is not closed", quote(name)))
     })?;
     let Some((first, rest)) = words.split_first() else {
@@ -82,7 +82,7 @@ fn by_desktop_id(id: &str, data: &[PathBuf]) -> Option<(Launch, String)> {
 /// Whether a name is that of an installed app and of nothing else. A terminal runs whatever is typed into it, so it counts
 /// as a program.
 pub(crate) fn is_installed(name: &str, data: &[PathBuf]) -> bool {
-    let words = split(name).unwrap_or_default();
+    let words = shlex::split(name).unwrap_or_default();
     let [id] = &*words else { return false };
     by_desktop_id(id, data).is_some_and(|(_, text)| {
         let is_terminal =
@@ -129,34 +129,11 @@ fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
 
 /// The command of a desktop file, without the places for files (`%U`).
 fn exec(text: &str) -> Option<Launch> {
-    let mut words = split(value(text, "Exec")?)?.into_iter().filter_map(|word| match word.as_str() {
+    let mut words = shlex::split(value(text, "Exec")?)?.into_iter().filter_map(|word| match word.as_str() {
         code if code.len() == 2 && code.starts_with('%') && code != "%%" => None,
         word => Some(word.replace("%%", "%")),
     });
     Some(Launch { program: words.next()?, arguments: words.collect() })
-}
-
-/// Words of a command line: white space parts them, quotes and backslashes hold them together. None for an open quote.
-pub(crate) fn split(line: &str) -> Option<Vec<String>> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quoted = None;
-    let mut letters = line.chars();
-    while let Some(c) = letters.next() {
-        match (c, quoted) {
-            ('\\', quote) if quote != Some('\'') => word.get_or_insert_default().push(letters.next()?),
-            (c, Some(quote)) if c == quote => quoted = None,
-            (c, Some(_)) => word.get_or_insert_default().push(c),
-            ('"' | '\'', None) => {
-                quoted = Some(c);
-                word.get_or_insert_default();
-            }
-            (c, None) if c.is_whitespace() => words.extend(word.take()),
-            (c, None) => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    quoted.is_none().then_some(words)
 }
 
 #[cfg(test)]
@@ -165,11 +142,11 @@ mod tests {
 
     #[test]
     fn a_command_line_is_split_as_a_shell_would() {
-        let words = |line| split(line).unwrap();
+        let words = |line| shlex::split(line).unwrap();
         assert_eq!(words("zenity --forms --text='Fill in'"), ["zenity", "--forms", "--text=Fill in"]);
         assert_eq!(words(r#"a "b \" c" d\ e ''"#), ["a", "b \" c", "d e", ""]);
         assert!(words("  ").is_empty());
-        assert_eq!(split("a 'b"), None);
+        assert_eq!(shlex::split("a 'b"), None);
     }
 
     #[test]

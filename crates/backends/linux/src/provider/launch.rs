@@ -7,10 +7,9 @@ use crate::opening::{Processes, is_of, lacks};
 use crate::provider::config::{LinuxProvider, no_registry};
 use crate::provider::installed::Launch;
 use crate::screen::Screen;
-use std::collections::VecDeque;
 use std::path::Path;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, OpenRequest, Result};
 use stickpin_tree::quote;
@@ -72,7 +71,7 @@ fn shell_word(word: &str) -> String {
 
 /// The end of what an app has written to stderr.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Stderr(Arc<Mutex<VecDeque<u8>>>);
+pub(crate) struct Stderr(Arc<Mutex<Vec<u8>>>);
 
 impl Stderr {
     /// Reads until everybody has closed it: an app that nobody reads would hang when the pipe is full.
@@ -82,23 +81,23 @@ impl Stderr {
         tokio::spawn(async move {
             let mut buffer = vec![0; STDERR];
             while let Ok(read @ 1..) = from.read(&mut buffer).await {
-                own.add(&buffer[..read]);
+                let mut kept = own.kept();
+                kept.extend(&buffer[..read]);
+                let over = kept.len().saturating_sub(STDERR);
+                kept.drain(..over);
             }
         });
         kept
     }
 
-    fn add(&self, bytes: &[u8]) {
+    fn kept(&self) -> MutexGuard<'_, Vec<u8>> {
         // Nothing panics while it is held; if something did, it would still be text.
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.extend(bytes);
-        let over = kept.len().saturating_sub(STDERR);
-        kept.drain(..over);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The last line with something in it, for the end of a sentence.
     pub(crate) fn said(&self) -> String {
-        let kept: Vec<u8> = self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
+        let kept = self.kept();
         let text = String::from_utf8_lossy(&kept);
         let last = text.lines().rev().find(|line| !line.trim().is_empty());
         last.map_or_else(String::new, |line| format!("; the end of its stderr: {}", quote(line.trim())))
@@ -121,11 +120,9 @@ impl LinuxProvider {
         }
         let before = desktop.running(until).await.map_err(no_registry)?;
         let mut command = self.command(screen, launch, request)?;
+        let program = quote(&launch.program);
         let mut child = command.spawn().map_err(|e| {
-            Error::new(
-                ErrorCode::DeviceNotFound,
-                format!("{} cannot be started: {e}", quote(&launch.program)),
-            )
+            Error::new(ErrorCode::DeviceNotFound, format!("{program} cannot be started: {e}"))
         })?;
         let stderr = child.stderr.take().map(Stderr::read).unwrap_or_default();
         let started = Instant::now();
@@ -151,11 +148,8 @@ impl LinuxProvider {
             if let Some(status) = ended.filter(|status| !status.success()) {
                 // Its last words may still be in the pipe.
                 sleep(LOOK).await;
-                let program = quote(&launch.program);
-                return Err(lost(&format!(
-                    "{program} ended before it showed a window ({status}){}",
-                    stderr.said()
-                )));
+                let said = stderr.said();
+                return Err(lost(&format!("{program} ended before it showed a window ({status}){said}")));
             }
             let now = Instant::now();
             if now >= looked_at + WORK {
@@ -170,10 +164,9 @@ impl LinuxProvider {
             if let Some((at, window)) = &shown {
                 let idle = now >= (*at).max(worked_at) + UNREGISTERED;
                 if idle || now >= *at + UNREGISTERED_BUSY || now >= until {
+                    let said = stderr.said();
                     let what = format!(
-                        "{} shows {window}, and is not on the accessibility bus: nothing of what is in it can be read{}",
-                        quote(&launch.program),
-                        stderr.said()
+                        "{program} shows {window}, and is not on the accessibility bus: nothing of what is in it can be read{said}"
                     );
                     let lacks = own.and_then(lacks);
                     return Ok(Launched::Inaccessible(Inaccessible { child, what, lacks }));
@@ -182,16 +175,9 @@ impl LinuxProvider {
             if now >= until.min(worked_at + request.ready_timeout) {
                 let unknown =
                     "it may run already (--attach), or have accessibility switched off: stickpin doctor";
-                return Err(Error::new(
-                    ErrorCode::Timeout,
-                    format!(
-                        "{} showed no window within {} s{}",
-                        quote(&launch.program),
-                        started.elapsed().as_secs(),
-                        stderr.said()
-                    ),
-                )
-                .hint(own.and_then(lacks).unwrap_or(unknown)));
+                let (seconds, said) = (started.elapsed().as_secs(), stderr.said());
+                let what = format!("{program} showed no window within {seconds} s{said}");
+                return Err(Error::new(ErrorCode::Timeout, what).hint(own.and_then(lacks).unwrap_or(unknown)));
             }
             sleep(LOOK).await;
         }

@@ -47,14 +47,7 @@ impl Again {
     ) -> Option<Self> {
         // What is no child of anything, the app, lies above all the rest; its own place says so.
         let above = parents::parents(picture);
-        let find = |h: Handle| {
-            let path = path(h)?;
-            picture
-                .objects
-                .iter()
-                .position(|object| *object.path == *path)
-                .filter(|&at| picture.objects[at].shown)
-        };
+        let find = |h: Handle| shown(picture, &path(h)?);
         let target = find(handle)?;
         let (mut again, mut seen) = (Self::default(), HashSet::new());
         again.spot = Spot::of(picture, &above, target);
@@ -63,11 +56,8 @@ impl Again {
                 if at != target {
                     again.above.insert(at);
                 }
-                if is_row(&picture.objects[at]) || (at == target && names_itself(picture, at)) {
-                    again.whole(picture, at, &mut seen)?;
-                } else if seen.insert(at) {
-                    again.objects.push(at);
-                }
+                let whole = is_row(&picture.objects[at]) || (at == target && names_itself(picture, at));
+                again.add(picture, at, whole, &mut seen)?;
             }
         }
         (again.objects.len() <= MOST).then_some(again)
@@ -80,41 +70,32 @@ impl Again {
         path: impl Fn(Handle) -> Option<Arc<str>>,
         handle: Handle,
     ) -> Option<Self> {
-        let path = path(handle)?;
+        let target = shown(picture, &path(handle)?)?;
         let find = |path: &str| picture.objects.iter().position(|o| o.path == path);
-        let target = find(&path).filter(|&at| picture.objects[at].shown)?;
-        let mut again = Self::default();
-        let mut seen = HashSet::new();
+        let (mut again, mut seen) = (Self::default(), HashSet::new());
         let labels = picture.objects[target].labelled_by.iter().filter_map(|label| find(label));
         for at in std::iter::once(target).chain(labels) {
-            if at != target || names_itself(picture, at) {
-                again.whole(picture, at, &mut seen)?;
-            } else if seen.insert(at) {
-                again.objects.push(at);
-            }
+            again.add(picture, at, at != target || names_itself(picture, at), &mut seen)?;
         }
         let window = parents::top(&parents::parents(picture), target);
         again.objects.extend(window.filter(|&window| seen.insert(window)));
         (again.objects.len() <= MOST).then_some(again)
     }
 
-    /// Adds an object with everything below it.
-    fn whole(&mut self, picture: &Picture, at: usize, seen: &mut HashSet<usize>) -> Option<()> {
-        if self.objects.len() > MOST {
+    /// Adds an object, or the whole of it: everything below, too.
+    fn add(&mut self, picture: &Picture, at: usize, whole: bool, seen: &mut HashSet<usize>) -> Option<()> {
+        if whole && self.objects.len() > MOST {
             return None;
         }
         if seen.insert(at) {
             self.objects.push(at);
         }
-        let object = &picture.objects[at];
-        if !object.children.is_empty() {
+        let children = if whole { &*picture.objects[at].children } else { &[] };
+        if !children.is_empty() {
             self.above.insert(at);
         }
-        object
-            .children
-            .iter()
-            .filter(|&&c| picture.objects[c].shown)
-            .try_for_each(|&c| self.whole(picture, c, seen))
+        let mut children = children.iter().filter(|&&child| picture.objects[child].shown);
+        children.try_for_each(|&child| self.add(picture, child, true, seen))
     }
 
     /// What is asked of each.
@@ -146,6 +127,11 @@ impl Again {
         }
         questions
     }
+}
+
+/// The object with a path, where it is shown.
+fn shown(picture: &Picture, path: &str) -> Option<usize> {
+    picture.objects.iter().position(|object| object.path == path).filter(|&at| picture.objects[at].shown)
 }
 
 /// Whether what is written inside is little, and may be the name.
