@@ -1,14 +1,21 @@
 //! The keyboard: chords and text, by the XTEST extension. What no key makes gets a key without a meaning for a while.
+//!
+//! The note on a display which keys are lent, and by whom: what a killed process of ours left with a meaning is put back
+//! by the next one.
 
 use crate::display::Display;
 use crate::fault::Fault;
 use crate::keymap::{self, Keymap, NO_SYMBOL, Stroke};
-use crate::{pointer, seat, spares};
+use crate::{pointer, seat};
 use std::time::Instant;
 use stickpin_device::Modifiers;
 use x11rb::connection::Connection;
 use x11rb::protocol::xkb::{self, ConnectionExt as _, ID};
-use x11rb::protocol::xproto::{ConnectionExt, GrabMode, KEY_PRESS_EVENT, KEY_RELEASE_EVENT, ModMask};
+use x11rb::protocol::xproto::{
+    AtomEnum, ConnectionExt, GrabMode, KEY_PRESS_EVENT, KEY_RELEASE_EVENT, ModMask, PropMode,
+    Window as WindowId,
+};
+use x11rb::wrapper::ConnectionExt as _;
 
 /// What is on at the keyboard.
 #[derive(Debug, Clone, Copy, Default)]
@@ -106,7 +113,7 @@ fn plan(d: &mut Display, keymap: &Keymap, syms: &[u32]) -> Result<Vec<Stroke>, F
         out.push(stroke);
     }
     if !lent.is_empty() {
-        spares::note_lent(d)?;
+        note_lent(d)?;
         for (code, sym) in lent {
             mean(d, code, sym)?;
         }
@@ -194,14 +201,14 @@ pub(crate) fn restore_spares(d: &mut Display) -> Result<(), Fault> {
         return Ok(());
     }
     unlend(d, lent.values().copied())?;
-    spares::note_lent(d)?;
+    note_lent(d)?;
     d.sync()
 }
 
 /// Takes the meaning from keys that a killed process of ours has lent.
 pub(crate) fn remove_leftovers(d: &Display) -> Result<(), Fault> {
     let mut left = Vec::new();
-    for (owner, code) in spares::lent(d)? {
+    for (owner, code) in lent(d)? {
         if !d.lives(owner)? {
             left.push(code);
         }
@@ -211,10 +218,46 @@ pub(crate) fn remove_leftovers(d: &Display) -> Result<(), Fault> {
     }
     tracing::debug!(?left, "keys that were left with a meaning");
     unlend(d, left.iter().copied())?;
-    spares::note_lent(d)
+    note_lent(d)
 }
 
 /// Takes the meaning from keys that had none.
 fn unlend(d: &Display, mut codes: impl Iterator<Item = u8>) -> Result<(), Fault> {
     codes.try_for_each(|code| mean(d, code, NO_SYMBOL))
+}
+
+/// Keys with the windows of those that lent them, as pairs of numbers.
+fn pairs(numbers: &[u32]) -> Vec<(WindowId, u8)> {
+    let pair = |two: &[u32]| Some((two[0], u8::try_from(two[1]).ok()?));
+    numbers.chunks_exact(2).filter_map(pair).collect()
+}
+
+/// The keys that are lent, with the window of who did.
+fn lent(d: &Display) -> Result<Vec<(WindowId, u8)>, Fault> {
+    Ok(pairs(&d.numbers(d.root, d.atoms.STICKPIN_SPARES)?))
+}
+
+/// Notes the keys that we lend, beside those of others who live.
+fn note_lent(d: &Display) -> Result<(), Fault> {
+    let mut all = Vec::new();
+    for (owner, code) in lent(d)? {
+        if d.lives(owner)? {
+            all.extend([owner, u32::from(code)]);
+        }
+    }
+    all.extend(d.spares.lent.values().flat_map(|&code| [d.own, u32::from(code)]));
+    let name = d.atoms.STICKPIN_SPARES;
+    d.conn.change_property32(PropMode::REPLACE, d.root, name, AtomEnum::CARDINAL, &all)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_pair_of_a_window_and_a_key_is_left_out() {
+        assert_eq!(pairs(&[7, 200, 8, 256, 9]), [(7, 200)]);
+        assert_eq!(pairs(&[]), []);
+    }
 }

@@ -20,7 +20,6 @@ pub mod pings;
 pub mod pointer;
 mod private;
 mod seat;
-mod spares;
 mod window;
 pub mod window_manager;
 pub mod windows;

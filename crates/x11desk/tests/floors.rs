@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const FLOORS: &[&str] = &[
     "address atoms fault keymap window",
     "display clipboard",
-    "picture pings seat spares windows",
+    "picture pings seat windows",
     "window_manager",
     "pointer",
     "keyboard",

@@ -1,6 +1,5 @@
 //! What an app says of its objects, before it is a tree: plain values, so that recorded answers are as good as an app.
 
-pub(crate) mod asked;
 pub(crate) mod extents;
 pub(crate) mod floating;
 pub(crate) mod ids;
@@ -12,10 +11,10 @@ pub(crate) mod rows;
 pub(crate) mod states;
 
 use crate::toolkit::Toolkit;
-use serde::{Deserialize, Serialize};
 
 /// Interfaces that an object has, as bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(test, derive(serde::Deserialize))]
 pub(crate) struct Interfaces(u16);
 
 macro_rules! interfaces {
@@ -61,52 +60,39 @@ impl Interfaces {
 }
 
 /// An object of an app.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(test, derive(serde::Deserialize), serde(default))]
 pub(crate) struct Object {
     /// Its object path; empty for one that we made up.
     pub(crate) path: String,
     pub(crate) role: u32,
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) name: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) description: String,
     pub(crate) states: u64,
     pub(crate) interfaces: Interfaces,
     /// How many children it says it has; less than none when it does not say.
     pub(crate) count: i32,
     /// Those that are known, in order.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) children: Vec<usize>,
-    /// Those that it lists, too, and that are shown elsewhere (`capture/once.rs`).
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// Those that it lists, too, and that are shown elsewhere (`capture/gtk3.rs`).
     pub(crate) aside: Vec<usize>,
     /// Whether `children` are all that it has, in its own order.
     pub(crate) complete: bool,
     /// Whether it belongs to what a person can see or scroll to, as far as is known without its ancestors.
     pub(crate) shown: bool,
     /// Left, top, width, height as the toolkit says them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) extents: Option<[i32; 4]>,
     /// How many characters it has.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) length: Option<i32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) number: Option<f64>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) attributes: Vec<(String, String)>,
     /// Paths of what labels it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) labelled_by: Vec<String>,
     /// Path of the item of a tree that it is below.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) child_of: String,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) actions: Vec<String>,
     /// Target of a link, address of a document.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) address: String,
 }
 
@@ -142,7 +128,8 @@ impl Object {
 }
 
 /// All that was read of an app at one moment. The first object is the app itself, its children are its windows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(test, derive(serde::Deserialize))]
 pub(crate) struct Picture {
     pub(crate) toolkit: Toolkit,
     pub(crate) objects: Vec<Object>,

@@ -9,7 +9,8 @@ pub(crate) use profile::{Chooser, Popups, Profile};
 const ACCESSIBLE: &str = "/org/a11y/atspi/accessible/";
 
 /// What an app is built with, as far as it makes a difference here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(test, derive(serde::Deserialize))]
 pub(crate) enum Toolkit {
     Gtk4,
     /// GTK 3 and what else goes through its bridge: Java, VTE.

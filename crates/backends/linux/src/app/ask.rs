@@ -1,7 +1,7 @@
 //! Questions about one object that many parts ask, and what the faults of their answers mean.
 
 use crate::app::{App, gone, life};
-use crate::bus::actions::listed;
+use crate::bus::calls::listed;
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, COMPONENT, SCREEN};
 use crate::bus::{Args, Call, Cursor, Link};

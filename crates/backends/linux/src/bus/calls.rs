@@ -1,7 +1,9 @@
 //! Questions that are asked in several places.
 
-use crate::bus::body::Call;
-use crate::bus::names::{ACCESSIBLE, COMPONENT, DAEMON, PROPERTIES, ROOT};
+use crate::bus::body::{Call, Message};
+use crate::bus::fault::Fault;
+use crate::bus::link::Link;
+use crate::bus::names::{ACCESSIBLE, ACTION, COMPONENT, DAEMON, PROPERTIES, ROOT};
 use std::collections::BTreeMap;
 
 /// The question for a property; [`Message::property_text`](super::Message::property_text) reads the answer.
@@ -42,3 +44,20 @@ pub(crate) fn in_role(path: &str, role: u32, order: u32, most: i32) -> Call<'_> 
 pub(crate) fn of_bus(member: &str) -> Call<'_> {
     Call::new("/org/freedesktop/DBus", DAEMON, member)
 }
+
+/// Asks which actions an object has.
+///
+/// # Errors
+/// Why there is no answer.
+pub(crate) async fn listed(link: &Link, path: &str) -> Result<Vec<String>, Fault> {
+    actions(&link.one(Call::new(path, ACTION, "GetActions")).await?)
+}
+
+/// The names of actions, in their order.
+pub(crate) fn actions(answer: &Message) -> Result<Vec<String>, Fault> {
+    let actions: Vec<(String, String, String)> = answer.read()?;
+    Ok(actions.into_iter().map(|(name, ..)| name).take(ACTIONS).collect())
+}
+
+/// Actions of one object that are kept: GTK 4 lists those of the window before its own.
+pub(crate) const ACTIONS: usize = 1_000;

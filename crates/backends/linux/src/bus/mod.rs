@@ -1,7 +1,6 @@
 //! Talking to apps over D-Bus: connections, calls in batches with a deadline each, the accessibility bus and what is
 //! registered there.
 
-pub(crate) mod actions;
 pub(crate) mod body;
 pub(crate) mod calls;
 mod cursor;

@@ -1,6 +1,5 @@
 //! The questions that objects are asked, and what becomes of the answers.
 
-use crate::bus::actions::actions;
 use crate::bus::body::{Reference, whole};
 use crate::bus::fault::Fault;
 use crate::bus::names::{
@@ -8,6 +7,7 @@ use crate::bus::names::{
 };
 use crate::bus::{Call, Link, Message, calls};
 use crate::limits::{TEXT, TEXTS};
+use crate::model::roles::number as role;
 use crate::model::states;
 use crate::model::{Interfaces, Object, Picture};
 use crate::toolkit::Toolkit;
@@ -127,7 +127,7 @@ impl Ask {
                 let above = of(NODE_CHILD_OF).next().unwrap_or_default();
                 (object.labelled_by, object.child_of) = (labels, above);
             }
-            Self::Actions => object.actions = actions(answer)?,
+            Self::Actions => object.actions = calls::actions(answer)?,
             Self::Link | Self::Address => object.address = answer.read()?,
         }
         Ok(())
@@ -258,6 +258,20 @@ fn cached_item(item: Item) -> Cached {
     let (interfaces, states) = (Interfaces::of(&interfaces), states::joined(&states));
     let object = Object { path, count, interfaces, name, role, description, states, ..Object::default() };
     Cached { object, parent, place }
+}
+
+/// Whether an object may be a place for another process (`AtkSocket`): it has no other children, and lists not even that.
+pub(crate) fn may_be_socket(picture: &Picture, at: usize) -> bool {
+    let object = &picture.objects[at];
+    let elsewhere = |&child: &usize| !Link::same_process(&object.path, &picture.objects[child].path);
+    picture.toolkit.profile().has_sockets
+        && object.role == role::FILLER
+        && object.children.iter().all(elsewhere)
+}
+
+/// Whether an object says nothing of itself, not even whether it is shown, as a socket and what is plugged into it may.
+pub(crate) fn is_mute(object: &Object, toolkit: Toolkit) -> bool {
+    toolkit.profile().has_sockets && object.states == 0 && object.role == role::FILLER
 }
 
 #[cfg(test)]

@@ -1,15 +1,29 @@
-//! What Firefox is not asked. Each answer costs it and us some 15 µs, and a page has a thousand objects, most of which
+//! What is true of Firefox: what it is not asked, windows that show nothing, headers of rows.
+//!
+//! # Questions
+//! Each answer costs it and us some 15 µs, and a page has a thousand objects, most of which
 //! only hold text: cells, rows, headings, paragraphs. Their roles are asked for all at once; then states, and then each of
 //! these is asked for what it may differ in (ADR 33).
+//!
+//! # Covered windows
+//! Firefox says that nothing is shown of all that is in a window which others cover entirely, or which is
+//! minimised; only the window itself goes on being shown.
+//!
+//! # Headers of rows
+//! Firefox may call them headers of columns. Which of the two a `th` without `scope` is, Gecko decides when it first hears of it, and keeps: one that was there before
+//! the cells of its row were is a column header for ever (its browser process keeps roles; `HTMLTableHeaderCell` looks at the
+//! siblings). So pages that make their rows cell by cell have them wrong.
 
 use super::ask::Ask;
 use crate::bus::body::Reference;
 use crate::bus::fault::Fault;
 use crate::bus::{Call, Link, calls};
+use crate::model::ids::Ids;
 use crate::model::roles::{self, Facts, number as role};
 use crate::model::states;
-use crate::model::{EMBEDDED, Interfaces, Object};
-use hashbrown::HashMap;
+use crate::model::{EMBEDDED, Interfaces, Object, Picture};
+use hashbrown::{HashMap, HashSet};
+use stickpin_tree::Handle;
 
 /// What text that nobody acts on says of itself, and no more. One that has the focus, or can have it, can be selected,
 /// edited or opened, is asked everything.
@@ -119,6 +133,60 @@ pub(super) fn is_where_its_row_is(object: &Object) -> bool {
 /// attributes anyway.
 fn names_by_markup(number: u32) -> bool {
     matches!(number, role::TABLE_ROW | role::SECTION)
+}
+
+/// What is told in the place of what it shows.
+pub(super) const NOTHING: &str = "shows nothing while other windows cover all of it: stickpin hover on this window brings it to the front, or move them";
+
+/// Whether a window says of nothing in it that it is shown.
+pub(super) fn shows_nothing(picture: &Picture, window: usize) -> bool {
+    let objects = &picture.objects;
+    let window = &objects[window];
+    picture.toolkit.profile().hides_covered_windows
+        && window.shown
+        && !window.children.is_empty()
+        && window.children.iter().all(|&child| !objects[child].shown)
+}
+
+/// Those of `watch` that may be in such a window: all that are not shown and not known to have ended. They come back with
+/// what is in it.
+pub(super) fn behind(picture: &Picture, ids: &Ids, watch: &[Handle]) -> Vec<Handle> {
+    let decided = picture.objects.iter().filter(|object| object.shown || object.is(states::DEFUNCT));
+    let decided: HashSet<&str> = decided.map(|object| object.path.as_str()).collect();
+    let may_be = |handle: &Handle| ids.path(handle.id).is_some_and(|path| !decided.contains(&*path));
+    watch.iter().copied().filter(may_be).collect()
+}
+
+/// The objects that are headers of rows whatever Gecko says: the first of a row of cells, where no columns begin.
+pub(super) fn row_headers(picture: &Picture) -> HashSet<usize> {
+    let mut out = HashSet::new();
+    if !picture.toolkit.profile().first_cells_are_headers {
+        return out;
+    }
+    let shown =
+        |at: usize| picture.objects[at].children.iter().copied().filter(|&c| picture.objects[c].shown);
+    let role_of = |at: usize| picture.objects[at].role;
+    let headed = |row: usize| {
+        let mut cells = shown(row);
+        let first = cells.next().filter(|&first| role_of(first) == role::COLUMN_HEADER)?;
+        let mut rest = cells.peekable();
+        (rest.peek().is_some() && rest.all(|cell| role_of(cell) == role::TABLE_CELL)).then_some(first)
+    };
+    let tables =
+        (0..picture.objects.len()).filter(|&at| role_of(at) == role::TABLE && picture.objects[at].shown);
+    for table in tables {
+        // A part of a table may have an object of its own.
+        let lines = shown(table).flat_map(|at| {
+            let row = (role_of(at) == role::TABLE_ROW).then_some(at);
+            row.into_iter().chain(shown(at).filter(move |_| row.is_none()))
+        });
+        let rows: Vec<Option<usize>> =
+            lines.filter(|&at| role_of(at) == role::TABLE_ROW).map(headed).collect();
+        // A first row may be `<th scope=col>` beside a corner that is empty: unless all rows begin so, it is left alone.
+        let all = rows.len() > 1 && rows.iter().all(Option::is_some);
+        out.extend(rows.into_iter().skip(usize::from(!all)).flatten());
+    }
+    out
 }
 
 #[cfg(test)]
@@ -232,5 +300,117 @@ mod tests {
         app.hold();
         let silent = roles(&link, &["/document".to_owned()]).await;
         assert!(matches!(silent, Err(Fault::Silent(_))), "{silent:?}");
+    }
+}
+
+#[cfg(test)]
+mod covered_tests {
+    use super::*;
+    use crate::capture::tree::build;
+    use crate::model::ids::{APP, Where};
+    use crate::toolkit::Toolkit;
+    use stickpin_tree::{Role, Tree};
+
+    fn picture(toolkit: Toolkit, shown: bool) -> Picture {
+        let object = |path: &str, role, shown, children: &[usize]| Object {
+            path: path.to_owned(),
+            name: path.to_owned(),
+            role,
+            shown,
+            states: states::VISIBLE | states::ENABLED | if shown { states::SHOWING } else { 0 },
+            children: children.to_vec(),
+            ..Object::default()
+        };
+        let objects = vec![
+            object("app", 75, true, &[1]),
+            object("window", role::FRAME, true, &[2, 3]),
+            object("menu", role::MENU, false, &[]),
+            object("Reload", role::PUSH_BUTTON, shown, &[]),
+        ];
+        Picture { toolkit, objects, truncated: false }
+    }
+
+    fn statuses(tree: &Tree) -> Vec<&str> {
+        tree.nodes().filter(|node| node.role() == Role::Status).map(|node| node.name()).collect()
+    }
+
+    #[test]
+    fn what_a_covered_window_of_firefox_holds_is_hidden_and_it_is_said_why() {
+        let ids = Ids::default();
+        let handle = |ids: &Ids, path: &str| Handle { scope: APP, id: ids.id(path) };
+        // Of a page that is not even listed while the window is covered, too.
+        let (reload, link) = (handle(&ids, "Reload"), handle(&ids, "link of a page"));
+        let watch = [reload, link];
+        let of = |toolkit, shown| build(&picture(toolkit, shown), &ids, &Where::default(), &watch).unwrap();
+        let covered = of(Toolkit::Gecko, false);
+        assert_eq!((statuses(&covered), covered.hidden()), (vec![NOTHING], &watch[..]));
+        let open = of(Toolkit::Gecko, true);
+        assert_eq!((statuses(&open).len(), open.hidden().len()), (0, 0));
+        assert!(open.find_handle(reload).is_some());
+        // Other toolkits mean what they say.
+        let other = of(Toolkit::Gtk3, false);
+        assert_eq!((statuses(&other).len(), other.hidden()), (0, &watch[..1]));
+    }
+
+    #[test]
+    fn what_has_ended_behind_it_is_gone() {
+        let ids = Ids::default();
+        let reload = Handle { scope: APP, id: ids.id("Reload") };
+        let mut picture = picture(Toolkit::Gecko, false);
+        picture.objects[3].states |= states::DEFUNCT;
+        let tree = build(&picture, &ids, &Where::default(), &[reload]).unwrap();
+        assert_eq!(tree.hidden(), []);
+    }
+}
+
+#[cfg(test)]
+mod header_tests {
+    use super::*;
+    use crate::toolkit::Toolkit;
+
+    /// The roles that the first cells of rows come out with, a letter for each cell: `c` and `r` for headers of columns and
+    /// rows, `d` for others.
+    fn headed(toolkit: Toolkit, rows: &[&str]) -> Vec<usize> {
+        let object = |role| Object { role, shown: true, ..Object::default() };
+        let mut picture =
+            Picture { toolkit, objects: vec![object(75), object(role::TABLE)], truncated: false };
+        let mut firsts = Vec::new();
+        for row in rows {
+            let at = picture.objects.len();
+            picture.objects[1].children.push(at);
+            picture.objects.push(object(role::TABLE_ROW));
+            firsts.push(at + 1);
+            for cell in row.chars() {
+                let new = picture.objects.len();
+                picture.objects[at].children.push(new);
+                picture.objects.push(object(match cell {
+                    'c' => role::COLUMN_HEADER,
+                    'r' => role::ROW_HEADER,
+                    _ => role::TABLE_CELL,
+                }));
+            }
+        }
+        let found = row_headers(&picture);
+        assert!(found.iter().all(|at| firsts.contains(at)));
+        (0..rows.len()).filter(|&row| found.contains(&firsts[row])).collect()
+    }
+
+    const NONE: [usize; 0] = [];
+
+    #[test]
+    fn a_header_before_the_cells_of_its_row_is_one_of_the_row() {
+        let headed = |rows: &[&str]| headed(Toolkit::Gecko, rows);
+        assert_eq!(headed(&["cd", "cd", "rd"]), [1]);
+        assert_eq!(headed(&["cd", "cd"]), [0, 1]);
+        assert_eq!(headed(&["cc", "cd", "cd"]), [1, 2]);
+        // What may begin columns does not begin its row.
+        assert_eq!(headed(&["cd", "dd"]), NONE);
+        assert_eq!(headed(&["cd"]), NONE);
+        assert_eq!(headed(&["cc", "dd", "c", "cc"]), NONE);
+    }
+
+    #[test]
+    fn other_toolkits_know_their_headers() {
+        assert_eq!(headed(Toolkit::Gtk3, &["cd", "cd"]), NONE);
     }
 }

@@ -1,19 +1,12 @@
 //! Capturing an app: what it says is read in few rounds ([`read`]), and made into a tree ([`tree`]).
 
 pub(crate) mod ask;
-mod beside;
-mod choices;
-mod covered;
-mod focus;
 pub(crate) mod gecko;
-mod grouped;
-mod headers;
-mod once;
+mod gtk3;
+mod labels;
 pub(crate) mod pages;
-mod parked;
-mod popups;
+mod qt;
 pub(crate) mod read;
-mod switched;
 pub(crate) mod tables;
 pub(crate) mod tree;
 
@@ -25,5 +18,5 @@ pub(crate) struct Known {
     /// What is known of tables.
     pub(crate) cells: Cells,
     /// What has said that it is shown.
-    pub(crate) appeared: popups::Appeared,
+    pub(crate) appeared: qt::Appeared,
 }

@@ -5,16 +5,14 @@
 
 mod details;
 
-use super::ask::{Answers, Ask, Cached, Questions, WHOLE, cached};
-use super::once::once;
-use super::popups::Appeared;
-use super::{Known, choices, gecko, pages};
+use super::ask::{Answers, Ask, Cached, Questions, WHOLE, cached, is_mute, may_be_socket};
+use super::qt::Appeared;
+use super::{Known, gecko, gtk3, pages};
 use crate::bus::body::Reference;
 use crate::bus::fault::Fault;
 use crate::bus::names::ROOT;
 use crate::bus::{Link, guest};
 use crate::limits::{CHILDREN, DEPTH, OBJECTS, TEXTS};
-use crate::model::asked::{is_mute, may_be_socket};
 use crate::model::roles::{self, Facts, number as role};
 use crate::model::states;
 use crate::model::{Object, Picture};
@@ -29,11 +27,11 @@ pub(crate) async fn read(link: &Link, known: &mut Known) -> Result<Picture, Faul
     reading.descend(link, vec![0]).await?;
     let popups = reading.popups(link, &mut known.appeared).await?;
     reading.descend(link, popups).await?;
-    once(&mut reading.picture, &reading.named);
+    gtk3::once(&mut reading.picture, &reading.named);
     crate::capture::tables::read(link, &mut reading.picture, &mut known.cells).await?;
     reading.details(link).await?;
     pages::leave_hidden(link, &mut reading.picture).await?;
-    choices::read(link, &mut reading.picture).await?;
+    gtk3::read_choices(link, &mut reading.picture).await?;
     Ok(reading.picture)
 }
 

@@ -4,7 +4,6 @@
 //! asking what is at its corners. A small table is read whole, and of a spreadsheet the cells that hold something.
 
 mod headers;
-mod last_line;
 mod levels;
 mod pieces;
 mod rows;
@@ -101,7 +100,7 @@ async fn one(link: &Link, picture: &mut Picture, at: usize, kept: &mut Cells) ->
     let [rows, columns] = size[..] else { return Ok(()) };
     let icons = link.toolkit.profile().shows_icons_in_tables && picture.objects[at].role == role::TABLE;
     let extra = match icons {
-        true => last_line::read(link, &path, picture.objects[at].count, (rows, columns)).await?,
+        true => sight::last_line(link, &path, picture.objects[at].count, (rows, columns)).await?,
         false => Vec::new(),
     };
     let rows = if extra.is_empty() { rows } else { rows + 1 };

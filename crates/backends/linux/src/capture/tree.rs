@@ -5,7 +5,7 @@ mod kinds;
 mod named;
 mod values;
 
-use super::{beside, covered, focus, grouped, headers};
+use super::{gecko, labels, qt};
 use crate::limits::DEPTH;
 use crate::model::ids::{APP, Ids, Where};
 use crate::model::names;
@@ -32,7 +32,7 @@ pub(crate) fn build(picture: &Picture, ids: &Ids, at: &Where, watch: &[Handle]) 
     let document = Document { scope: APP, frame: String::new(), url: at.url.clone(), title };
     builder.document(0, document, ids.id(&picture.root().path))?;
     let by_path = picture.objects.iter().enumerate().map(|(at, object)| (object.path.as_str(), at)).collect();
-    let beside = beside::of_fields(picture);
+    let beside = labels::of_fields(picture);
     let mut building = Building {
         picture,
         builder,
@@ -40,9 +40,9 @@ pub(crate) fn build(picture: &Picture, ids: &Ids, at: &Where, watch: &[Handle]) 
         by_path,
         active: picture.active(),
         frames: 0,
-        row_headers: headers::of_rows(picture),
-        unfocused: focus::elsewhere(picture),
-        untitled: grouped::untitled(picture, &beside),
+        row_headers: gecko::row_headers(picture),
+        unfocused: qt::unfocused(picture),
+        untitled: labels::untitled(picture, &beside),
         beside,
     };
     let windows = &picture.root().children;
@@ -54,14 +54,14 @@ pub(crate) fn build(picture: &Picture, ids: &Ids, at: &Where, watch: &[Handle]) 
     }
     for &window in windows {
         building.add(window, 1, Above { role: 75, top: true, combo: false }, "")?;
-        if covered::shows_nothing(picture, window) {
-            let name = covered::NOTHING;
+        if gecko::shows_nothing(picture, window) {
+            let name = gecko::NOTHING;
             building.builder.node(2, NodeSpec { role: Some(Role::Status), name, ..NodeSpec::default() })?;
         }
     }
     let Building { mut builder, ids, .. } = building;
-    let hidden = match windows.iter().any(|&window| covered::shows_nothing(picture, window)) {
-        true => covered::behind(picture, ids, watch),
+    let hidden = match windows.iter().any(|&window| gecko::shows_nothing(picture, window)) {
+        true => gecko::behind(picture, ids, watch),
         false => hidden(picture, ids, watch),
     };
     builder.hidden(hidden);

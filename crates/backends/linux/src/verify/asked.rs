@@ -1,8 +1,7 @@
 //! What is asked again of an element: itself, what its row holds, and of what lies above it what may tell another record.
 
-use crate::capture::ask::{Ask, Questions};
+use crate::capture::ask::{Ask, Questions, may_be_socket};
 use crate::capture::pages::Spot;
-use crate::model::asked::may_be_socket;
 use crate::model::roles::{self, Facts, number as role};
 use crate::model::rows::ROW;
 use crate::model::states;

@@ -3,10 +3,9 @@
 use super::Reading;
 use crate::bus::fault::Fault;
 use crate::bus::{Link, guest};
-use crate::capture::ask::{Ask, Questions};
-use crate::capture::beside::lacks_name;
-use crate::capture::{gecko, grouped, pages, parked};
-use crate::model::asked::is_mute;
+use crate::capture::ask::{Ask, Questions, is_mute};
+use crate::capture::labels::{borrows, lacks_name};
+use crate::capture::{gecko, pages, qt};
 use crate::model::roles::{self, Facts, is_field, number as role};
 use crate::model::states;
 use crate::model::{Interfaces, Object, Picture};
@@ -29,7 +28,7 @@ impl Reading {
             }
         }
         let places = beside_labels(&self.picture).into_iter().chain(folded_lists(&self.picture));
-        for at in places.chain(parked::asked(&self.picture)) {
+        for at in places.chain(qt::parked_parts(&self.picture)) {
             questions.add(at, Ask::Extents);
         }
         let gone = questions.ask(link, &mut self.picture).await?.vanished;
@@ -48,7 +47,7 @@ impl Reading {
             let empty = object.extents.is_some_and(|[_, _, width, height]| width <= 0 || height <= 0);
             object.shown &= !empty;
         }
-        parked::leave(&mut self.picture);
+        qt::leave_parked(&mut self.picture);
         Ok(())
     }
 }
@@ -63,8 +62,7 @@ fn beside_labels(picture: &Picture) -> Vec<usize> {
     let label = |at: usize| object(at).role == role::LABEL;
     let mut out = Vec::new();
     for parent in picture.objects.iter().filter(|parent| parent.shown) {
-        let nameless =
-            |at: usize| lacks_name(object(at)) || grouped::borrows(parent, object(at), picture.toolkit);
+        let nameless = |at: usize| lacks_name(object(at)) || borrows(parent, object(at), picture.toolkit);
         let shown = || parent.children.iter().copied().filter(|&child| object(child).shown);
         if shown().any(nameless) && shown().any(label) {
             out.extend(shown().filter(|&child| nameless(child) || label(child)));

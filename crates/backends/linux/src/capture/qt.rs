@@ -1,0 +1,305 @@
+//! What Qt says otherwise: which widget has the focus, parts outside of their window, pop-ups that it does not list.
+//!
+//! # Focus
+//! Qt says of several that they have it: of every widget that hands the focus on to another one (`QWidget::setFocusProxy`, the buttons of a status bar
+//! that hand it to the editor), and of the current item of every list, whether or not the keys go to that list.
+//!
+//! # Parked parts
+//! Qt puts the docks that lie behind another one, and the tabs of docks that are none any more, to a place left of and above
+//! their window, and says that they are shown. A dock that floats is a window of its own, and Qt says of windows only that
+//! they can be made larger.
+//!
+//! # Pop-ups
+//! Qt lists its windows, and leaves out those that are pop-ups. The menu of a menu bar stands below the entry that opens it;
+//! a menu that nothing else has (what a right click opens, the menu that a button was given without being its parent) and
+//! the list that completes a field stand nowhere. They say that they are shown when they appear, and name the app as what
+//! they stand in: so they are listed beside the windows, as long as they are shown.
+
+use crate::bus::Link;
+use crate::bus::fault::Fault;
+use crate::bus::names::ROOT;
+use crate::limits;
+use crate::model::Picture;
+use crate::model::floating::floats;
+use crate::model::parents::chain;
+use crate::model::roles::{self, Facts, number as n};
+use crate::model::states as s;
+use hashbrown::HashSet;
+
+/// Objects that say that they have the focus, and have it not.
+pub(super) fn unfocused(picture: &Picture) -> HashSet<usize> {
+    let mut out = HashSet::new();
+    if !picture.toolkit.profile().several_say_focused {
+        return out;
+    }
+    let mut found = Found::default();
+    for &window in &picture.root().children {
+        found.look(picture, window, None, 0);
+    }
+    let Found { widgets, holders, items } = found;
+    // Nobody can say which of several hands it on, unless one is where text is written.
+    let mut fields = holders.iter().copied().filter(|&at| picture.objects[at].is(s::EDITABLE));
+    if let (Some(field), None) = (fields.next(), fields.next()) {
+        let around = chain(picture, field);
+        out.extend(widgets.into_iter().filter(|at| !around.contains(at)));
+    }
+    let has_it = |list: Option<usize>| list.is_some_and(|list| picture.objects[list].is(s::FOCUSED));
+    // Tables of Qt 5 never say that they have it, so that of one alone the item is believed.
+    let lists: HashSet<Option<usize>> = items.iter().map(|&(_, list)| list).collect();
+    let believed = holders.is_empty() && lists.len() == 1;
+    out.extend(items.into_iter().filter(|&(_, list)| !believed && !has_it(list)).map(|(at, _)| at));
+    out
+}
+
+/// Objects that say that they have the focus.
+#[derive(Default)]
+struct Found {
+    /// Widgets.
+    widgets: Vec<usize>,
+    /// The innermost of those in one another.
+    holders: Vec<usize>,
+    /// Things in lists, tables and trees, each with the one that it is in.
+    items: Vec<(usize, Option<usize>)>,
+}
+
+impl Found {
+    /// Looks through an object and what is in it; `list` is what it is an item of. Whether a widget in it has the focus.
+    fn look(&mut self, picture: &Picture, at: usize, list: Option<usize>, depth: usize) -> bool {
+        let object = &picture.objects[at];
+        if !object.shown || depth > limits::DEPTH {
+            return false;
+        }
+        let below = if is_list(object.role) { Some(at) } else { list };
+        let mut inside = false;
+        for &child in &object.children {
+            inside |= self.look(picture, child, below, depth + 1);
+        }
+        if !object.is(s::FOCUSED) || depth == 0 {
+            return inside;
+        }
+        match object.role {
+            // A tab says that it is chosen by this, and an open menu takes the keys from all others.
+            n::PAGE_TAB | n::MENU_ITEM | n::CHECK_MENU_ITEM | n::RADIO_MENU_ITEM => inside,
+            _ if list.is_some() && roles::is(object.role, Facts::ITEM) => {
+                self.items.push((at, list));
+                inside
+            }
+            _ => {
+                self.widgets.push(at);
+                if !inside {
+                    self.holders.push(at);
+                }
+                true
+            }
+        }
+    }
+}
+
+fn is_list(role: u32) -> bool {
+    matches!(role, n::LIST | n::LIST_BOX | n::TABLE | n::TREE | n::TREE_TABLE)
+}
+
+/// The windows with such parts, and the parts: where they are is to be asked.
+pub(super) fn parked_parts(picture: &Picture) -> Vec<usize> {
+    if !picture.toolkit.profile().parks_parts_outside {
+        return Vec::new();
+    }
+    let mut out = Vec::new();
+    for &window in &picture.root().children {
+        let from = out.len();
+        out.extend(parts(picture, window));
+        if out.len() > from {
+            out.push(window);
+        }
+    }
+    out
+}
+
+/// Leaves out the parts that are not in their window.
+pub(super) fn leave_parked(picture: &mut Picture) {
+    if !picture.toolkit.profile().parks_parts_outside {
+        return;
+    }
+    for window in picture.root().children.clone() {
+        let Some(frame) = picture.objects[window].extents.take() else { continue };
+        for part in parts(picture, window).collect::<Vec<_>>() {
+            let outside = picture.objects[part].extents.take().is_some_and(|place| apart(place, frame));
+            if outside {
+                for at in picture.inside(part).collect::<Vec<_>>() {
+                    picture.objects[at].shown = false;
+                }
+            }
+        }
+    }
+}
+
+fn parts(picture: &Picture, window: usize) -> impl Iterator<Item = usize> + '_ {
+    let part = |role| matches!(role, n::FRAME | n::PAGE_TAB_LIST);
+    let objects = &picture.objects;
+    let children = objects[window].children.iter().copied();
+    let lies = move |at: usize| objects[at].shown && part(objects[at].role) && !floats(&objects[at]);
+    children.filter(move |&at| objects[window].shown && lies(at))
+}
+
+/// Whether two places have nothing in common. One without a size is no place.
+fn apart(a: [i32; 4], b: [i32; 4]) -> bool {
+    let sized = |[_, _, width, height]: [i32; 4]| width > 0 && height > 0;
+    let beyond = |a: [i32; 4], b: [i32; 4], at: usize| b[at] >= a[at].saturating_add(a[at + 2]);
+    sized(a) && sized(b) && (0..2).any(|at| beyond(a, b, at) || beyond(b, a, at))
+}
+
+/// What is known of objects that have said that they are shown.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Appeared {
+    /// Their paths, the oldest first.
+    pub(crate) paths: Vec<String>,
+    /// Those of them that stand in something else than the app.
+    inside: Vec<String>,
+}
+
+impl Appeared {
+    /// The paths of those that stand in the app itself and that it was not found to list.
+    ///
+    /// # Errors
+    /// When the app is gone or silent.
+    pub(super) async fn unlisted(
+        &mut self,
+        link: &Link,
+        is_known: impl Fn(&str) -> bool,
+    ) -> Result<Vec<String>, Fault> {
+        let Self { paths, inside } = self;
+        inside.retain(|path| paths.contains(path));
+        let asked = paths.iter().map(String::as_str);
+        let asked: Vec<&str> =
+            asked.filter(|path| !is_known(path) && !inside.iter().any(|other| other == path)).collect();
+        let mut out = Vec::new();
+        for (path, above) in asked.iter().zip(link.parents(&asked).await?) {
+            // What does not say it is gone.
+            let list = if above.is_some_and(|(_, above)| above == ROOT) { &mut out } else { &mut *inside };
+            list.push((*path).to_owned());
+        }
+        Ok(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Object;
+    use crate::toolkit::Toolkit;
+
+    /// An app with one window that holds these: role, states, children among them.
+    fn app(inside: &[(u32, u64, &[usize])]) -> Picture {
+        let object = |&(role, states, children): &(u32, u64, &[usize])| Object {
+            role,
+            states,
+            children: children.to_vec(),
+            shown: true,
+            ..Object::default()
+        };
+        let lower: HashSet<usize> =
+            inside.iter().flat_map(|(_, _, children)| children.iter().copied()).collect();
+        let top: Vec<usize> = (2..inside.len() + 2).filter(|at| !lower.contains(at)).collect();
+        let mut objects = vec![object(&(75, 0, &[1])), object(&(n::FRAME, s::ACTIVE, &top))];
+        objects.extend(inside.iter().map(object));
+        Picture { toolkit: Toolkit::Qt, objects, truncated: false }
+    }
+
+    fn without_it(picture: &Picture) -> Vec<usize> {
+        let mut out: Vec<usize> = unfocused(picture).into_iter().collect();
+        out.sort_unstable();
+        out
+    }
+
+    #[test]
+    fn what_hands_the_focus_on_to_a_field_has_it_not() {
+        let (here, field) = (s::FOCUSED, s::FOCUSED | s::EDITABLE);
+        let mut picture = app(&[
+            (n::FILLER, here, &[3]),
+            (n::TEXT, field, &[]),
+            (n::FILLER, here, &[5]),
+            (n::PUSH_BUTTON, here, &[]),
+            (n::PAGE_TAB, here, &[]),
+        ]);
+        assert_eq!(without_it(&picture), [4, 5], "what is around the field has it with the field");
+        // Of two that nothing tells apart both are believed.
+        picture.objects[3].states = here;
+        assert!(without_it(&picture).is_empty());
+        picture.objects[3].states = field;
+        picture.toolkit = Toolkit::Gtk3;
+        assert!(without_it(&picture).is_empty());
+    }
+
+    #[test]
+    fn the_current_item_of_a_list_has_it_where_its_list_has() {
+        let here = s::FOCUSED;
+        let lists = |first, second, button| {
+            app(&[
+                (n::LIST, first, &[3]),
+                (n::LIST_ITEM, here, &[]),
+                (n::TREE, second, &[5]),
+                (n::TABLE_CELL, here, &[]),
+                (n::PUSH_BUTTON, button, &[]),
+            ])
+        };
+        assert_eq!(without_it(&lists(here, 0, 0)), [5]);
+        assert_eq!(without_it(&lists(0, 0, here)), [3, 5]);
+        // None of the lists says that it has it: it is not known which.
+        assert_eq!(without_it(&lists(0, 0, 0)), [3, 5]);
+        let one = app(&[(n::TABLE, 0, &[3]), (n::TABLE_CELL, here, &[])]);
+        assert!(without_it(&one).is_empty(), "Qt 5 says it of cells only");
+    }
+}
+
+#[cfg(test)]
+mod parked_tests {
+    use super::*;
+    use crate::model::Object;
+    use crate::toolkit::Toolkit;
+
+    #[test]
+    fn a_dock_outside_of_its_window_is_not_to_be_seen() {
+        let object = |role, children: &[usize], extents| Object {
+            role,
+            children: children.to_vec(),
+            extents,
+            shown: true,
+            ..Object::default()
+        };
+        let objects = vec![
+            object(75, &[1], None),
+            object(n::FRAME, &[2, 4, 5], Some([100, 80, 600, 400])),
+            object(n::FRAME, &[3], Some([-675, -539, 296, 144])),
+            object(n::PUSH_BUTTON, &[], None),
+            object(n::FRAME, &[], Some([650, 90, 100, 50])),
+            object(n::PUSH_BUTTON, &[], Some([-675, -539, 296, 144])),
+        ];
+        let mut picture = Picture { toolkit: Toolkit::Qt, objects, truncated: false };
+        assert_eq!(parked_parts(&picture), [2, 4, 1]);
+        leave_parked(&mut picture);
+        let shown: Vec<usize> = (0..6).filter(|&at| picture.objects[at].shown).collect();
+        assert_eq!(shown, [0, 1, 4, 5], "one that reaches out of its window, and a button, may be seen");
+        assert!(picture.objects[4].extents.is_none());
+    }
+
+    #[test]
+    fn a_dock_that_floats_lies_where_its_own_window_is() {
+        let object = |states, children: &[usize], extents| Object {
+            role: n::FRAME,
+            states,
+            children: children.to_vec(),
+            extents,
+            shown: true,
+            ..Object::default()
+        };
+        let objects = vec![
+            object(0, &[1], None),
+            object(s::RESIZABLE, &[2], Some([100, 80, 600, 400])),
+            object(s::RESIZABLE, &[], Some([800, 80, 200, 100])),
+        ];
+        let mut picture = Picture { toolkit: Toolkit::Qt, objects, truncated: false };
+        assert!(parked_parts(&picture).is_empty());
+        leave_parked(&mut picture);
+        assert!(picture.objects[2].shown);
+    }
+}
