@@ -14,10 +14,10 @@ pub(crate) mod upload;
 use crate::act::filled::comparable;
 use crate::aim::{press, scroll};
 use crate::app::look::{Ahead, Momentary};
-use crate::app::{App, LinuxDevice, Reading, ask, reading, unknown};
+use crate::app::{App, LinuxDevice, View, ask, unknown};
 use crate::bus::fault::Fault;
-use crate::bus::names::{ACTION, EDITABLE, PROPERTIES, VALUE};
-use crate::bus::{Args, Call, calls};
+use crate::bus::names::{EDITABLE, PROPERTIES, VALUE};
+use crate::bus::{Args, Call};
 use crate::limits::DONE;
 use crate::model::roles::number as n;
 use crate::model::{Interfaces, Object};
@@ -65,8 +65,7 @@ pub(crate) async fn act(
                 if let Some(performed) = press(device, *target, ahead).await? {
                     return Ok(performed);
                 }
-                if reading::index(&device.app, &device.reading, *target)
-                    .is_some_and(|at| press::presses_by_action(&device.app, &device.reading, at))
+                if device.view().index(*target).is_some_and(|at| press::presses_by_action(device.view(), at))
                 {
                     return mouse::press_unless_covered(device, *target, cancel).await?;
                 }
@@ -75,7 +74,7 @@ pub(crate) async fn act(
         }
         Action::Fill { target, text } => {
             let focused = focus::focus_to_fill(device, *target).await?;
-            let performed = match fill(&device.app, &device.reading, *target, text, cancel).await? {
+            let performed = match fill(device.view(), *target, text, cancel).await? {
                 performed if performed.handled => performed,
                 _ => keyboard::fill_by_keys(device, *target, text, cancel).await?,
             };
@@ -87,9 +86,7 @@ pub(crate) async fn act(
         }
         Action::Type { target, text } => typed::type_text(device, *target, text, cancel).await,
         Action::Key { modifiers, key } => keyboard::chord(device, *modifiers, key, cancel).await,
-        Action::Scroll { target, dx, dy } => {
-            scroll::scroll(&device.app, &device.reading, *target, *dx, *dy).await
-        }
+        Action::Scroll { target, dx, dy } => scroll::scroll(device.view(), *target, *dx, *dy).await,
         Action::Choose { point, target } => upload::choose(device, *point, *target, cancel).await,
         Action::Upload { target, files } => upload::give_files(device, *target, files, cancel).await,
         // What takes a drop does not say so.
@@ -107,10 +104,8 @@ pub(crate) async fn press(
     target: Handle,
     ahead: Option<Momentary<Ahead>>,
 ) -> Result<Option<Performed>> {
-    let object = reading::object(&device.app, &device.reading, target)?;
-    if !reading::index(&device.app, &device.reading, target)
-        .is_some_and(|at| press::presses_by_action(&device.app, &device.reading, at))
-    {
+    let object = device.view().object(target)?;
+    if !device.view().index(target).is_some_and(|at| press::presses_by_action(device.view(), at)) {
         return Ok(None);
     }
     let (actions, windows) = match ahead.as_ref().and_then(|ahead| ahead.still(&device.app, target)) {
@@ -119,18 +114,15 @@ pub(crate) async fn press(
     };
     let Some(index) = own_action(&actions) else { return Ok(None) };
     // A button of Qt may have a menu on a part of it only: what a press does then, no action does.
-    let menu = usize::try_from(index).is_ok_and(|at| actions[at].eq_ignore_ascii_case("showmenu"));
+    let menu = actions[index].eq_ignore_ascii_case("showmenu");
     if menu && device.app.link.toolkit.profile().menu_on_a_part && device.app.screen.has_pointer() {
         return Ok(None);
     }
-    if let Some(action) = usize::try_from(index).ok().and_then(|at| actions.get(at)) {
-        pressing::tell_of_toggle(&device.app, &object, action, "there is no pointer");
-    }
+    pressing::tell_of_toggle(&device.app, &object, &actions[index], "there is no pointer");
     if device.app.link.toolkit.profile().acts_later {
         device.activated = Some((object.path.clone(), Instant::now()));
     }
-    let args = Args::new().int(index);
-    let call = Call { path: &object.path, interface: ACTION, member: "DoAction", args };
+    let call = ask::do_action(&object.path, index);
     let (link, profile) = (&device.app.link, device.app.link.toolkit.profile());
     let together = ahead.is_some() && !link.orders_apart() && !profile.locks_up_in_dialogs;
     // On one connection what is asked behind the order is answered after it: the two are one trip to the app.
@@ -138,7 +130,7 @@ pub(crate) async fn press(
         if !together {
             return None;
         }
-        let asked = timeout(DONE, verify::ask_itself(&device.app, &device.reading, target)).await;
+        let asked = timeout(DONE, verify::ask_itself(device.view(), target)).await;
         asked.ok().flatten()?.ok()
     };
     let (answer, itself) = tokio::join!(biased; link.order_among(&call, DONE, windows), behind);
@@ -168,14 +160,8 @@ pub(crate) async fn press(
 }
 
 /// Replaces the content of a field, and reads it back.
-async fn fill(
-    app: &App,
-    reading: &Reading,
-    target: Handle,
-    text: &str,
-    cancel: &CancellationToken,
-) -> Result<Performed> {
-    let object = reading::object(app, reading, target)?;
+async fn fill(view: View<'_>, target: Handle, text: &str, cancel: &CancellationToken) -> Result<Performed> {
+    let (app, object) = (view.app, view.object(target)?);
     if object.role == n::TERMINAL {
         return Err(Error::new(ErrorCode::InvalidArgs, "what stands in a terminal cannot be replaced")
             .hint("stickpin type TEXT types into it; stickpin key Enter sends it"));
@@ -188,16 +174,15 @@ async fn fill(
     {
         let args = Args::new().text(VALUE).text("CurrentValue").variant_double(number);
         let call = Call { path: &object.path, interface: PROPERTIES, member: "Set", args };
-        match app.link.order(&call, DONE).await {
-            Ok(_) => return value_of(app, &object).await,
-            Err(fault) => ask::refused(app, &object.path, fault).await?,
+        if ask::answered(app, &object.path, app.link.order(&call, DONE).await).await?.is_some() {
+            let value = ask::number(app, &object.path, VALUE, "CurrentValue").await;
+            let value = ask::answered(app, &object.path, value).await?.flatten();
+            return Ok(Performed { value: value.map(crate::model::names::number), ..done() });
         }
     }
     if (hides || object.has(Interfaces::EDITABLE)) && set_text(app, &object, text).await? {
-        let value = match filled::holds(app, &object, text).await {
-            Ok(value) => value,
-            Err(fault) => ask::refused(app, &object.path, fault).await.map(|()| None)?,
-        };
+        let value =
+            ask::answered(app, &object.path, filled::holds(app, &object, text).await).await?.flatten();
         // Some fields of browsers say that they took it, and did not. What was in one that hides it is not known.
         let before = object.text.as_deref().map(|before| comparable(&object, text, before));
         let kept = hides || value.as_deref() == before;
@@ -218,22 +203,8 @@ async fn fill(
 pub(crate) async fn set_text(app: &App, object: &Object, text: &str) -> Result<bool> {
     let args = Args::new().text(text);
     let call = Call { path: &object.path, interface: EDITABLE, member: "SetTextContents", args };
-    match app.link.order(&call, DONE).await {
-        Ok(Some(answer)) => Ok(answer.body().bool().unwrap_or(false)),
-        // It is busy with it, or shows a dialog from inside: what the field holds tells.
-        Ok(None) => Ok(true),
-        Err(fault) => ask::refused(app, &object.path, fault).await.map(|()| false),
-    }
-}
-
-async fn value_of(app: &App, object: &Object) -> Result<Performed> {
-    let asked = [calls::property(&object.path, VALUE, "CurrentValue")];
-    let value = match app.link.calls(&asked).await.pop() {
-        Some(Ok(answer)) => answer.body().variant_number().ok().flatten(),
-        Some(Err(fault)) => ask::refused(app, &object.path, fault).await.map(|()| None)?,
-        None => None,
-    };
-    Ok(Performed { value: value.map(crate::model::names::number), ..done() })
+    // Where it is busy with it: what the field holds tells.
+    ask::ordered(app, &call).await
 }
 
 /// The error of a press that the app answered with an error of its own. No toolkit does that of which we know what it did.
@@ -246,10 +217,8 @@ fn perhaps_pressed(object: &Object, why: &str) -> Error {
 }
 
 /// The element's own action among those that it lists: GTK 4 lists those of the window, too.
-fn own_action(actions: &[String]) -> Option<i32> {
-    let at =
-        PRESSES.iter().find_map(|press| actions.iter().position(|action| action.eq_ignore_ascii_case(press)));
-    i32::try_from(at?).ok()
+fn own_action(actions: &[String]) -> Option<usize> {
+    PRESSES.iter().find_map(|press| actions.iter().position(|action| action.eq_ignore_ascii_case(press)))
 }
 
 #[cfg(test)]

@@ -6,24 +6,21 @@
 
 pub(crate) mod held;
 pub(crate) mod hit;
-pub(crate) mod over;
 pub(crate) mod place;
-pub(crate) mod point;
 pub(crate) mod press;
 pub(crate) mod reveal;
 pub(crate) mod scroll;
-pub(crate) mod there;
-pub(crate) mod unread;
 pub(crate) mod wheel;
+pub(crate) mod window;
 
-use crate::aim::there::unknown;
+use crate::aim::hit::{Meant, Resolved, Spot, Under, Unresolved};
 use crate::app::look::{Ahead, Momentary, Placed};
-use crate::app::{self, App, LinuxDevice, Reading, life, pointer, reading};
+use crate::app::{self, App, LinuxDevice, life, pointer, reading};
 use crate::model::extents::{common, has};
 use std::time::{Duration, Instant};
 use stickpin_device::{Aim, AimOptions, Hit, Result};
 use stickpin_tree::{Handle, Rect};
-use stickpin_x11desk::{Presence, Window, X11, window_manager, windows};
+use stickpin_x11desk::{Presence, Window, window_manager, windows};
 
 /// How often an element is followed that moves away when the pointer arrives.
 const FOLLOWED: usize = 4;
@@ -42,10 +39,8 @@ const DRAWING: Duration = Duration::from_millis(17);
 const FRAMES: usize = 4;
 
 /// Why it is aimed once more.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Again {
-    /// Nobody knows what an input there would reach, and why.
-    Unknown(String),
     /// It moved away when the pointer arrived.
     Moved,
     /// Its containers do not show it, or its window is beyond the screen.
@@ -65,21 +60,21 @@ pub(crate) async fn aim_at(
     let (mut round, mut pointed, mut anew, start) = (1, false, false, Instant::now());
     app::until_activated(device, handle).await?;
     loop {
-        let (mut aim, again) = aim_once(device, handle, options, ahead).await?;
-        pointed |= aim.pointed;
-        aim.pointed = pointed;
-        let Some(again) = again else { return Ok(aim) };
-        *ahead = None;
-        if let Again::Unknown(why) = &again {
-            let words = reading::object(&device.app, &device.reading, handle)?.words();
-            if std::mem::replace(&mut anew, true) {
-                return Err(unknown(&words, why));
+        let (aim, again) = match aim_once(device, handle, options, ahead, &mut pointed).await {
+            Ok((aim, None)) => return Ok(aim),
+            Ok((aim, Some(again))) => (aim, again),
+            Err(Unresolved::Unknown(why)) if !anew => {
+                // It may have changed in that moment.
+                tracing::debug!("{} is aimed at again: {why}", device.view().object(handle)?.words());
+                anew = true;
+                reading::look(device, &[]).await?;
+                continue;
             }
-            // It may have changed in that moment.
-            tracing::debug!("{words} is aimed at again: {why}");
-            reading::look(device, &[]).await?;
-            continue;
-        }
+            Err(unresolved) => {
+                let words = device.last.words(handle).unwrap_or_else(|| "the element".to_owned());
+                return Err(unresolved.at(&words));
+            }
+        };
         // A window that is just opening, on a machine that is busy.
         let changed = device.app.heard.state().changed_at;
         let at_it = start.elapsed() < AT_IT && changed.is_some_and(|at| at.elapsed() < SILENT);
@@ -95,138 +90,103 @@ pub(crate) async fn aim_at(
     }
 }
 
-/// As [`aim_at`], once; and why it is to be tried again, if it is.
+/// As [`aim_at`], once; and why it is to be tried again, if it is. `pointed`: whether the pointer was moved, in this round
+/// or before.
 async fn aim_once(
-    device: &mut LinuxDevice,
+    device: &LinuxDevice,
     handle: Handle,
     options: AimOptions<'_>,
     ahead: &mut Option<Momentary<Ahead>>,
-) -> Result<(Aim, Option<Again>)> {
-    let Some(at) = reading::index(&device.app, &device.reading, handle) else { return Err(app::gone()) };
-    let aim = |rect: Rect, point, hit| Aim { rect, point, hit, pointed: false };
-    let off_screen = |rect: Rect, again| (aim(rect, rect.center(), Hit::OffScreen), Some(again));
-    let by_action =
-        options.press && options.plain && press::presses_by_action(&device.app, &device.reading, at);
-    let places = ahead.as_ref().filter(|_| by_action).and_then(|ahead| ahead.still(&device.app, handle));
+    pointed: &mut bool,
+) -> Resolved<(Aim, Option<Again>)> {
+    let (view, app) = (device.view(), &device.app);
+    let Some(at) = view.index(handle) else { return Err(app::gone().into()) };
+    let moved_before = *pointed;
+    let aim = |rect: Rect, point, hit| Aim { rect, point, hit, pointed: moved_before };
+    let off_screen = |rect: Rect, again| Ok((aim(rect, rect.center(), Hit::OffScreen), Some(again)));
+    let by_action = options.press && options.plain && press::presses_by_action(view, at);
+    let by_pointer = options.pointer && !by_action;
+    let places = ahead.as_ref().filter(|_| by_action).and_then(|ahead| ahead.still(app, handle));
     let places = places.map(|ahead| ahead.places.clone());
     // It is the look that counts unless something is moved on the way.
     let mut untouched = ahead.take().filter(|_| places.is_some());
-    let (sight, mut placed) =
-        place::placed_in_sight(&device.app, &device.reading, at, places.as_ref()).await?;
+    let (sight, mut placed) = place::placed_in_sight(view, at, places.as_ref()).await?;
     if placed.as_ref().is_none_or(|p| p.seen != Some(p.rect)) {
         untouched = None;
-        placed = reveal::scroll_into_view(&device.app, &device.reading, at, sight.as_ref(), placed).await?;
+        placed = reveal::scroll_into_view(view, at, sight.as_ref()).await?;
     }
     let Some(Placed { rect, seen, offset, frame }) = placed else {
-        return Ok(off_screen(Rect::default(), Again::Nowhere));
+        return off_screen(Rect::default(), Again::Nowhere);
     };
-    let Some(seen) = seen else { return Ok(off_screen(rect, Again::OutOfView)) };
+    let Some(seen) = seen else { return off_screen(rect, Again::OutOfView) };
     let Some(mut look) = sight else {
         // Nobody knows the windows: an action of its own reaches it all the same.
         *ahead = untouched;
         return Ok((aim(rect, seen.center(), Hit::Target), None));
     };
-    let Some(window) = hit::window_with(&device.app, &device.reading, at, frame, &look.windows).await? else {
-        if look.windows.iter().any(|w| w.pid == device.app.info.pid) || by_action {
+    let Some(window) = window::window_with(view, at, frame, &look.windows).await? else {
+        if look.windows.iter().any(|w| w.pid == app.info.pid) || by_action {
             return Ok((aim(rect, seen.center(), Hit::Target), None));
         }
-        return Err(device.app.screen.unseen("find the window of the element"));
+        return Err(app.screen.unseen("find the window of the element").into());
     };
     if window.presence != Presence::Shown {
         untouched = None;
-        device.app.screen.present(&window).await?;
+        app.screen.present(&window).await?;
         look.windows = look.x11.run(windows::all).await?;
     }
     let window = look.windows.iter().find(|w| w.id == window.id).cloned().unwrap_or(window);
-    let Some(visible) = common(seen, window.area) else { return Ok(off_screen(rect, Again::Nowhere)) };
+    let Some(visible) = common(seen, window.area) else { return off_screen(rect, Again::Nowhere) };
     let Some(visible) = common(visible, look.screen) else {
         // On a display of a person the window is where that person wants it.
-        if device.app.screen.is_own() && !window.popup {
+        if app.screen.is_own() && !window.popup {
             let by = onto(look.screen, seen);
             look.x11.run(move |d| window_manager::move_by(d, &window, by).map(drop)).await?;
         }
-        return Ok(off_screen(rect, Again::OutOfView));
+        return off_screen(rect, Again::OutOfView);
     };
-    let point = press::press_point(&device.app, &device.reading, at, visible);
-    let mut hit = match hit::coming_dialog(&device.app, &device.reading, at, &look.windows) {
-        Some(what) => Hit::Covered { by: None, what },
-        None if by_action && on_top(&look.windows, &window, point, device.app.is_alone()) => Hit::Target,
-        None => {
-            // Another window may have been in front of it.
-            untouched = None;
-            hit::window_hit(&device.app, &window, point, &look).await?
-        }
-    };
-    if matches!(hit, Hit::Covered { .. })
-        && has_come_elsewhere(&device.app, &device.reading, at, &window, &look.x11).await?
-    {
-        return Ok(off_screen(rect, Again::OutOfView));
-    }
+    let point = press::press_point(view, at, visible);
+    let on_top = by_action && on_top(&look.windows, &window, point, app.is_alone());
+    // Where another window is in front of it, that may be moved.
+    untouched = untouched.filter(|_| on_top);
+    let over = places.filter(|_| untouched.is_some()).map(|places| places.over);
     // A pop-up is a window of its own: the app's window is asked about what lies under it.
-    let inside = !by_action && !window.popup;
-    let mut named = false;
-    if hit == Hit::Target {
-        let over = untouched.is_some().then_some(places).flatten().map(|places| places.over);
-        match hit::within_hit(&device.app, &device.reading, at, point, offset, inside, over.as_deref())
-            .await?
-        {
-            Ok(within) => (named, hit) = (within.named, within.hit),
-            Err(why) => return Ok((aim(rect, point, Hit::OffScreen), Some(Again::Unknown(why)))),
-        }
+    let asked = !by_action && !window.popup;
+    let meant = Meant { at, window: &window, sight: &look, on_top, asked, over: over.as_deref() };
+    let Under { mut hit, named } = hit::under(Spot { view, point, offset }, meant).await?;
+    if matches!(hit, Hit::Covered { .. }) && window::has_come_elsewhere(view, at, &window, &look.x11).await? {
+        return off_screen(rect, Again::OutOfView);
     }
-    let by_pointer = options.pointer && !by_action;
     if hit == Hit::Target && by_pointer {
-        hit = held::held(&device.app, &device.reading, Some(at), &window, &look).await?;
+        hit = held::held(view, Some(at), &window, &look).await?;
         // The pointer alone goes from menu to menu; a press would close what its arrival has opened.
-        if matches!(hit, Hit::Held { .. }) && !options.press && held::is_of_the_open_bar(&device.reading, at)
+        if matches!(hit, Hit::Held { .. }) && !options.press && held::of_the_open_bar(&view.last.picture, at)
         {
             hit = Hit::Target;
         }
     }
-    let pointed = hit == Hit::Target && by_pointer;
-    if pointed {
-        pointer::apart(device, point).await;
-        let changes = device.app.heard.state().changes;
-        pointer::move_pointer(&look.x11, window.id, point).await?;
-        until_drawn(&device.app, changes).await?;
-        // Its arrival may have shown or moved something.
-        hit = match place::placed(&device.app, &device.reading, at, Some(&look)).await? {
-            Some(now) if has(now.rect, point) => {
-                match hit::window_hit(&device.app, &window, point, &look).await? {
-                    Hit::Target => {
-                        let (app, reading) = (&device.app, &device.reading);
-                        match hit::within_hit(app, reading, at, point, now.offset, inside, None).await? {
-                            Ok(within) => within.after(named, device.app.link.toolkit),
-                            Err(why) => {
-                                let aim = Aim { pointed, ..aim(rect, point, Hit::OffScreen) };
-                                return Ok((aim, Some(Again::Unknown(why))));
-                            }
-                        }
-                    }
-                    again => again,
-                }
-            }
-            now => {
-                let rect = now.map(|now| now.rect).unwrap_or_default();
-                return Ok((Aim { pointed, ..aim(rect, point, Hit::OffScreen) }, Some(Again::Moved)));
-            }
-        };
+    if hit != Hit::Target || !by_pointer {
+        *ahead = untouched.filter(|_| hit == Hit::Target);
+        return Ok((aim(rect, point, hit), None));
     }
-    *ahead = untouched.filter(|_| hit == Hit::Target && !pointed);
-    Ok((Aim { pointed, ..aim(rect, point, hit) }, None))
-}
-
-/// Whether the window of an element came only after the windows were looked at: then it was taken for another one,
-/// which its own covers.
-async fn has_come_elsewhere(
-    app: &App,
-    reading: &Reading,
-    at: usize,
-    taken: &Window,
-    x11: &X11,
-) -> Result<bool> {
-    let windows = x11.run(windows::all).await?;
-    Ok(hit::window_of(app, reading, at, &windows).await?.is_some_and(|window| window.id != taken.id))
+    *pointed = true;
+    pointer::apart(device, point).await;
+    let changes = app.heard.state().changes;
+    pointer::move_pointer(&look.x11, window.id, point).await?;
+    until_drawn(app, changes).await?;
+    let aim = |rect: Rect, hit| Aim { rect, point, hit, pointed: true };
+    // Its arrival may have shown or moved something.
+    match place::placed(view, at, Some(&look)).await? {
+        Some(now) if has(now.rect, point) => {
+            let spot = Spot { view, point, offset: now.offset };
+            let under = hit::under(spot, Meant { over: None, ..meant }).await?;
+            Ok((aim(rect, under.after(named, app.link.toolkit)), None))
+        }
+        now => {
+            let rect = now.map(|now| now.rect).unwrap_or_default();
+            Ok((aim(rect, Hit::OffScreen), Some(Again::Moved)))
+        }
+    }
 }
 
 /// Waits until an app of GTK has drawn what the pointer's arrival made it show: only then it has its place. `changes`: how

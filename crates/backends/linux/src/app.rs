@@ -18,11 +18,12 @@ use crate::limits::ACTIVATION;
 use crate::model::ids::{Ids, Where};
 use crate::model::{Object, Picture, parents, rows};
 use crate::screen::Screen;
+use crate::toolkit::Toolkit;
 use hashbrown::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_device::{AppFolders, DeviceInfo, Dispatched, Error, ErrorCode, Result};
-use stickpin_tree::{Handle, IdentityGrade, Tree, quote};
+use stickpin_tree::{Handle, IdentityGrade, NodeRef, Tree, quote};
 use tokio::process::Child;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
@@ -46,22 +47,14 @@ pub(crate) struct App {
     pub(crate) folders: Option<AppFolders>,
 }
 
-/// What was read of an app.
-#[derive(Debug, Default)]
-pub(crate) struct Reading {
-    /// What was read last, and the tree that it made.
-    pub(crate) last: Option<Last>,
-    /// What is known of its spreadsheets and trees.
-    pub(crate) known: Known,
-    /// How often the app had changed when that began.
-    pub(crate) seen: u64,
-}
-
 /// An app as a session drives it: the app, what was read of it, and what was done to it last.
 #[derive(Debug)]
 pub(crate) struct LinuxDevice {
     pub(crate) app: App,
-    pub(crate) reading: Reading,
+    /// What was read last.
+    pub(crate) last: Last,
+    /// What is known of its spreadsheets and trees.
+    pub(crate) known: Known,
     /// How often it had changed when notices were last asked for.
     pub(crate) told: u64,
     /// What GTK 4 was last told to activate, and when: it does so a moment later.
@@ -107,7 +100,8 @@ impl LinuxDevice {
         };
         Self {
             app,
-            reading: Reading::default(),
+            last: Last::default(),
+            known: Known::default(),
             told: 0,
             activated: None,
             pressed: None,
@@ -118,6 +112,33 @@ impl LinuxDevice {
             choosers_met: 0,
             beside: Vec::new(),
         }
+    }
+
+    /// The app, and what was read of it last.
+    pub(crate) fn view(&self) -> View<'_> {
+        View { app: &self.app, last: &self.last }
+    }
+}
+
+/// An app, and what was read of it last: what asks it and judges by that borrows both.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct View<'d> {
+    pub(crate) app: &'d App,
+    pub(crate) last: &'d Last,
+}
+
+impl View<'_> {
+    /// What was read last of the object behind a handle, by its index.
+    pub(crate) fn index(&self, handle: Handle) -> Option<usize> {
+        self.last.at(&self.app.path(handle).ok()?)
+    }
+
+    /// What was read last of the object behind a handle.
+    ///
+    /// # Errors
+    /// `ELEMENT_NOT_FOUND`.
+    pub(crate) fn object(&self, handle: Handle) -> Result<Object> {
+        self.last.object(&self.app.path(handle)?).cloned().ok_or_else(gone)
     }
 }
 
@@ -148,22 +169,53 @@ pub(crate) fn gone() -> Error {
     Error::new(ErrorCode::ElementNotFound, "the element is no longer in the app").hint("stickpin snapshot -i")
 }
 
-/// The last reading of the app, with its index.
+/// The last reading of the app, with its index. Before the first there is nothing in it.
 #[derive(Debug)]
 pub(crate) struct Last {
     pub(crate) picture: Picture,
-    pub(crate) tree: Arc<Tree>,
+    /// The tree that it made.
+    pub(crate) tree: Option<Arc<Tree>>,
+    /// How often the app had changed when that began.
+    pub(crate) seen: u64,
     by_path: HashMap<String, usize>,
     /// What each object lies in.
     parents: Vec<usize>,
 }
 
+impl Default for Last {
+    fn default() -> Self {
+        let objects = vec![Object::default()];
+        let picture = Picture { toolkit: Toolkit::default(), objects, truncated: false };
+        Self { picture, tree: None, seen: 0, by_path: HashMap::new(), parents: vec![0] }
+    }
+}
+
 impl Last {
-    pub(crate) fn new(picture: Picture, tree: Arc<Tree>) -> Self {
+    pub(crate) fn new(picture: Picture, tree: Arc<Tree>, seen: u64) -> Self {
         // Of two with one path the first counts.
         let paths = picture.objects.iter().enumerate().rev();
         let by_path = paths.map(|(at, object)| (object.path.clone(), at)).collect();
-        Self { parents: parents::parents(&picture), by_path, picture, tree }
+        Self { parents: parents::parents(&picture), by_path, picture, tree: Some(tree), seen }
+    }
+
+    /// What was read, the app itself first.
+    pub(crate) fn objects(&self) -> &[Object] {
+        &self.picture.objects
+    }
+
+    /// The paths of some of that.
+    pub(crate) fn paths(&self, of: &[usize]) -> Vec<String> {
+        of.iter().map(|&at| self.picture.objects[at].path.clone()).collect()
+    }
+
+    /// An element as the tree has it.
+    pub(crate) fn node(&self, handle: Handle) -> Option<NodeRef<'_>> {
+        self.tree.as_ref()?.find_handle(handle)
+    }
+
+    /// An element in words, as the tree has it.
+    pub(crate) fn words(&self, handle: Handle) -> Option<String> {
+        self.node(handle).map(node_words)
     }
 
     /// The object with a path, by its index.
@@ -179,6 +231,19 @@ impl Last {
     /// Indices from an object up to its window, itself first.
     pub(crate) fn chain(&self, at: usize) -> Vec<usize> {
         parents::way(&self.parents, at)
+    }
+
+    /// The window of the app that an object is or lies in.
+    pub(crate) fn top(&self, at: usize) -> usize {
+        self.chain(at).last().copied().unwrap_or(at)
+    }
+}
+
+/// An element in words: its role and its name.
+pub(crate) fn node_words(node: NodeRef<'_>) -> String {
+    match node.name() {
+        "" => node.role().to_string(),
+        name => format!("{} {}", node.role(), quote(name)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::act::upload::foreign;
 use crate::act::{self, keyboard, mouse, screenshot, upload};
-use crate::aim::{self, place, point};
+use crate::aim::{self, hit, place, window};
 use crate::app::look::{Ahead, Momentary};
 use crate::app::{LinuxDevice, life, query, reading, settle};
 use crate::verify;
@@ -52,7 +52,7 @@ impl Device for LinuxDevice {
         if self.app.ids.path(handle.id).is_none() {
             return Ok(None);
         }
-        let (tree, ticket) = match verify::still(&self.app, &self.reading, handle, context).await? {
+        let (tree, ticket) = match verify::still(self.view(), handle, context).await? {
             Some(still) => still,
             None => (reading::look(self, &[]).await?, Ticket::default()),
         };
@@ -78,8 +78,8 @@ impl Device for LinuxDevice {
         }
         // Where nothing was moved and nothing was signalled since the look, that is what counts.
         let looked = ahead.filter(|ahead| ahead.still(&self.app, handle).is_some());
-        if let Some((ahead, last)) = looked.zip(self.reading.last.as_ref()) {
-            prepared.located = within(Arc::clone(&last.tree), handle);
+        if let Some((ahead, tree)) = looked.zip(self.last.tree.clone()) {
+            prepared.located = within(tree, handle);
             prepared.ticket = Ticket::new(ahead);
             return Ok(prepared);
         }
@@ -99,7 +99,7 @@ impl Device for LinuxDevice {
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        place::boxes(&self.app, &self.reading, handles).await
+        place::boxes(self.view(), handles).await
     }
 
     async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
@@ -126,7 +126,7 @@ impl Device for LinuxDevice {
     }
 
     async fn changed(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {
-        settle::until_changed(&self.app, &self.reading, timeout, cancel).await
+        settle::until_changed(self.view(), timeout, cancel).await
     }
 
     async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
@@ -189,12 +189,12 @@ impl Device for LinuxDevice {
 #[async_trait]
 impl Geometry for LinuxDevice {
     async fn visible_rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        place::boxes_on_top(&self.app, &self.reading, handles).await
+        place::boxes_on_top(self.view(), handles).await
     }
 
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
         life::alive(&self.app).await?;
-        point::element_there(self, x, y).await
+        hit::element_there(self, (x, y)).await
     }
 
     async fn move_pointer(&mut self, x: f64, y: f64) -> Result<()> {
@@ -203,7 +203,7 @@ impl Geometry for LinuxDevice {
 
     async fn resize(&mut self, width: u32, height: u32) -> Result<()> {
         let x11 = self.app.screen.x11("change the size of a window").await?;
-        let Some((_, window)) = place::active_window(&self.app).await? else {
+        let Some((_, window)) = window::active_window(&self.app).await? else {
             return Err(self.app.screen.unseen("change the size of a window"));
         };
         if x11.run(move |d| window_manager::resize(d, &window, width, height)).await? {
@@ -221,7 +221,7 @@ impl Geometry for LinuxDevice {
 impl Pictures for LinuxDevice {
     async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot> {
         life::alive(&self.app).await?;
-        screenshot::shot(&self.app, &self.reading, &request).await
+        screenshot::shot(self.view(), &request).await
     }
 }
 

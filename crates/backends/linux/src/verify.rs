@@ -9,8 +9,8 @@ mod compared;
 
 use crate::aim::{place, press};
 use crate::app::look::{Ahead, Momentary};
-use crate::app::{App, LinuxDevice, Reading, life, reading};
-use crate::bus::actions::listed;
+use crate::app::{App, LinuxDevice, View, life, reading};
+use crate::bus::calls::listed;
 use crate::bus::fault::Fault;
 use crate::capture::tree;
 use crate::model::{Object, Picture};
@@ -27,19 +27,18 @@ use compared::Now;
 /// # Errors
 /// `BACKEND_LOST`, `TIMEOUT`.
 pub(crate) async fn still(
-    app: &App,
-    reading: &Reading,
+    view: View<'_>,
     handle: Handle,
     context: &[Handle],
 ) -> Result<Option<(Arc<Tree>, Ticket)>> {
-    let seen = reading.seen;
-    let again = reading.last.as_ref().filter(|_| app.heard.state().changes == seen).and_then(|last| {
-        let path = |h: Handle| app.ids.path(h.id);
-        Some((Again::of(&last.picture, path, handle, context)?, last))
-    });
-    if let Some((again, last)) = again {
+    let View { app, last } = view;
+    let (seen, path) = (last.seen, |h: Handle| app.ids.path(h.id));
+    let unchanged = app.heard.state().changes == seen;
+    let tree = last.tree.as_ref().filter(|_| unchanged);
+    let again = tree.and_then(|tree| Some((tree, Again::of(&last.picture, path, handle, context)?)));
+    if let Some((tree, again)) = again {
         let (link, picture, at) = (&app.link, &last.picture, again.target());
-        let by_action = press::presses_by_action(app, reading, at);
+        let by_action = press::presses_by_action(view, at);
         let (places, now, actions) = tokio::join!(
             biased;
             if_wanted(by_action, place::places(link, picture, at)),
@@ -53,7 +52,7 @@ pub(crate) async fn still(
                 let ahead = places.zip(actions);
                 let ahead = ahead.map(|(places, actions)| Ahead { context, places, actions, windows });
                 let ticket = Ticket::of(ahead.map(|ahead| Momentary::new(handle, seen, ahead)));
-                return Ok(Some((Arc::clone(&last.tree), ticket)));
+                return Ok(Some((Arc::clone(tree), ticket)));
             }
             Ok(_) => {}
             Err(fault) => return Err(life::failed(app, fault).await),
@@ -91,7 +90,7 @@ async fn hear(app: &App) -> Result<()> {
 /// # Errors
 /// `BACKEND_LOST`, `TIMEOUT`.
 pub(crate) async fn itself_now(device: &mut LinuxDevice, handle: Handle) -> Result<Option<Arc<Tree>>> {
-    match ask_itself(&device.app, &device.reading, handle).await {
+    match ask_itself(device.view(), handle).await {
         None => hear(&device.app).await.map(|()| None),
         Some(Ok(itself)) => with(device, itself),
         Some(Err(fault)) => Err(life::failed(&device.app, fault).await),
@@ -107,11 +106,9 @@ pub(crate) struct Itself {
 
 /// Asks an element by itself; none where nothing but a new reading can tell.
 pub(crate) async fn ask_itself(
-    app: &App,
-    reading: &Reading,
+    View { app, last }: View<'_>,
     handle: Handle,
 ) -> Option<std::result::Result<Itself, Fault>> {
-    let last = reading.last.as_ref()?;
     let again = Again::itself(&last.picture, |h| app.ids.path(h.id), handle)?;
     let now = again.ask(&app.link, &last.picture).await;
     Some(now.map(|now| Itself { again, now }))
@@ -123,9 +120,9 @@ pub(crate) async fn ask_itself(
 /// `INTERNAL` where that is no tree.
 pub(crate) fn with(device: &mut LinuxDevice, itself: Itself) -> Result<Option<Arc<Tree>>> {
     let Itself { again, mut now } = itself;
-    let Some(last) = &mut device.reading.last else { return Ok(None) };
+    let last = &mut device.last;
     if now.same {
-        return Ok(Some(Arc::clone(&last.tree)));
+        return Ok(last.tree.clone());
     }
     if !again.fits(&now, &last.picture) {
         return Ok(None);

@@ -1,8 +1,7 @@
 //! What a field holds once a text was put into it. Some take it in when they get to it, some complete it, and some say
 //! that they took it and did not.
 
-use crate::app::{App, life, query, unknown};
-use crate::bus::calls::property;
+use crate::app::{App, ask, query, unknown};
 use crate::bus::fault::Fault;
 use crate::bus::names::TEXT;
 use crate::limits::FRAME;
@@ -38,24 +37,15 @@ pub(crate) async fn holds(
     }
     // Qt reads nothing in its place, and counts what is there.
     let count = match value.chars().count() {
-        0 => character_count(app, &field.path).await?.unwrap_or_default(),
+        0 => match ask::count(app, &field.path, TEXT, "CharacterCount").await {
+            Err(Fault::Unknown) => 0,
+            count => count?.unwrap_or_default(),
+        },
         count => count,
     };
     // Some count what takes two units of UTF-16 twice.
     let as_much = count == text.chars().count() || count == text.encode_utf16().count();
     Ok(Some(if as_much { text.to_owned() } else { MASK.repeat(count) }))
-}
-
-/// How many characters a field says that it holds.
-async fn character_count(app: &App, path: &str) -> std::result::Result<Option<usize>, Fault> {
-    let answer = app.link.calls(&[property(path, TEXT, "CharacterCount")]).await.pop();
-    let count = match answer.unwrap_or(Err(Fault::Vanished)) {
-        Ok(answer) => answer.body().variant_number()?,
-        Err(Fault::Unknown) => None,
-        Err(fault) => return Err(fault),
-    };
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, not below 0")]
-    Ok(count.filter(|count| *count >= 0.0).map(|count| count as usize))
 }
 
 /// The same once it is at rest, from what it read first: at once where that is the text, unless the app says that it
@@ -80,13 +70,8 @@ pub(crate) async fn at_rest(
         && !cancel.is_cancelled()
     {
         sleep(FRAME).await;
-        let now = match holds(app, field, text).await {
-            Ok(now) => now,
-            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => {
-                return Err(unknown(life::failed(app, fault).await));
-            }
-            Err(_) => break,
-        };
+        let now = ask::or_none(app, holds(app, field, text).await).await.map_err(unknown)?;
+        let Some(now) = now else { break };
         let rest = completion(app, field, text, now.as_deref()).await?;
         same = if (&now, &rest) == (&value, &completed) { same + 1 } else { 1 };
         (value, completed) = (now, rest);
@@ -99,15 +84,9 @@ async fn completion(app: &App, field: &Object, text: &str, value: Option<&str>) 
     let Some(rest) = value.and_then(|value| value.strip_prefix(text)).filter(|rest| !rest.is_empty()) else {
         return Ok(None);
     };
-    let ranges = match query::selections(app, &field.path).await {
-        Ok(ranges) => ranges,
-        Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => {
-            return Err(unknown(life::failed(app, fault).await));
-        }
-        // It does not say what is selected.
-        Err(_) => return Ok(None),
-    };
-    Ok(is_all_of(&ranges, text, rest).then(|| rest.to_owned()))
+    // Where it does not say what is selected, nothing is.
+    let ranges = ask::or_none(app, query::selections(app, &field.path).await).await.map_err(unknown)?;
+    Ok(is_all_of(&ranges.unwrap_or_default(), text, rest).then(|| rest.to_owned()))
 }
 
 /// What a field reads, to be compared with a text: a document keeps the end of its last line.

@@ -2,26 +2,25 @@
 
 use crate::act::keyboard::HANDLED;
 use crate::act::mouse;
-use crate::aim::{hit, place};
-use crate::app::{App, LinuxDevice, Reading, ask, gone, life, reading};
+use crate::aim::{place, window};
+use crate::app::{App, LinuxDevice, View, ask, gone, life};
 use crate::bus::fault::Fault;
 use crate::bus::names::{COMPONENT, TEXT};
 use crate::bus::{Args, Call};
-use crate::limits::{DONE, FRAME};
+use crate::limits::DONE;
 use crate::model::roles::is_field;
 use crate::model::{Interfaces, Object, states as s};
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, ErrorCode, Result};
 use stickpin_tree::Handle;
 use stickpin_x11desk::{Presence, focus, pings};
-use tokio::time::{Instant, sleep};
 
 /// Gives the window of an element the keyboard, as a press in it would, where that takes it from no person; returns
 /// when the app has noticed.
-pub(crate) async fn take_keyboard(app: &App, reading: &Reading, target: Handle) -> Result<()> {
-    let (Some(at), own) = (reading::index(app, reading, target), app.screen.is_own()) else { return Ok(()) };
-    let Some(sight) = place::sight(app).await? else { return Ok(()) };
-    let window = hit::window_of(app, reading, at, &sight.windows).await?;
+pub(crate) async fn take_keyboard(view: View<'_>, target: Handle) -> Result<()> {
+    let (Some(at), own) = (view.index(target), view.app.screen.is_own()) else { return Ok(()) };
+    let Some(sight) = place::sight(view.app).await? else { return Ok(()) };
+    let window = window::window_of(view, at, &sight.windows).await?;
     let Some(window) = window.filter(|w| !w.popup && w.presence == Presence::Shown) else {
         return Ok(());
     };
@@ -42,10 +41,8 @@ pub(crate) async fn take_keyboard(app: &App, reading: &Reading, target: Handle) 
 /// # Errors
 /// `ELEMENT_NOT_FOUND`; `UNSUPPORTED` when it does not take it; what is in the way, where it would have to be pressed.
 pub(crate) async fn focus_element(device: &mut LinuxDevice, target: Handle) -> Result<()> {
-    let at = reading::index(&device.app, &device.reading, target).ok_or_else(gone)?;
-    let Some(last) = &device.reading.last else { return Err(gone()) };
-    let object = last.picture.objects[at].clone();
-    if grab_focus(&device.app, &device.reading, target).await? {
+    let object = device.view().object(target)?;
+    if grab_focus(device.view(), target).await? {
         return Ok(());
     }
     // Not every toolkit takes the word of a stranger: then as a person would.
@@ -55,47 +52,34 @@ pub(crate) async fn focus_element(device: &mut LinuxDevice, target: Handle) -> R
         return refusal.map_or(Ok(()), Err);
     }
     // GTK 4 has read the press then, and handles it with its next frame.
-    let until = Instant::now() + HANDLED;
-    while !ask::has_focus(&device.app, &object.path).await? {
-        if Instant::now() >= until {
-            let refused = || {
-                Error::new(ErrorCode::Unsupported, "the element did not take the keyboard focus")
-                    .hint("press it first, and look what opens: stickpin snapshot -i")
-            };
-            return Err(refusal.unwrap_or_else(refused));
-        }
-        sleep(FRAME).await;
+    if ask::comes_true(HANDLED, || ask::has_focus(&device.app, &object.path)).await? {
+        return Ok(());
     }
-    Ok(())
+    Err(refusal.unwrap_or_else(|| {
+        Error::new(ErrorCode::Unsupported, "the element did not take the keyboard focus")
+            .hint("press it first, and look what opens: stickpin snapshot -i")
+    }))
 }
 
 /// Whether an element has the focus, or takes it by the word of assistive technologies.
 ///
 /// # Errors
 /// `ELEMENT_NOT_FOUND`, `BACKEND_LOST`.
-pub(crate) async fn grab_focus(app: &App, reading: &Reading, target: Handle) -> Result<bool> {
-    let path = reading::object(app, reading, target)?.path;
-    if ask::has_focus(app, &path).await? {
+pub(crate) async fn grab_focus(view: View<'_>, target: Handle) -> Result<bool> {
+    let path = view.object(target)?.path;
+    if ask::has_focus(view.app, &path).await? {
         return Ok(true);
     }
     let call = Call { path: &path, interface: COMPONENT, member: "GrabFocus", args: Args::new() };
-    let granted = match app.link.order(&call, DONE).await {
+    let granted = match view.app.link.order(&call, DONE).await {
         Ok(answer) => answer.is_some_and(|answer| answer.body().bool().unwrap_or(false)),
         Err(Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_)) => false,
         Err(Fault::Vanished) => return Err(gone()),
-        Err(fault) => return Err(life::failed(app, fault).await),
+        Err(fault) => return Err(life::failed(view.app, fault).await),
     };
     // GTK 3 says so once its window knows that it has the keyboard.
-    let until = Instant::now() + if granted { HANDLED } else { Duration::ZERO };
-    loop {
-        if ask::has_focus(app, &path).await? {
-            return Ok(true);
-        }
-        if Instant::now() >= until {
-            return Ok(false);
-        }
-        sleep(FRAME).await;
-    }
+    let patience = if granted { HANDLED } else { Duration::ZERO };
+    ask::comes_true(patience, || ask::has_focus(view.app, &path)).await
 }
 
 /// Gives a field the focus before it is filled, as it has it when a person has filled it; false where it does not take
@@ -104,12 +88,12 @@ pub(crate) async fn grab_focus(app: &App, reading: &Reading, target: Handle) -> 
 /// # Errors
 /// `ELEMENT_NOT_FOUND`, `BACKEND_LOST`.
 pub(crate) async fn focus_to_fill(device: &mut LinuxDevice, target: Handle) -> Result<bool> {
-    let object = reading::object(&device.app, &device.reading, target)?;
+    let object = device.view().object(target)?;
     if ask::has_focus(&device.app, &object.path).await? {
         return Ok(true);
     }
-    take_keyboard(&device.app, &device.reading, target).await?;
-    if grab_focus(&device.app, &device.reading, target).await? {
+    take_keyboard(device.view(), target).await?;
+    if grab_focus(device.view(), target).await? {
         return Ok(true);
     }
     if !is_field(object.role) {
@@ -136,8 +120,5 @@ pub(crate) async fn caret_to_end(app: &App, field: &Object, text: &str) -> Resul
     }
     let args = Args::new().int(i32::try_from(text.chars().count()).unwrap_or(i32::MAX));
     let call = Call { path: &field.path, interface: TEXT, member: "SetCaretOffset", args };
-    match app.link.order(&call, DONE).await {
-        Ok(_) => Ok(()),
-        Err(fault) => ask::refused(app, &field.path, fault).await,
-    }
+    ask::ordered(app, &call).await.map(drop)
 }

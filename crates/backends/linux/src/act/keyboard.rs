@@ -2,10 +2,9 @@
 
 use crate::act::focus::focus_element;
 use crate::act::{filled, typed};
-use crate::aim::{held, hit, place};
+use crate::aim::{held, place, window};
 use crate::app::pointer::NONE;
-use crate::app::{self, App, LinuxDevice, life, query, reading, unknown};
-use crate::bus::fault::Fault;
+use crate::app::{self, App, LinuxDevice, ask, query, unknown};
 use crate::limits::FRAME;
 use crate::model::{Picture, states as s};
 use std::time::Duration;
@@ -49,16 +48,15 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
         // What was due has been done when it answers; one that hangs is told of by what comes next.
         drop(timeout(HANDLED, device.app.link.barrier()).await);
     }
-    let window = match target.and_then(|t| reading::index(&device.app, &device.reading, t)) {
+    let window = match target.and_then(|t| device.view().index(t)) {
         Some(at) => match place::sight(&device.app).await? {
             Some(sight) => {
-                let window = hit::window_of(&device.app, &device.reading, at, &sight.windows).await?;
+                let window = window::window_of(device.view(), at, &sight.windows).await?;
                 if let Some(window) = &window {
-                    let held = held::held(&device.app, &device.reading, Some(at), window, &sight).await?;
+                    let held = held::held(device.view(), Some(at), window, &sight).await?;
                     // One that the app does not name may belong to the field, as what completes it does.
                     let named = matches!(held, Hit::Held { by: Some(_), .. });
-                    let words =
-                        target.and_then(|t| reading::words_of(&device.reading, t)).unwrap_or_default();
+                    let words = target.and_then(|t| device.last.words(t)).unwrap_or_default();
                     if let Some(refusal) = held.refusal(&words).filter(|_| named) {
                         return Err(refusal);
                     }
@@ -69,12 +67,12 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
         },
         None => {
             closing_over(device).await?;
-            place::active_window(&device.app).await?
+            window::active_window(&device.app).await?
         }
     };
     let window = match window {
         Some(window) => Some(window),
-        None => place::active_window(&device.app).await?,
+        None => window::active_window(&device.app).await?,
     };
     let Some((x11, window)) = window else { return Err(device.app.screen.unseen("type keys")) };
     let windows = x11.run(windows::all).await?;
@@ -103,10 +101,10 @@ async fn takes_keys(app: &App) -> Result<()> {
 /// Sends Escape to the window of another process that takes the keys of the app, which is told in what it says; none
 /// where there is no such window.
 async fn escape_elsewhere(app: &App) -> Result<Option<Performed>> {
-    let Some((x11, window)) = place::active_window(app).await? else { return Ok(None) };
+    let Some((x11, window)) = window::active_window(app).await? else { return Ok(None) };
     let windows = x11.run(windows::all).await?;
     let Some(taker) = held::taker(app, &windows, &window) else { return Ok(None) };
-    let what = hit::cover(app, taker.clone(), &x11).await?;
+    let what = window::cover(app, taker.clone(), &x11).await?;
     chord_in(app, &taker, NONE, "Escape").await?;
     let landed = Landed::Elsewhere { what, stopped: false };
     Ok(Some(Performed { handled: true, landed, ..Performed::default() }))
@@ -199,7 +197,7 @@ pub(crate) async fn keys_handled(app: &App) {
 
 /// The error of keys that would go to this window.
 pub(crate) async fn has_keys(app: &App, other: Window, x11: &X11) -> Result<Error> {
-    let what = hit::cover(app, other, x11).await?;
+    let what = window::cover(app, other, x11).await?;
     Ok(Error::new(ErrorCode::ElementCovered, format!("{what} keeps the keyboard"))
         .hint("stickpin snapshot -i shows what is open; with open --private no other app has the keyboard"))
 }
@@ -251,7 +249,7 @@ pub(crate) async fn chord_in(
     // A dialog of the app that it was opened from is under it.
     let covers = |w: &&Window| w.id != id && w.blocks(now, alone) && !now.blocks(w, alone);
     if let Some(over) = windows.iter().find(covers) {
-        return Err(covered(hit::cover(app, over.clone(), &x11).await?));
+        return Err(covered(window::cover(app, over.clone(), &x11).await?));
     }
     app.screen.present(now).await?;
     let name = key.to_owned();
@@ -265,7 +263,7 @@ pub(crate) async fn chord_in(
             // It may have opened meanwhile.
             let windows = x11.run(windows::all).await?;
             let what = match window.popup_among(&windows) {
-                Some(popup) => hit::cover(app, popup.clone(), &x11).await?,
+                Some(popup) => window::cover(app, popup.clone(), &x11).await?,
                 None => "what holds the keyboard".to_owned(),
             };
             return Err(covered(what));
@@ -324,12 +322,9 @@ pub(crate) async fn fill_by_keys(
     if !text.is_empty() {
         typed::type_text(device, Some(target), text, cancel).await?;
     }
-    let field = reading::object(&device.app, &device.reading, target).map_err(unknown)?;
-    let value = match filled::holds(&device.app, &field, text).await {
-        Ok(value) => value,
-        Err(Fault::Closed(why)) => return Err(unknown(life::failed(&device.app, Fault::Closed(why)).await)),
-        Err(_) => None,
-    };
+    let field = device.view().object(target).map_err(unknown)?;
+    let value = filled::holds(&device.app, &field, text).await;
+    let value = ask::or_none(&device.app, value).await.map_err(unknown)?.flatten();
     filled::at_rest(&device.app, &field, text, value, cancel).await
 }
 

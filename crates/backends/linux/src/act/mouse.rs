@@ -1,8 +1,8 @@
 //! Presses, drags and wheels with the pointer.
 
-use crate::aim::{self, held, place};
+use crate::aim::{self, held, window};
 use crate::app::pointer::{NONE, Pressed, apart, move_pointer};
-use crate::app::{App, LinuxDevice, reading, unknown};
+use crate::app::{App, LinuxDevice, unknown};
 use crate::bus::Link;
 use crate::bus::fault::Fault;
 use std::time::{Duration, Instant};
@@ -54,7 +54,7 @@ pub(crate) async fn press_at(
     };
     apart(device, (x, y)).await;
     let (sight, window) =
-        held::own_window_at(&device.app, &device.reading, "press with the pointer", (x, y), target).await?;
+        held::own_window_at(device.view(), "press with the pointer", (x, y), target).await?;
     let (x11, id) = (sight.x11, window.id);
     // A window manager may bring a window that is not the active one to the front.
     let through = !window.active;
@@ -100,7 +100,7 @@ pub(crate) async fn press_unless_covered(
 ) -> Result<Result<Performed>> {
     let options = AimOptions { pointer: true, press: true, plain: false, guarded: &[] };
     let aim = aim::aim_at(device, target, options, &mut None).await?;
-    let words = reading::words_of(&device.reading, target).unwrap_or_else(|| "the element".to_owned());
+    let words = device.last.words(target).unwrap_or_else(|| "the element".to_owned());
     match aim.hit.refusal(&words) {
         Some(refusal) => Ok(Err(refusal)),
         None => press_at(device, &Action::press(aim.point, Some(target)), cancel).await.map(Ok),
@@ -125,7 +125,7 @@ pub(crate) async fn drag(
             Hit::OffScreen => return Ok(Performed::default()),
         }
     }
-    let (sight, window) = held::own_window_at(&device.app, &device.reading, "drag", from, source).await?;
+    let (sight, window) = held::own_window_at(device.view(), "drag", from, source).await?;
     let (x11, id) = (sight.x11, window.id);
     move_pointer(&x11, id, from).await.map_err(unknown)?;
     let held = Held::new(&x11, NONE, Button::Left);
@@ -149,7 +149,7 @@ pub(crate) async fn drag(
 /// Moves the pointer to a point of the screen; the app has seen it when this returns.
 pub(crate) async fn point_to(app: &App, x: f64, y: f64) -> Result<()> {
     let x11 = app.screen.x11("move the pointer").await?;
-    match place::active_window(app).await? {
+    match window::active_window(app).await? {
         Some((_, window)) => move_pointer(&x11, window.id, (x, y)).await,
         None => x11.run(move |d| pointer::move_to(d, x, y)).await,
     }

@@ -2,10 +2,7 @@
 
 use crate::act::mouse;
 use crate::aim::press;
-use crate::app::{App, LinuxDevice, ask, life, reading, unknown};
-use crate::bus::names::ACTION;
-use crate::bus::{Args, Call};
-use crate::limits::DONE;
+use crate::app::{App, LinuxDevice, ask, life, unknown};
 use crate::model::{Object, states as s};
 use stickpin_device::{Action, CancellationToken, Notice, Performed, Result};
 use stickpin_tree::Handle;
@@ -18,13 +15,9 @@ pub(crate) async fn press_group_box(
     target: Handle,
     cancel: &CancellationToken,
 ) -> Result<Performed> {
-    let picture = device.reading.last.as_ref().map(|last| &last.picture);
-    let at = reading::index(&device.app, &device.reading, target)
-        .zip(picture)
-        .filter(|(at, p)| press::is_group_box(&device.app, p, &p.objects[*at]));
-    let Some(object) = at.map(|(at, picture)| picture.objects[at].clone()) else {
-        return Ok(Performed::default());
-    };
+    let at = device.view().index(target).map(|at| &device.last.objects()[at]);
+    let object = at.filter(|object| press::is_group_box(&device.app, &device.last.picture, object)).cloned();
+    let Some(object) = object else { return Ok(Performed::default()) };
     let before = ask::states_of(&device.app, &object.path).await? & s::CHECKED;
     let performed = mouse::press_at(device, action, cancel).await?;
     // It may answer before it takes what has come at the same time, but not twice.
@@ -33,19 +26,9 @@ pub(crate) async fn press_group_box(
     }
     if ask::states_of(&device.app, &object.path).await.map_err(unknown)? & s::CHECKED == before {
         let actions = ask::actions_of(&device.app, &object.path).await.map_err(unknown)?;
-        let toggle = actions.iter().position(|action| is_toggle(action));
-        if let Some(index) = toggle.and_then(|at| i32::try_from(at).ok()) {
-            let args = Args::new().int(index);
-            let call = Call { path: &object.path, interface: ACTION, member: "DoAction", args };
-            if let Err(fault) = device.app.link.order(&call, DONE).await {
-                ask::refused(&device.app, &object.path, fault).await?;
-            }
-            tell_of_toggle(
-                &device.app,
-                &object,
-                &actions[toggle.unwrap_or_default()],
-                "its indicator was not found",
-            );
+        if let Some(index) = actions.iter().position(|action| is_toggle(action)) {
+            ask::ordered(&device.app, &ask::do_action(&object.path, index)).await?;
+            tell_of_toggle(&device.app, &object, &actions[index], "its indicator was not found");
         }
     }
     Ok(performed)

@@ -1,7 +1,7 @@
 //! Pictures: of the app's window with its pop-ups, of the whole screen, of one element.
 
-use crate::aim::place;
-use crate::app::{App, Reading};
+use crate::aim::{place, window};
+use crate::app::View;
 use crate::model::extents::around;
 use stickpin_device::{Error, ErrorCode, Result, Shot, ShotRequest};
 use stickpin_tree::Rect;
@@ -14,19 +14,19 @@ fn shown(window: &Window, windows: &[Window]) -> Option<Rect> {
 }
 
 /// Takes one.
-pub(crate) async fn shot(app: &App, reading: &Reading, request: &ShotRequest) -> Result<Shot> {
-    let x11 = app.screen.x11("take pictures").await?;
+pub(crate) async fn shot(view: View<'_>, request: &ShotRequest) -> Result<Shot> {
+    let x11 = view.app.screen.x11("take pictures").await?;
     let area = if let Some(handle) = request.of {
-        let rect = place::boxes(app, reading, &[handle]).await?.pop().flatten();
+        let rect = place::boxes(view, &[handle]).await?.pop().flatten();
         rect.ok_or_else(nowhere)?
     } else if request.full {
         let (width, height) = x11.run(|d| Ok(d.size())).await?;
         Rect { x: 0.0, y: 0.0, width: f64::from(width), height: f64::from(height) }
     } else {
-        let Some((_, window)) = place::active_window(app).await? else {
-            return Err(app.screen.unseen("take a picture of the app"));
+        let Some((_, window)) = window::active_window(view.app).await? else {
+            return Err(view.app.screen.unseen("take a picture of the app"));
         };
-        app.screen.present(&window).await?;
+        view.app.screen.present(&window).await?;
         let windows = x11.run(windows::all).await?;
         shown(&window, &windows).unwrap_or_else(|| window.whole())
     };

@@ -5,13 +5,12 @@
 //! chosen is looked at after it.
 
 use crate::act::done;
-use crate::app::{App, LinuxDevice, Reading, ask, life, reading};
+use crate::app::{App, Last, LinuxDevice, View, ask, reading};
 use crate::bus::body::reference;
 use crate::bus::calls::property;
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, SELECTION};
 use crate::bus::{Args, Call, Message};
-use crate::limits::DONE;
 use crate::model::roles::number as n;
 use crate::model::{Interfaces, Object, states as s};
 use stickpin_device::{Dispatched, Error, ErrorCode, Performed, Result};
@@ -93,7 +92,7 @@ pub(crate) async fn select(
     target: Handle,
     options: &[String],
 ) -> Result<Performed> {
-    let object = reading::object(&device.app, &device.reading, target)?;
+    let object = device.view().object(target)?;
     let combo = object.role == n::COMBO_BOX;
     if combo && options.len() > 1 {
         return Err(takes_one(&object, options));
@@ -104,7 +103,7 @@ pub(crate) async fn select(
     if !object.has(Interfaces::SELECTION) || mute || table {
         return Ok(Performed::default());
     }
-    let Some(mut list) = list_of(&device.app, &device.reading, object).await? else {
+    let Some(mut list) = list_of(device.view(), object).await? else {
         return Ok(Performed::default());
     };
     let mut chosen = Vec::new();
@@ -157,13 +156,13 @@ pub(crate) async fn select(
 /// Tells the app to choose an option where it stands now, if it still is what it was found by; whether it took it.
 async fn choose_option(device: &mut LinuxDevice, list: &mut List, choice: &mut Choice) -> Result<bool> {
     for _ in 0..ROUNDS {
-        if let Some(at) = place_of(&device.app, &device.reading, list, &choice.path).await? {
+        if let Some(at) = place_of(device.view(), list, &choice.path).await? {
             (choice.at, choice.moved) = (at, false);
-            return choose_child(&device.app, &list.object, "SelectChild", at).await;
+            return ask::ordered(&device.app, &of_child(&list.object, "SelectChild", at)).await;
         }
         tracing::debug!("the options of {} have changed", list.object.words());
         reading::look(device, &[]).await?;
-        let Some(now) = list_of(&device.app, &device.reading, list.object.clone()).await? else {
+        let Some(now) = list_of(device.view(), list.object.clone()).await? else {
             return Ok(false);
         };
         // What was chosen before is not what this may have chosen since.
@@ -177,44 +176,32 @@ async fn choose_option(device: &mut LinuxDevice, list: &mut List, choice: &mut C
 
 /// The place of an option among the children of its list, as they are now; none where it is none of them, or where it
 /// or something in it is not called what it was when it was read.
-async fn place_of(app: &App, reading: &Reading, list: &List, path: &str) -> Result<Option<usize>> {
-    let mut parts = parts_of(reading, path);
+async fn place_of(view: View<'_>, list: &List, path: &str) -> Result<Option<usize>> {
+    let mut parts = parts_of(view.last, path);
     let own = || list.offered.iter().find(|offered| offered.path == path).map(|o| o.name.clone());
     if let Some(name) = own().filter(|_| parts.first().is_none_or(|(first, _)| first != path)) {
         parts.push((path.to_owned(), name));
     }
     let mut calls = vec![children(&list.holder)];
     calls.extend(parts.iter().map(|(path, _)| property(path, ACCESSIBLE, "Name")));
-    let mut answers = app.link.calls(&calls).await.into_iter();
-    let now = match answers.next().unwrap_or(Err(Fault::Vanished)) {
-        Ok(answer) => paths(app, &list.holder, &answer),
-        Err(fault) => Err(fault),
-    };
-    let now = match now {
-        Ok(now) => now,
-        Err(fault) => return ask::refused(app, &list.holder, fault).await.map(|()| None),
-    };
+    let mut answers = view.app.link.calls(&calls).await.into_iter();
+    let now = answers.next().unwrap_or(Err(Fault::Vanished));
+    let now = now.and_then(|answer| paths(view.app, &list.holder, &answer));
+    let Some(now) = ask::answered(view.app, &list.holder, now).await? else { return Ok(None) };
     for ((_, name), answer) in parts.iter().zip(answers) {
-        match answer.and_then(|answer| Ok(answer.body().variant_text()? == name)) {
-            Ok(true) => {}
-            Ok(false) => return Ok(None),
-            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => {
-                return Err(life::failed(app, fault).await);
-            }
-            // It is not there any more.
-            Err(_) => return Ok(None),
+        let same = answer.and_then(|answer| Ok(answer.body().variant_text()? == name));
+        // It may not be there any more.
+        if ask::or_none(view.app, same).await? != Some(true) {
+            return Ok(None);
         }
     }
     Ok(now.iter().position(|child| child == path))
 }
 
 /// What was called something in an option when it was read, itself first: by that it was found.
-fn parts_of(reading: &Reading, path: &str) -> Vec<(String, String)> {
-    let Some(last) = &reading.last else { return Vec::new() };
-    let objects = &last.picture.objects;
-    let option = objects.iter().position(|object| object.path == path);
-    let inside = option.into_iter().flat_map(|at| last.picture.inside(at)).map(|at| &objects[at]);
-    let named = inside.filter(|object| !object.name.is_empty());
+fn parts_of(last: &Last, path: &str) -> Vec<(String, String)> {
+    let inside = last.at(path).into_iter().flat_map(|at| last.picture.inside(at));
+    let named = inside.map(|at| &last.objects()[at]).filter(|object| !object.name.is_empty());
     named.take(PARTS).map(|object| (object.path.clone(), object.name.clone())).collect()
 }
 
@@ -290,7 +277,7 @@ async fn mischosen(
         )))),
         Some(wrong) => {
             reading::look(device, &[]).await?;
-            let chosen = match offered(&device.app, &device.reading, wrong).await {
+            let chosen = match offered(device.view(), wrong).await {
                 Ok(chosen) => chosen,
                 Err(fault) => {
                     ask::refused(&device.app, &list.object.path, fault).await.map(|()| Vec::new())?
@@ -298,7 +285,7 @@ async fn mischosen(
             };
             let named = chosen.iter().map(|offered| offered.reads.first().map_or("", String::as_str));
             let named: Vec<String> = named.take(NAMED).map(quote).collect();
-            let now = match restore(&device.app, &device.reading, list).await? {
+            let now = match restore(device.view(), list).await? {
                 true => "what was chosen before is chosen again",
                 false => "what was chosen before is not chosen again",
             };
@@ -311,19 +298,19 @@ async fn mischosen(
 }
 
 /// Chooses what was chosen when a list was looked at, and nothing else; whether that is chosen now.
-async fn restore(app: &App, reading: &Reading, list: &List) -> Result<bool> {
+async fn restore(view: View<'_>, list: &List) -> Result<bool> {
     let Some(before) = &list.before else { return Ok(false) };
     // What takes one lets go of the other by itself, and may have to have one.
     let clearings = if before.len() == 1 { &[false, true][..] } else { &[true][..] };
     for &clear in clearings {
         if clear {
-            clear_selection(app, &list.object).await?;
+            clear_selection(view.app, &list.object).await?;
         }
         for path in before {
-            let Some(at) = place_of(app, reading, list, path).await? else { return Ok(false) };
-            choose_child(app, &list.object, "SelectChild", at).await?;
+            let Some(at) = place_of(view, list, path).await? else { return Ok(false) };
+            ask::ordered(view.app, &of_child(&list.object, "SelectChild", at)).await?;
         }
-        let now = chosen_in(app, &list.object).await?;
+        let now = chosen_in(view.app, &list.object).await?;
         if now.is_some_and(|now| now.len() == before.len() && now.iter().all(|path| before.contains(path))) {
             return Ok(true);
         }
@@ -332,25 +319,14 @@ async fn restore(app: &App, reading: &Reading, list: &List) -> Result<bool> {
 }
 
 async fn clear_selection(app: &App, list: &Object) -> Result<()> {
-    let args = Args::new();
-    let call = Call { path: &list.path, interface: SELECTION, member: "ClearSelection", args };
-    match app.link.order(&call, DONE).await {
-        Ok(_) => Ok(()),
-        Err(fault) => ask::refused(app, &list.path, fault).await,
-    }
+    let call = Call { path: &list.path, interface: SELECTION, member: "ClearSelection", args: Args::new() };
+    ask::ordered(app, &call).await.map(drop)
 }
 
 /// How many children of a list are chosen; none where it does not say.
 async fn selected_count(app: &App, list: &Object) -> Result<Option<usize>> {
-    let asked = [property(&list.path, SELECTION, "NSelectedChildren")];
-    let count = match app.link.calls(&asked).await.pop() {
-        Some(Ok(answer)) => answer.body().variant_number().ok().flatten(),
-        Some(Err(fault)) => ask::refused(app, &list.path, fault).await.map(|()| None)?,
-        None => None,
-    };
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, not below 0")]
-    let count = count.filter(|count| *count >= 0.0).map(|count| count as usize);
-    Ok(count)
+    let count = ask::count(app, &list.path, SELECTION, "NSelectedChildren").await;
+    Ok(ask::answered(app, &list.path, count).await?.flatten())
 }
 
 /// What is chosen in a list; none where it does not say, or where it is more than is asked for.
@@ -359,34 +335,18 @@ async fn chosen_in(app: &App, list: &Object) -> Result<Option<Vec<String>>> {
         return Ok(None);
     };
     let calls: Vec<Call<'_>> = (0..count).map(|at| of_child(list, "GetSelectedChild", at)).collect();
-    let mut chosen = Vec::with_capacity(count);
-    for answer in app.link.calls(&calls).await {
-        match answer.and_then(|answer| reference(&mut answer.body())) {
-            Ok(child) => chosen.push(app.link.named(&list.path, child)),
-            Err(fault) => return ask::refused(app, &list.path, fault).await.map(|()| None),
-        }
-    }
-    Ok(Some(chosen))
-}
-
-/// What the app says to the order to choose one child of a list.
-async fn choose_child(app: &App, list: &Object, member: &str, at: usize) -> Result<bool> {
-    let call = of_child(list, member, at);
-    match app.link.order(&call, DONE).await {
-        Ok(Some(answer)) => Ok(answer.body().bool().unwrap_or(false)),
-        // It is busy with it, or shows a dialog from inside: what is chosen then tells.
-        Ok(None) => Ok(true),
-        Err(fault) => ask::refused(app, &list.path, fault).await.map(|()| false),
-    }
+    let child = |answer: std::result::Result<Message, Fault>| {
+        Ok(app.link.named(&list.path, reference(&mut answer?.body())?))
+    };
+    let chosen: std::result::Result<Vec<_>, Fault> =
+        app.link.calls(&calls).await.into_iter().map(child).collect();
+    ask::answered(app, &list.path, chosen).await
 }
 
 /// The children of an object; none where it does not say.
 async fn children_of(app: &App, path: &str) -> Result<Option<Vec<String>>> {
     let answer = app.link.calls(&[children(path)]).await.pop().unwrap_or(Err(Fault::Vanished));
-    match answer.and_then(|answer| paths(app, path, &answer)) {
-        Ok(children) => Ok(Some(children)),
-        Err(fault) => ask::refused(app, path, fault).await.map(|()| None),
-    }
+    ask::answered(app, path, answer.and_then(|answer| paths(app, path, &answer))).await
 }
 
 /// The objects that an answer of this one refers to.
@@ -397,48 +357,44 @@ fn paths(app: &App, of: &str, answer: &Message) -> std::result::Result<Vec<Strin
 
 /// What can be chosen in a list: its children, or those of the list or menu that the only child of a combo box is; and
 /// what is chosen. None where it says nothing of that, or where some are in groups.
-async fn list_of(app: &App, reading: &Reading, object: Object) -> Result<Option<List>> {
+async fn list_of(view: View<'_>, object: Object) -> Result<Option<List>> {
     let mut holder = object.path.clone();
     for _ in 0..3 {
-        let Some(options) = children_of(app, &holder).await? else { return Ok(None) };
+        let Some(options) = children_of(view.app, &holder).await? else { return Ok(None) };
         if let [only] = &options[..]
             && object.role == n::COMBO_BOX
         {
             holder.clone_from(only);
             continue;
         }
-        let offered = match offered(app, reading, options).await {
+        let offered = match offered(view, options).await {
             Ok(offered) => offered,
-            Err(fault) => return ask::refused(app, &object.path, fault).await.map(|()| None),
+            Err(fault) => return ask::refused(view.app, &object.path, fault).await.map(|()| None),
         };
         // Firefox counts the options in groups, too, and names the groups when it is asked for its children: the place
         // of a child is another option's number.
         if offered.iter().any(|offered| offered.group) {
             return Ok(None);
         }
-        let before = chosen_in(app, &object).await?;
+        let before = chosen_in(view.app, &object).await?;
         return Ok(Some(List { object, holder, offered, before }));
     }
     Ok(None)
 }
 
 /// What options are called and how they read.
-async fn offered(
-    app: &App,
-    reading: &Reading,
-    options: Vec<String>,
-) -> std::result::Result<Vec<Offered>, Fault> {
+async fn offered(view: View<'_>, options: Vec<String>) -> std::result::Result<Vec<Offered>, Fault> {
     let names = options.iter().map(|path| property(path, ACCESSIBLE, "Name"));
     let roles = options.iter().map(|path| of_object(path, "GetRole"));
     let asked: Vec<_> = names.chain(roles).collect();
-    let mut answers = app.link.calls(&asked).await;
+    let mut answers = view.app.link.calls(&asked).await;
     let roles = answers.split_off(options.len());
     let mut all = Vec::with_capacity(options.len());
     for (path, (name, role)) in options.into_iter().zip(answers.into_iter().zip(roles)) {
         let name = name?.body().variant_text()?.to_owned();
         let group = matches!(role?.body().unsigned()?, n::PANEL | n::GROUPING | n::MENU);
-        let handle = app.ids.handle(&path);
-        let node = reading.last.as_ref().and_then(|last| last.tree.find_handle(handle));
+        let handle = view.app.ids.handle(&path);
+        let node = view.last.node(handle);
         let inside = node.into_iter().flat_map(|node| {
             let texts = node.subtree().filter(|n| n.is_text());
             std::iter::once(node.name()).chain(texts.map(|n| n.name())).collect::<Vec<_>>()

@@ -3,12 +3,9 @@
 
 use crate::act::focus::focus_element;
 use crate::act::keyboard::{busy, has_keys, keys_handled, keys_read, typing};
-use crate::aim::hit;
-use crate::app::{App, LinuxDevice, Reading, life, query, reading, unknown};
-use crate::bus::calls::property;
-use crate::bus::fault::Fault;
-use crate::bus::names::{ACCESSIBLE, TEXT};
-use crate::bus::{Args, Call, Cursor};
+use crate::aim::window;
+use crate::app::{App, LinuxDevice, View, ask, query, reading, unknown};
+use crate::bus::names::TEXT;
 use crate::limits::FRAME;
 use crate::model::parents::chain;
 use crate::model::roles::is_field;
@@ -92,7 +89,7 @@ pub(crate) async fn type_text(
         focus_element(device, target).await?;
     }
     let all: Vec<char> = text.chars().filter(|c| *c != '\r').collect();
-    let field = typed_field(&device.app, &device.reading, target, 0).await?;
+    let field = typed_field(device.view(), target, 0).await?;
     let mut place = Place { x11: x11.clone(), window, field, swallows: false };
     let mut sent = 0;
     while sent < all.len() {
@@ -136,7 +133,7 @@ pub(crate) async fn type_text(
         let last = sent == all.len();
         if tab && !last {
             reading::look(device, &[]).await.map_err(unknown)?;
-            place.field = typed_field(&device.app, &device.reading, None, sent).await.map_err(unknown)?;
+            place.field = typed_field(device.view(), None, sent).await.map_err(unknown)?;
         } else if !(tab || enters && all[sent..].iter().all(|&c| c == '\n'))
             && let Some(strayed) = has_strayed(device, &mut place, progress).await.map_err(unknown)?
         {
@@ -148,15 +145,10 @@ pub(crate) async fn type_text(
 
 /// The field that is typed into, if it is one and has the focus: of no target the one that had it when the app was
 /// read last.
-async fn typed_field(
-    app: &App,
-    reading: &Reading,
-    target: Option<Handle>,
-    since: usize,
-) -> Result<Option<Field>> {
-    let Some(last) = &reading.last else { return Ok(None) };
+async fn typed_field(view: View<'_>, target: Option<Handle>, since: usize) -> Result<Option<Field>> {
+    let last = view.last;
     let at = match target {
-        Some(target) => reading::index(app, reading, target),
+        Some(target) => view.index(target),
         None => focused(&last.picture),
     };
     let Some(object) = at.map(|at| &last.picture.objects[at]) else { return Ok(None) };
@@ -164,41 +156,28 @@ async fn typed_field(
         return Ok(None);
     }
     let path = object.path.clone();
-    let handle = app.ids.handle(&path);
-    let words = reading::words_of(reading, handle).unwrap_or_else(|| "the field".to_owned());
-    let (has_it, count) = field_now(app, &path).await?;
+    let handle = view.app.ids.handle(&path);
+    let words = view.last.words(handle).unwrap_or_else(|| "the field".to_owned());
+    let (has_it, count) = field_now(view.app, &path).await?;
     // What is selected goes with the first key: a toolkit may select all when it gives the focus.
-    let selected = selected_in(app, &path).await?;
+    let selected = selected_in(view.app, &path).await?;
     let before = count.map(|count| count.saturating_sub(selected));
     Ok(has_it.then_some(Field { path, words, before, since }))
 }
 
 /// Whether a field has the focus, and how many characters are in it.
 async fn field_now(app: &App, path: &str) -> Result<(bool, Option<usize>)> {
-    let states = Call { path, interface: ACCESSIBLE, member: "GetState", args: Args::new() };
-    let mut answers = app.link.calls(&[states, property(path, TEXT, "CharacterCount")]).await.into_iter();
-    let mut answer = || answers.next().unwrap_or(Err(Fault::Vanished));
-    let (states, count) = (answer(), answer());
-    let states = states.and_then(|answer| answer.body().items(4, Cursor::unsigned));
-    let count = count.and_then(|answer| answer.body().variant_number());
-    for fault in [states.as_ref().err(), count.as_ref().err()].into_iter().flatten() {
-        if let Fault::Closed(_) | Fault::Silent(_) = fault {
-            return Err(life::failed(app, fault.clone()).await);
-        }
-    }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, not below 0")]
-    let count = count.ok().flatten().filter(|count| *count >= 0.0).map(|count| count as usize);
-    Ok((states.is_ok_and(|words| s::joined(&words) & s::FOCUSED != 0), count))
+    let count = ask::count(app, path, TEXT, "CharacterCount");
+    let (states, count) = tokio::join!(ask::states_now(app, path), count);
+    let states = ask::or_none(app, states).await?.unwrap_or_default();
+    Ok((states & s::FOCUSED != 0, ask::or_none(app, count).await?.flatten()))
 }
 
 /// How many characters of a field are selected; none where it does not say.
 async fn selected_in(app: &App, path: &str) -> Result<usize> {
     let length = |(start, end): (i32, i32)| usize::try_from(end.saturating_sub(start)).unwrap_or_default();
-    match query::selections(app, path).await {
-        Ok(ranges) => Ok(ranges.into_iter().map(length).sum()),
-        Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(life::failed(app, fault).await),
-        Err(_) => Ok(0),
-    }
+    let ranges = ask::or_none(app, query::selections(app, path).await).await?;
+    Ok(ranges.unwrap_or_default().into_iter().map(length).sum())
 }
 
 /// What is wrong with where the characters went that were sent last, or the next would go. A field that does not say
@@ -229,8 +208,8 @@ async fn has_strayed(
     }
     reading::look(device, &[]).await?;
     let to = match (other, &place.field) {
-        (Some(other), _) => hit::cover(&device.app, other, &place.x11).await?,
-        (None, Some(field)) => match focus_beside(&device.app, &device.reading, field, progress, inside) {
+        (Some(other), _) => window::cover(&device.app, other, &place.x11).await?,
+        (None, Some(field)) => match focus_beside(device.view(), field, progress, inside) {
             Some(to) => to,
             None => return Ok(None),
         },
@@ -261,14 +240,8 @@ async fn waits_for_all(app: &App, place: &mut Place, progress: Progress) -> Resu
 }
 
 /// What has the focus in the place of a field, in words; none where the keys go to the field all the same.
-fn focus_beside(
-    app: &App,
-    reading: &Reading,
-    field: &Field,
-    progress: Progress,
-    inside: Option<usize>,
-) -> Option<String> {
-    let picture = &reading.last.as_ref()?.picture;
+fn focus_beside(view: View<'_>, field: &Field, progress: Progress, inside: Option<usize>) -> Option<String> {
+    let picture = &view.last.picture;
     let at = focused(picture);
     let inner =
         at.is_some_and(|at| chain(picture, at).iter().any(|&i| picture.objects[i].path == field.path));
@@ -278,8 +251,8 @@ fn focus_beside(
         return None;
     }
     let words = at
-        .map(|at| app.ids.handle(&picture.objects[at].path))
-        .and_then(|handle| reading::words_of(reading, handle));
+        .map(|at| view.app.ids.handle(&picture.objects[at].path))
+        .and_then(|handle| view.last.words(handle));
     Some(words.unwrap_or_else(|| "something else".to_owned()))
 }
 

@@ -8,10 +8,8 @@ pub(crate) mod window;
 use crate::act::{self, focus, keyboard, mouse};
 use crate::app::chooser::{Chooser, is_foreign};
 use crate::app::pointer::NONE;
-use crate::app::{self, App, LinuxDevice, Reading, ask, gone, life, query, reading};
+use crate::app::{self, App, Last, LinuxDevice, View, ask, gone, life, query, reading, unknown};
 use crate::bus::fault::Fault;
-use crate::bus::names::ACTION;
-use crate::bus::{Args, Call};
 use crate::limits::DONE;
 use crate::model::parents::chain;
 use crate::model::roles::is_field;
@@ -19,9 +17,7 @@ use crate::model::{Interfaces, Object, Picture, states as s};
 use kinds::{as_text, is_chooser, is_to_save_in, path_field, says_it_opens, takes_the_name};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use stickpin_device::{
-    Action, CancellationToken, Dispatched, Error, ErrorCode, FileInput, Modifiers, Performed, Result,
-};
+use stickpin_device::{Action, CancellationToken, Error, ErrorCode, FileInput, Modifiers, Performed, Result};
 use stickpin_tree::{Handle, quote};
 use tokio::time::{Instant, timeout};
 
@@ -46,23 +42,23 @@ pub(crate) fn chooser_of(device: &mut LinuxDevice, handle: Handle) -> Option<Fil
     if is_foreign(handle) {
         return foreign::foreign_of(device, handle);
     }
-    let at = reading::index(&device.app, &device.reading, handle)?;
-    let picture = &device.reading.last.as_ref()?.picture;
+    let at = device.view().index(handle)?;
+    let picture = &device.last.picture;
     let top = *chain(picture, at).last()?;
     if !is_chooser(picture, top) || (at != top && !is_field(picture.objects[at].role)) {
         return None;
     }
     let path = picture.objects[top].path.clone();
     let input = device.app.ids.handle(&path);
-    Some(takes(&device.app, &device.reading, input, &path))
+    Some(takes(device.view(), input, &path))
 }
 
 /// What a chooser of this app takes.
-fn takes(app: &App, reading: &Reading, input: Handle, top: &str) -> FileInput {
+fn takes(view: View<'_>, input: Handle, top: &str) -> FileInput {
     // The field of Qt takes several paths in quotes, but not all of them once another name has been in it; that of GTK
     // takes one, whatever the list beside it takes.
-    let multiple = app.link.toolkit.profile().choosers_say_what_they_do
-        && of(reading, top, says_it_opens).flatten() == Some(true);
+    let multiple = view.app.link.toolkit.profile().choosers_say_what_they_do
+        && of(view.last, top, says_it_opens).flatten() == Some(true);
     let one_by_one = (!multiple).then(|| ONE_BY_ONE.to_owned());
     FileInput { input, multiple, one_by_one, directory: false, accept: String::new(), holds: Vec::new() }
 }
@@ -74,7 +70,7 @@ pub(crate) async fn choose(
     target: Handle,
     cancel: &CancellationToken,
 ) -> Result<Performed> {
-    let before: Vec<String> = choosers(&device.reading);
+    let before: Vec<String> = choosers(&device.last);
     let there: Vec<u32> = window::on_screen(&device.app).await?.into_iter().map(|window| window.id).collect();
     let press = Action::press(point, Some(target));
     app::until_activated(device, target).await?;
@@ -83,7 +79,6 @@ pub(crate) async fn choose(
         None => mouse::press_at(device, &press, cancel).await?,
     };
     let opened = until_shown(device, cancel, |d| choosers(d).into_iter().find(|path| !before.contains(path)));
-    let unknown = |e: Error| e.dispatched(Dispatched::Unknown);
     let opened = opened.await.map_err(unknown)?;
     if opened.is_none()
         && let Some(window) = foreign::stranger_beside(&device.app, &there, cancel).await.map_err(unknown)?
@@ -92,10 +87,9 @@ pub(crate) async fn choose(
         return Ok(performed);
     }
     let Some(top) = opened else { return Ok(performed) };
-    let chooser =
-        window::window_of_chooser(&device.app, &device.reading, &top, Some(&there)).await.map_err(unknown)?;
+    let chooser = window::window_of_chooser(device.view(), &top, Some(&there)).await.map_err(unknown)?;
     if saves(device, &top).await.map_err(unknown)? {
-        let error = to_save_in(&title_of(&device.reading, &top));
+        let error = to_save_in(&title_of(&device.last, &top));
         let closed = escape(device, &chooser).await.map_err(unknown)?;
         return Err(unknown(if closed {
             error.hint("it was closed again, with nothing chosen; stickpin press opens it, stickpin fill says the name")
@@ -118,15 +112,13 @@ pub(crate) async fn give_files(
     if is_foreign(chooser) {
         return foreign::give_elsewhere(device, chooser, files, cancel).await;
     }
-    let at = reading::index(&device.app, &device.reading, chooser).ok_or_else(gone)?;
-    let top =
-        device.reading.last.as_ref().map(|last| last.picture.objects[at].path.clone()).ok_or_else(gone)?;
+    let at = device.view().index(chooser).ok_or_else(gone)?;
+    let top = device.last.objects()[at].path.clone();
     let chooser = window::chooser_known(device, &top).await?;
-    let title = title_of(&device.reading, &top);
+    let title = title_of(&device.last, &top);
     let text = as_text(files);
-    let unknown = |e: Error| e.dispatched(Dispatched::Unknown);
     // Once: what the first try opens is there in the second, too.
-    let before = modal_windows(&device.reading);
+    let before = modal_windows(&device.last);
     let mut taken = false;
     // A chooser that still reads a folder does not take a path, and may even put its field away again.
     for again in 0..TRIES {
@@ -158,7 +150,7 @@ pub(crate) async fn give_files(
                     "the file chooser {} did not take {}: {} has opened over it",
                     quote(&title),
                     quote(&text),
-                    quote(&title_of(&device.reading, &window))
+                    quote(&title_of(&device.last, &window))
                 );
                 return Err(unknown(Error::new(ErrorCode::InvalidArgs, message).hint(
                     "both are still open: stickpin snapshot -i shows what it says; stickpin key Escape closes one at a time",
@@ -197,9 +189,9 @@ pub(crate) async fn close_chooser(device: &mut LinuxDevice, chooser: Handle) -> 
 /// Closes a chooser as a person would; whether it is gone.
 async fn escape(device: &mut LinuxDevice, chooser: &Chooser) -> Result<bool> {
     let cancel = CancellationToken::new();
-    let left = |d: &Reading| (!choosers(d).contains(&chooser.top)).then_some(());
+    let left = |d: &Last| (!choosers(d).contains(&chooser.top)).then_some(());
     for _ in 0..ESCAPES {
-        if left(&device.reading).is_some() {
+        if left(&device.last).is_some() {
             return Ok(true);
         }
         match keyboard::chord_in(&device.app, &chooser.window, NONE, "Escape").await {
@@ -226,7 +218,7 @@ async fn shown_field(
     chooser: &Chooser,
     cancel: &CancellationToken,
 ) -> Result<Option<Object>> {
-    match field_of(&device.reading, &chooser.top) {
+    match field_of(&device.last, &chooser.top) {
         Some(field) => Ok(Some(field)),
         None => {
             let control = Modifiers { control: true, ..NONE };
@@ -245,7 +237,7 @@ async fn type_path(device: &mut LinuxDevice, chooser: &Chooser, field: &Object, 
     if device.app.link.toolkit.profile().choosers_say_what_they_do {
         // It may have said that it opens what was in its field before.
         reading::look(device, &[]).await?;
-        if of(&device.reading, &chooser.top, says_it_opens).flatten() == Some(false) {
+        if of(&device.last, &chooser.top, says_it_opens).flatten() == Some(false) {
             return Err(to_save_in(&chooser.window.title));
         }
     }
@@ -263,25 +255,20 @@ async fn activates(app: &App, field: &Object) -> Result<bool> {
     if !field.has(Interfaces::ACTION) || app.link.toolkit.profile().fields_activate_nothing {
         return Ok(false);
     }
-    let path = field.path.clone();
-    let actions = ask::actions_of(app, &path).await?;
+    let actions = ask::actions_of(app, &field.path).await?;
     let Some(index) = actions.iter().position(|action| action.eq_ignore_ascii_case("activate")) else {
         return Ok(false);
     };
-    let index = i32::try_from(index).unwrap_or(i32::MAX);
-    let args = Args::new().int(index);
-    let call = Call { path: &path, interface: ACTION, member: "DoAction", args };
-    match app.link.order(&call, DONE).await {
+    match app.link.order(&ask::do_action(&field.path, index), DONE).await {
         Ok(Some(answer)) => Ok(answer.body().bool().unwrap_or(true)),
         // It asks something from inside; an error of its own may come behind what it did.
         Ok(None) | Err(Fault::Refused(_)) => Ok(true),
-        Err(fault) => ask::refused(app, &path, fault).await.map(|()| false),
+        Err(fault) => ask::refused(app, &field.path, fault).await.map(|()| false),
     }
 }
 
 /// The paths of the windows that are file choosers.
-fn choosers(reading: &Reading) -> Vec<String> {
-    let Some(last) = &reading.last else { return Vec::new() };
+fn choosers(last: &Last) -> Vec<String> {
     let picture = &last.picture;
     let windows = picture.root().children.iter().copied();
     let choosers = windows.filter(|&window| is_chooser(picture, window));
@@ -289,8 +276,7 @@ fn choosers(reading: &Reading) -> Vec<String> {
 }
 
 /// The paths of the windows that take all input of the app.
-fn modal_windows(reading: &Reading) -> Vec<String> {
-    let Some(last) = &reading.last else { return Vec::new() };
+fn modal_windows(last: &Last) -> Vec<String> {
     let objects = &last.picture.objects;
     let windows = last.picture.root().children.iter().map(|&window| &objects[window]);
     windows.filter(|o| o.shown && o.is(s::MODAL)).map(|o| o.path.clone()).collect()
@@ -300,38 +286,36 @@ fn modal_windows(reading: &Reading) -> Vec<String> {
 /// no file has, which is taken from its field again.
 async fn saves(device: &mut LinuxDevice, top: &str) -> Result<bool> {
     if !device.app.link.toolkit.profile().choosers_say_what_they_do {
-        return Ok(of(&device.reading, top, is_to_save_in).unwrap_or(false));
+        return Ok(of(&device.last, top, is_to_save_in).unwrap_or(false));
     }
-    if let Some(opens) = of(&device.reading, top, says_it_opens).flatten() {
+    if let Some(opens) = of(&device.last, top, says_it_opens).flatten() {
         return Ok(!opens);
     }
-    let Some(field) = field_of(&device.reading, top) else { return Ok(false) };
+    let Some(field) = field_of(&device.last, top) else { return Ok(false) };
     let before = match query::whole_text(&device.app, &field.path).await {
         Ok(text) => text,
         Err(fault) => return Err(life::failed(&device.app, fault).await),
     };
     if !act::set_text(&device.app, &field, &absent()).await? {
-        return Err(takes_no_text(&title_of(&device.reading, top)));
+        return Err(takes_no_text(&title_of(&device.last, top)));
     }
     let saves =
-        reading::look(device, &[]).await.map(|_| of(&device.reading, top, takes_the_name).unwrap_or(true));
+        reading::look(device, &[]).await.map(|_| of(&device.last, top, takes_the_name).unwrap_or(true));
     act::set_text(&device.app, &field, &before).await?;
     saves
 }
 
-fn of<T>(reading: &Reading, top: &str, what: impl Fn(&Picture, usize) -> T) -> Option<T> {
-    let last = reading.last.as_ref()?;
+fn of<T>(last: &Last, top: &str, what: impl Fn(&Picture, usize) -> T) -> Option<T> {
     Some(what(&last.picture, last.at(top)?))
 }
 
 /// The title of the window with this path.
-fn title_of(reading: &Reading, top: &str) -> String {
-    object_at(reading, top).map_or_else(String::new, |object| object.name.clone())
+fn title_of(last: &Last, top: &str) -> String {
+    object_at(last, top).map_or_else(String::new, |object| object.name.clone())
 }
 
 /// How many windows of the app have this title.
-fn windows_called(reading: &Reading, title: &str) -> usize {
-    let Some(last) = &reading.last else { return 0 };
+fn windows_called(last: &Last, title: &str) -> usize {
     let objects = &last.picture.objects;
     let called = |&&at: &&usize| objects[at].shown && objects[at].name == title;
     last.picture.root().children.iter().filter(called).count()
@@ -348,18 +332,17 @@ async fn is_shown(app: &App, path: &str) -> Result<bool> {
 }
 
 /// Those with this title.
-fn choosers_called(reading: &Reading, title: &str) -> Vec<String> {
-    let called = |path: &String| object_at(reading, path).is_some_and(|object| object.name == title);
-    choosers(reading).into_iter().filter(called).collect()
+fn choosers_called(last: &Last, title: &str) -> Vec<String> {
+    let called = |path: &String| object_at(last, path).is_some_and(|object| object.name == title);
+    choosers(last).into_iter().filter(called).collect()
 }
 
-fn object_at<'d>(reading: &'d Reading, path: &str) -> Option<&'d Object> {
-    reading.last.as_ref()?.object(path)
+fn object_at<'d>(last: &'d Last, path: &str) -> Option<&'d Object> {
+    last.object(path)
 }
 
 /// The field for paths in the chooser with this path.
-fn field_of(reading: &Reading, top: &str) -> Option<Object> {
-    let last = reading.last.as_ref()?;
+fn field_of(last: &Last, top: &str) -> Option<Object> {
     path_field(&last.picture, last.at(top)?).map(|field| last.picture.objects[field].clone())
 }
 
@@ -367,18 +350,18 @@ fn field_of(reading: &Reading, top: &str) -> Option<Object> {
 async fn until_shown<T>(
     device: &mut LinuxDevice,
     cancel: &CancellationToken,
-    mut look: impl FnMut(&Reading) -> Option<T>,
+    mut look: impl FnMut(&Last) -> Option<T>,
 ) -> Result<Option<T>> {
     let until = Instant::now() + CHOOSER;
     loop {
         life::alive(&device.app).await?;
         reading::look(device, &[]).await?;
-        let found = look(&device.reading);
+        let found = look(&device.last);
         let left = until.saturating_duration_since(Instant::now());
         if found.is_some() || left.is_zero() || cancel.is_cancelled() {
             return Ok(found);
         }
-        let seen = device.reading.seen;
+        let seen = device.last.seen;
         let more = device.app.heard.until(|heard| (heard.changes != seen || heard.gone).then_some(()));
         if timeout(left.min(SILENT), more).await.is_err() {
             // One that is busy has not signalled yet.

@@ -4,10 +4,9 @@
 //! The X server says whether anybody holds the pointer; that alone may also be a drag, so a pop-up has to be there, too.
 //! GTK 3 draws its popovers inside their window and takes nothing from the server: those say that they are modal.
 
-use crate::aim::{hit, place};
+use crate::aim::{place, window};
 use crate::app::look::Sight;
-use crate::app::reading::node_words;
-use crate::app::{App, Reading, reading};
+use crate::app::{App, View, node_words};
 use crate::model::parents::{chain, holds_popup, popup_in};
 use crate::model::roles::number as role;
 use crate::model::{Picture, parents, states};
@@ -17,16 +16,10 @@ use stickpin_x11desk::{Presence, Window, X11, pointer, windows};
 
 /// What takes an input for an object in this window before it can get there: [`Hit::Held`], or [`Hit::Target`] when
 /// nothing does. Of a bare point there is no object.
-pub(crate) async fn held(
-    app: &App,
-    reading: &Reading,
-    at: Option<usize>,
-    window: &Window,
-    sight: &Sight,
-) -> Result<Hit> {
-    let Some(picture) = reading.last.as_ref().map(|last| &last.picture) else { return Ok(Hit::Target) };
+pub(crate) async fn held(view: View<'_>, at: Option<usize>, window: &Window, sight: &Sight) -> Result<Hit> {
+    let picture = &view.last.picture;
     if let Some(panel) = at.and_then(|at| modal_panel(picture, at)) {
-        return Ok(held_by(app, reading, Some(panel)));
+        return Ok(held_by(view, Some(panel)));
     }
     let popups = || sight.windows.iter().filter(|w| w.popup && w.presence == Presence::Shown);
     let inside = popups().any(|popup| popup.id == window.id);
@@ -36,7 +29,7 @@ pub(crate) async fn held(
     if !there || !sight.x11.run(|d| pointer::is_held(d)).await? {
         return Ok(Hit::Target);
     }
-    Ok(held_by(app, reading, open))
+    Ok(held_by(view, open))
 }
 
 /// The window of another process that takes what is sent to one of the app's.
@@ -47,38 +40,24 @@ pub(crate) fn taker(app: &App, windows: &[Window], window: &Window) -> Option<Wi
 
 /// The error of something that is sent while such a window is open.
 pub(crate) async fn taken(app: &App, taker: Window, x11: &X11, sent: &str) -> Result<Error> {
-    let what = hit::cover(app, taker, x11).await?;
+    let what = window::cover(app, taker, x11).await?;
     Ok(Error::new(ErrorCode::ElementCovered, format!("{what} is open, and takes {sent}"))
         .hint("stickpin key Escape closes it"))
 }
 
-/// Whether an object is a menu of a bar of which another menu is open: that one takes the pointer from there.
-pub(crate) fn is_of_the_open_bar(reading: &Reading, at: usize) -> bool {
-    reading.last.as_ref().is_some_and(|last| of_the_open_bar(&last.picture, at))
-}
-
-fn held_by(app: &App, reading: &Reading, popup: Option<usize>) -> Hit {
-    let (by, what) = match popup.zip(reading.last.as_ref()) {
-        Some((at, last)) => {
-            let above = last.chain(at);
-            let handles: Vec<_> =
-                above.iter().map(|&i| app.ids.handle(&last.picture.objects[i].path)).collect();
-            let mut nodes = handles.iter().filter_map(|handle| last.tree.find_handle(*handle));
-            let named = |n: &NodeRef<'_>| !n.name().is_empty() && n.role() != Role::Window;
-            let inside = nodes.clone().next().and_then(|n| n.subtree().find(named));
-            let what = match nodes.find(named) {
-                Some(opener) => format!("the pop-up of {}", node_words(opener)),
-                None => inside.map_or_else(unnamed, |node| format!("the pop-up with {}", node_words(node))),
-            };
-            (handles.first().copied(), what)
-        }
-        None => (None, unnamed()),
+/// That an open pop-up holds an input: the one with this object, if it is known.
+fn held_by(View { app, last }: View<'_>, popup: Option<usize>) -> Hit {
+    let above = popup.map(|at| last.chain(at)).unwrap_or_default();
+    let handles: Vec<_> = above.iter().map(|&i| app.ids.handle(&last.objects()[i].path)).collect();
+    let mut nodes = handles.iter().filter_map(|handle| last.node(*handle));
+    let named = |n: &NodeRef<'_>| !n.name().is_empty() && n.role() != Role::Window;
+    let inside = nodes.clone().next().and_then(|n| n.subtree().find(named));
+    let what = match (nodes.find(named), inside) {
+        (Some(opener), _) => format!("the pop-up of {}", node_words(opener)),
+        (None, Some(node)) => format!("the pop-up with {}", node_words(node)),
+        (None, None) => "a pop-up".to_owned(),
     };
-    Hit::Held { by, what }
-}
-
-fn unnamed() -> String {
-    "a pop-up".to_owned()
+    Hit::Held { by: handles.first().copied(), what }
 }
 
 /// A modal pop-up of GTK 3 in the window of an object, which is not in it.
@@ -96,7 +75,8 @@ fn modal_panel(picture: &Picture, at: usize) -> Option<usize> {
     (0..picture.objects.len()).filter(modal).find(beside)
 }
 
-fn of_the_open_bar(picture: &Picture, at: usize) -> bool {
+/// Whether an object is a menu of a bar of which another menu is open: that one takes the pointer from there.
+pub(super) fn of_the_open_bar(picture: &Picture, at: usize) -> bool {
     let bar = chain(picture, at).get(1).copied();
     let bar = bar.filter(|&bar| picture.objects[bar].role == role::MENU_BAR);
     let open = open_beside(picture, Some(at));
@@ -129,35 +109,33 @@ fn open_beside(picture: &Picture, at: Option<usize>) -> Option<usize> {
 /// The window that an input at a point of the screen goes to; an error when that is no window of the app, or an open
 /// pop-up takes what is sent to an element there.
 pub(crate) async fn own_window_at(
-    app: &App,
-    reading: &Reading,
+    view: View<'_>,
     to: &str,
     (x, y): (f64, f64),
     target: Option<Handle>,
 ) -> Result<(Sight, Window)> {
-    app.screen.x11(to).await?;
-    let Some(sight) = place::sight(app).await? else { return Err(app.screen.unseen(to)) };
+    view.app.screen.x11(to).await?;
+    let Some(sight) = place::sight(view.app).await? else { return Err(view.app.screen.unseen(to)) };
     let top = sight.x11.run(move |d| windows::top_at(d, x, y)).await?;
     let there = sight.windows.iter().find(|w| top == Some(w.frame) || top == Some(w.id)).cloned();
+    let refused = |code, what: String| Error::new(code, what).hint("stickpin screenshot shows what is there");
     match there {
-        Some(window) if window.pid == app.info.pid || app.info.pid.is_none() => {
-            if let Some(taker) = taker(app, &sight.windows, &window) {
-                return Err(taken(app, taker, &sight.x11, &format!("what is sent to {x:.0},{y:.0}")).await?);
+        Some(window) if window.pid == view.app.info.pid || view.app.info.pid.is_none() => {
+            if let Some(taker) = taker(view.app, &sight.windows, &window) {
+                return Err(
+                    taken(view.app, taker, &sight.x11, &format!("what is sent to {x:.0},{y:.0}")).await?
+                );
             }
-            let at = target.and_then(|target| reading::index(app, reading, target));
-            let held = held(app, reading, at, &window, &sight).await?;
-            let words = target
-                .and_then(|t| reading::words_of(reading, t))
-                .unwrap_or_else(|| format!("{x:.0},{y:.0}"));
+            let at = target.and_then(|target| view.index(target));
+            let held = held(view, at, &window, &sight).await?;
+            let words = target.and_then(|t| view.last.words(t)).unwrap_or_else(|| format!("{x:.0},{y:.0}"));
             held.refusal(&words).map_or(Ok((sight, window)), Err)
         }
         Some(other) => {
             let what = sight.x11.run(move |d| windows::words_with_program(d, &other)).await?;
-            Err(Error::new(ErrorCode::ElementCovered, format!("at {x:.0},{y:.0} is {what}"))
-                .hint("stickpin screenshot shows what is there"))
+            Err(refused(ErrorCode::ElementCovered, format!("at {x:.0},{y:.0} is {what}")))
         }
-        None => Err(Error::new(ErrorCode::ElementOffscreen, format!("no window is at {x:.0},{y:.0}"))
-            .hint("stickpin screenshot shows what is there")),
+        None => Err(refused(ErrorCode::ElementOffscreen, format!("no window is at {x:.0},{y:.0}"))),
     }
 }
 

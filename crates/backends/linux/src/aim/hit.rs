@@ -1,294 +1,215 @@
-//! Whether an input at a point reaches an element: the X server says which window it goes to, the app which of its elements.
+//! What lies under a point: whether an input there reaches the element that it is meant for, and which element it reaches
+//! where it is meant for none. The X server says which window gets it (`aim/window.rs`), the app what it has there
+//! (`named`), the order of what it holds what lies over that (`order`), and what it lies in whose it is where it was not
+//! read (`unread`).
 
-use super::place::shifted;
-use crate::aim::there::There;
-use crate::aim::{over, place, point, unread};
+pub(super) mod named;
+pub(super) mod order;
+mod unread;
+
+use crate::aim::hit::named::{deepest, header_at};
+use crate::aim::place::{self, shifted};
+use crate::aim::window::{self, window_hit};
 use crate::app::look::Sight;
-use crate::app::{App, Reading, ask};
-use crate::model::extents::{common, has};
-use crate::model::floating::floats;
+use crate::app::{LinuxDevice, View, ask, reading};
+use crate::model::Picture;
+use crate::model::extents::has;
 use crate::model::overlaps::{above_it, is_of, words};
-use crate::model::parents::{DEEP, chain, popup_in};
+use crate::model::parents::{DEEP, POPOVER, popup_in};
 use crate::model::roles::number as role;
-use crate::model::{Picture, extents, states};
-use crate::toolkit::Toolkit;
-use stickpin_device::{Hit, Result};
-use stickpin_tree::{Rect, quote};
-use stickpin_x11desk::{Display, Presence, Window, X11, window_manager, windows};
+use crate::toolkit::{Popups, Toolkit};
+use stickpin_device::{Error, ErrorCode, Hit, Result};
+use stickpin_tree::{Handle, Rect};
+use stickpin_x11desk::{Window, windows};
 
-/// What an input at a point of a window reaches, as the app says it.
+/// Why it was not told what lies under a point.
 #[derive(Debug)]
-pub(crate) struct Within {
-    pub(super) hit: Hit,
-    /// Whether it named what it has there.
-    pub(super) named: bool,
+pub(crate) enum Unresolved {
+    /// Nobody knows, and why. It may be told when it is asked again.
+    Unknown(String),
+    Failed(Error),
 }
 
-impl Within {
+impl From<Error> for Unresolved {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl Unresolved {
+    /// The error of an input at something of which nobody knows what it would reach.
+    pub(crate) fn at(self, target: &str) -> Error {
+        match self {
+            Self::Failed(error) => error,
+            Self::Unknown(why) => {
+                let message = format!("what an input at {target} would reach is not known: {why}");
+                Error::new(ErrorCode::ElementCovered, message)
+                    .hint("it was looked at twice; stickpin snapshot -i shows what is there now")
+            }
+        }
+    }
+}
+
+pub(crate) type Resolved<T> = std::result::Result<T, Unresolved>;
+
+/// A point of the screen, and what has to be added there to positions of the toolkit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spot<'d> {
+    pub(crate) view: View<'d>,
+    pub(crate) point: (f64, f64),
+    pub(crate) offset: (f64, f64),
+}
+
+impl Spot<'_> {
+    /// Whether it is in a place, as the toolkit says that.
+    fn is_in(&self, place: Rect) -> bool {
+        has(shifted(place, self.offset), self.point)
+    }
+}
+
+/// An input that is meant for an object in a window.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Meant<'d> {
+    pub(crate) at: usize,
+    pub(crate) window: &'d Window,
+    pub(crate) sight: &'d Sight,
+    /// Whether that window is known to be the topmost there.
+    pub(crate) on_top: bool,
+    /// Whether the app is asked what it has there: not where nothing else of it can receive the input.
+    pub(crate) asked: bool,
+    /// The places of what may lie over the object, where they were asked just now.
+    pub(crate) over: Option<&'d [Option<Rect>]>,
+}
+
+/// What an input reaches that is meant for an object.
+#[derive(Debug)]
+pub(crate) struct Under {
+    pub(crate) hit: Hit,
+    /// Whether the app named what it has there.
+    pub(crate) named: bool,
+}
+
+impl Under {
     /// The same, after it answered otherwise a moment ago: GTK 4 has no name for what was never shown before.
-    pub(super) fn after(self, named: bool, toolkit: Toolkit) -> Hit {
+    pub(crate) fn after(self, named: bool, toolkit: Toolkit) -> Hit {
         let came = toolkit.profile().new_is_silent && named && !self.named && self.hit == Hit::Target;
         let what = || "what came up when the pointer arrived".to_owned();
         if came { Hit::Covered { by: None, what: what() } } else { self.hit }
     }
 }
 
-/// The X window that shows an object: its pop-up, or its top-level window.
-pub(crate) async fn window_of(
-    app: &App,
-    reading: &Reading,
-    at: usize,
-    windows: &[Window],
-) -> Result<Option<Window>> {
-    let Some(last) = &reading.last else { return Ok(None) };
-    let top = last.chain(at).last().map(|&top| last.picture.objects[top].path.clone());
-    let frame = ask::said(app, top.as_slice()).await?.pop().flatten();
-    window_with(app, reading, at, frame, windows).await
-}
-
-/// The same, where the toolkit has said where the top-level window is.
-pub(crate) async fn window_with(
-    app: &App,
-    reading: &Reading,
-    at: usize,
-    frame: Option<Rect>,
-    windows: &[Window],
-) -> Result<Option<Window>> {
-    if let Some((popup, _)) = place::popup(app, reading, at, windows).await? {
-        return Ok(Some(popup));
-    }
-    if let Some(floating) = floating(app, reading, at, windows).await? {
-        return Ok(Some(floating));
-    }
-    let Some(last) = &reading.last else { return Ok(None) };
-    let chain = last.chain(at);
-    let Some(&top) = chain.last() else { return Ok(None) };
-    let title = &last.picture.objects[top].name;
-    let size = frame.map(|r| (r.width, r.height));
-    Ok(extents::window_of(windows, app.info.pid, title, size).cloned())
-}
-
-/// The window of a dock of Qt that floats, where an object is in one. By its title and where it is: the app lists it below
-/// the window that it can be put back into.
-async fn floating(app: &App, reading: &Reading, at: usize, windows: &[Window]) -> Result<Option<Window>> {
-    let Some(last) = reading.last.as_ref().filter(|last| last.picture.toolkit.profile().docks_float) else {
-        return Ok(None);
+/// What an input at a spot reaches that is meant for an object.
+pub(crate) async fn under(spot: Spot<'_>, meant: Meant<'_>) -> Resolved<Under> {
+    let Meant { at, window, sight, on_top, asked, over } = meant;
+    let hit = match window::coming_dialog(spot.view, at, &sight.windows) {
+        Some(what) => Hit::Covered { by: None, what },
+        None if on_top => Hit::Target,
+        None => window_hit(spot.view.app, window, spot.point, sight).await?,
     };
-    let (objects, chain) = (&last.picture.objects, last.chain(at));
-    let inner = &chain[..chain.len().saturating_sub(1)];
-    let Some(&dock) = inner.iter().find(|&&i| floats(&objects[i])) else { return Ok(None) };
-    let (title, path) = (objects[dock].name.clone(), objects[dock].path.clone());
-    let Some(place) = ask::said(app, &[path]).await?.pop().flatten() else { return Ok(None) };
-    let own = |w: &&Window| !w.popup && w.pid == app.info.pid && w.title == title;
-    let shows = |w: &&Window| common(w.area, place) == Some(place);
-    Ok(windows.iter().filter(own).find(shows).cloned())
+    if hit != Hit::Target {
+        return Ok(Under { hit, named: false });
+    }
+    within(spot, at, asked, over).await
 }
 
-/// A modal dialog that the app says it has and the display does not show yet: what it will cover counts as covered.
-/// Where both know it, the display is the judge.
-pub(crate) fn coming_dialog(app: &App, reading: &Reading, at: usize, windows: &[Window]) -> Option<String> {
-    let picture = &reading.last.as_ref()?.picture;
-    let own: Vec<&Window> =
-        windows.iter().filter(|w| w.pid == app.info.pid && w.presence == Presence::Shown).collect();
-    coming(picture, at, &own).map(|name| format!("the dialog {}, which is just opening", quote(name)))
-}
-
-/// Whether an input at a point goes to this window. On a display of the session's own, a window that merely lies in
-/// the way is no hindrance: the right one is brought to the front, as a person would.
-pub(crate) async fn window_hit(app: &App, window: &Window, (x, y): (f64, f64), look: &Sight) -> Result<Hit> {
-    let top_at = move |d: &mut Display| windows::top_at(d, x, y);
-    // A modal dialog takes the input of the whole window, wherever it stands.
-    let alone = app.is_alone();
-    if let Some(dialog) = look.windows.iter().find(|w| w.blocks(window, alone)) {
-        let what = cover(app, dialog.clone(), &look.x11).await?;
-        // That of another process is not in the tree.
-        let own = dialog.pid == app.info.pid;
-        return Ok(if own { Hit::Covered { by: None, what } } else { Hit::Held { by: None, what } });
+/// The same for an input that goes to the window of the object.
+async fn within(spot: Spot<'_>, at: usize, asked: bool, over: Option<&[Option<Rect>]>) -> Resolved<Under> {
+    let ordered = asked && spot.view.app.link.toolkit.profile().draws_in_order;
+    if ordered && let Some(hit) = order::over_hit(spot, at).await? {
+        return Ok(Under { hit, named: true });
     }
-    let mut raised = !app.screen.is_own() || window.popup;
-    loop {
-        let top = look.x11.run(top_at).await?;
-        if top == Some(window.frame) || top == Some(window.id) {
-            return Ok(Hit::Target);
-        }
-        let windows = look.x11.run(windows::all).await?;
-        let over = windows.iter().find(|w| top == Some(w.frame) || top == Some(w.id));
-        let blocks =
-            over.is_none_or(|over| over.popup || over.modal || over.transient_for == Some(window.id));
-        if raised || blocks {
-            let what = match over.cloned() {
-                None => "a window of another program".to_owned(),
-                Some(over) => cover(app, over, &look.x11).await?,
-            };
-            return Ok(if top.is_none() { Hit::OffScreen } else { Hit::Covered { by: None, what } });
-        }
-        raised = true;
-        let window = window.clone();
-        look.x11.run(move |d| window_manager::raise(d, &window).map(drop)).await?;
-    }
-}
-
-/// A window that covers one of the app, in words: that of another process with its program, and with what that is opened
-/// as where it belongs to the app.
-pub(crate) async fn cover(app: &App, window: Window, x11: &X11) -> Result<String> {
-    if window.pid == app.info.pid {
-        return Ok(window.words());
-    }
-    let (own, alone) = (app.info.pid, app.is_alone());
-    x11.run(move |d| {
-        let host = window.transient_for;
-        let belongs = windows::all(d)?.iter().any(|w| Some(w.id) == host && w.pid == own);
-        let pid = window.pid.filter(|_| belongs || alone);
-        let words = windows::words_with_program(d, &window)?;
-        Ok(pid.map_or_else(|| words.clone(), |pid| format!("{words} (linux:{pid})")))
-    })
-    .await
-}
-
-/// Whether an input at a point of its window reaches an object; or why nobody knows. `asked`: the app is asked, too. `over`:
-/// the places of what may lie over it, where they were asked just now.
-pub(crate) async fn within_hit(
-    app: &App,
-    reading: &Reading,
-    at: usize,
-    point: (f64, f64),
-    offset: (f64, f64),
-    asked: bool,
-    over: Option<&[Option<Rect>]>,
-) -> Result<std::result::Result<Within, String>> {
-    let ordered = asked && app.link.toolkit.profile().draws_in_order;
-    if ordered && let Some(hit) = over::over_hit(app, reading, at, point, offset).await? {
-        return Ok(Ok(Within { hit, named: true }));
-    }
-    let inner = match asked {
-        true => match inner_hit(app, reading, at, point, offset).await? {
-            Ok(inner) => inner,
-            Err(why) => return Ok(Err(why)),
-        },
-        false => None,
-    };
+    let inner = if asked { inner_hit(spot, at).await? } else { None };
     let named = inner.is_some();
     let hit = match inner {
-        None | Some(Hit::Target) => beside_hit(app, reading, at, point, offset, over).await?,
+        None | Some(Hit::Target) => beside_hit(spot, at, over).await?,
         Some(other) => other,
     };
-    Ok(Ok(Within { hit, named }))
+    Ok(Under { hit, named })
 }
 
-/// Whether an input at a point of the app reaches the object: the app is asked what it has there, from the window
-/// down. None where it names nothing; or why nobody knows.
-async fn inner_hit(
-    app: &App,
-    reading: &Reading,
-    at: usize,
-    point: (f64, f64),
-    offset: (f64, f64),
-) -> Result<std::result::Result<Option<Hit>, String>> {
-    let Some(last) = &reading.last else { return Ok(Ok(None)) };
-    let objects = &last.picture.objects;
-    let above = last.chain(at);
-    let Some(&top) = above.last() else { return Ok(Ok(None)) };
-    let (own, toolkit) = (objects[at].words(), last.picture.toolkit);
+/// Whether an input at a spot reaches an object: the app is asked what it has there, from the window down. None where it
+/// names nothing.
+async fn inner_hit(spot: Spot<'_>, at: usize) -> Resolved<Option<Hit>> {
+    let last = spot.view.last;
+    let (objects, above, top) = (last.objects(), last.chain(at), last.top(at));
     let page = above.iter().copied().find(|&holder| is_document(objects[holder].role)).unwrap_or(top);
-    let (top, page) = (objects[top].path.clone(), objects[page].path.clone());
     // These know all that they show: where the window names nothing, what the element stands in has to.
-    let all = toolkit.profile().knows_all_that_it_shows;
-    let mut there = point::deepest(app, &top, point, offset).await?;
-    if all && there == There::Nothing {
-        there = point::deepest(app, &page, point, offset).await?;
+    let all = last.picture.toolkit.profile().knows_all_that_it_shows;
+    let mut there = deepest(spot, &objects[top].path).await?;
+    if all && there.is_none() {
+        there = deepest(spot, &objects[page].path).await?;
     }
-    let path = match there {
-        There::Is(path) => path,
-        There::Unknown(why) => return Ok(Err(why)),
-        There::Nothing if all => {
-            return Ok(Err(format!("the app names nothing where {own} is")));
+    match there {
+        Some(path) => Ok(Some(named_hit(spot.view, at, &path).await?)),
+        None if all => {
+            Err(Unresolved::Unknown(format!("the app names nothing where {} is", objects[at].words())))
         }
-        There::Nothing => return Ok(Ok(None)),
-    };
-    named_hit(app, reading, at, path).await.map(|hit| Ok(Some(hit)))
+        None => Ok(None),
+    }
 }
 
 /// Whether an input that goes to what the app named reaches an object.
-async fn named_hit(app: &App, reading: &Reading, at: usize, path: String) -> Result<Hit> {
-    let Some(last) = &reading.last else { return Ok(Hit::Target) };
-    let above = last.chain(at);
-    let objects = &last.picture.objects;
-    let there = last.at(&path);
+async fn named_hit(view: View<'_>, at: usize, path: &str) -> Result<Hit> {
+    let (last, objects) = (view.last, view.last.objects());
+    let there = last.at(path);
     let is_part = |there: usize| {
         let inside = last.chain(there).contains(&at);
-        inside || above.contains(&there) || is_of(&objects[there], &objects[at])
+        inside || last.chain(at).contains(&there) || is_of(&objects[there], &objects[at])
     };
     if there.is_some_and(is_part) {
         return Ok(Hit::Target);
     }
     let Some(there) = there.filter(|&there| objects[there].shown) else {
-        return unread::unread_hit(app, reading, at, &path).await;
+        return unread::unread_hit(view, at, path).await;
     };
-    let what = objects[there].words();
-    let by = Some(app.ids.handle(&path));
-    Ok(Hit::Covered { by, what })
+    Ok(Hit::Covered { by: Some(view.app.ids.handle(path)), what: objects[there].words() })
 }
 
 /// Whether something lies over an element in its own window: a later child of what holds both. GTK draws children in
-/// their order, and answers `GetAccessibleAtPoint` with the first that has the point, which is the one below.
-async fn beside_hit(
-    app: &App,
-    reading: &Reading,
-    at: usize,
-    point: (f64, f64),
-    offset: (f64, f64),
-    said: Option<&[Option<Rect>]>,
-) -> Result<Hit> {
-    let Some(last) = &reading.last else { return Ok(Hit::Target) };
+/// their order, and answers `GetAccessibleAtPoint` with the first that has the point, which is the one below. `said`: where
+/// those are, if that was asked just now.
+async fn beside_hit(spot: Spot<'_>, at: usize, said: Option<&[Option<Rect>]>) -> Resolved<Hit> {
+    let View { app, last } = spot.view;
     let over = above_it(&last.picture, at);
     if over.is_empty() {
         return Ok(Hit::Target);
     }
     let said = match said {
         Some(said) => said.to_vec(),
-        None => {
-            let paths: Vec<String> = over.iter().map(|&i| last.picture.objects[i].path.clone()).collect();
-            ask::said(app, &paths).await?
-        }
+        None => ask::said(app, &last.paths(&over)).await?,
     };
-    let here = |rect: &Option<Rect>| rect.is_some_and(|rect| has(shifted(rect, offset), point));
+    let here = |rect: &Option<Rect>| rect.is_some_and(|rect| spot.is_in(rect));
     let Some(covers) = said.iter().position(here).map(|i| over[i]) else { return Ok(Hit::Target) };
-    if is_picked(app, reading, at, point, offset).await? {
+    if is_picked(spot, at).await? {
         return Ok(Hit::Target);
     }
-    let Some(last) = &reading.last else { return Ok(Hit::Target) };
-    let what = words(&last.picture, covers);
-    let path = last.picture.objects[covers].path.clone();
-    let by = Some(app.ids.handle(&path));
-    Ok(Hit::Covered { by, what })
+    let by = Some(app.ids.handle(&last.objects()[covers].path));
+    Ok(Hit::Covered { by, what: words(&last.picture, covers) })
 }
 
-/// Whether GTK 4 says that a press at a point reaches an object or what is in it. What lets presses through, and what a
+/// Whether GTK 4 says that a press at a spot reaches an object or what is in it. What lets presses through, and what a
 /// container does not draw, has its place above others and says nothing of it.
-async fn is_picked(
-    app: &App,
-    reading: &Reading,
-    at: usize,
-    point: (f64, f64),
-    offset: (f64, f64),
-) -> Result<bool> {
-    let Some(last) =
-        reading.last.as_ref().filter(|last| last.picture.toolkit.profile().says_what_a_press_reaches)
-    else {
+async fn is_picked(spot: Spot<'_>, at: usize) -> Result<bool> {
+    let View { app, last } = spot.view;
+    if !last.picture.toolkit.profile().says_what_a_press_reaches {
         return Ok(false);
+    }
+    let (objects, chain) = (last.objects(), last.chain(at));
+    let top = match popup_in(&last.picture, &chain) {
+        Some(popup) => chain[popup],
+        None => last.top(at),
     };
-    let (objects, chain) = (&last.picture.objects, last.chain(at));
-    let Some(&top) = popup_in(&last.picture, &chain).map_or(chain.last(), |popup| chain.get(popup)) else {
-        return Ok(false);
+    let mut there = match deepest(spot, &objects[top].path).await {
+        Ok(Some(there)) => there,
+        Ok(None) | Err(Unresolved::Unknown(_)) => return Ok(false),
+        Err(Unresolved::Failed(error)) => return Err(error),
     };
-    let (target, top) = (objects[at].path.clone(), objects[top].path.clone());
-    let There::Is(mut there) = point::deepest(app, &top, point, offset).await? else { return Ok(false) };
     // From the object that is there up: what a control is made of inside was not read.
     for _ in 0..DEEP {
-        if there == target {
+        if there == objects[at].path {
             return Ok(true);
         }
-        if there == top {
+        if there == objects[top].path {
             break;
         }
         let Some(above) = unread::above_now(app, &there).await? else { break };
@@ -303,41 +224,115 @@ fn is_document(number: u32) -> bool {
     matches!(number, DOCUMENT_FRAME | DOCUMENT_PRESENTATION | DOCUMENT_TEXT | DOCUMENT_WEB)
 }
 
-/// The name of a modal window of the app, other than the one that holds an object, that is none of these.
-fn coming<'p>(picture: &'p Picture, at: usize, shown: &[&Window]) -> Option<&'p str> {
-    let top = *chain(picture, at).last()?;
-    // One that is modal itself may have others below it.
-    if picture.objects[top].is(states::MODAL) {
-        return None;
+/// The element that an input at a point of the screen reaches.
+///
+/// # Errors
+/// `ELEMENT_COVERED` when the app does not say what it has there.
+pub(crate) async fn element_there(device: &mut LinuxDevice, point: (f64, f64)) -> Result<Option<Handle>> {
+    let mut found = once_there(device, point).await;
+    if let Err(Unresolved::Unknown(why)) = &found {
+        // It may have changed in that moment.
+        tracing::debug!(?point, "is looked at again: {why}");
+        reading::look(device, &[]).await?;
+        found = once_there(device, point).await;
     }
-    let windows = picture.root().children.iter().filter(|&&w| w != top).map(|&w| &picture.objects[w]);
-    let mut modal = windows.filter(|o| o.is(states::MODAL) && states::seen(o.states, picture.toolkit));
-    modal.find(|o| !shown.iter().any(|w| w.modal || w.title == o.name)).map(|o| o.name.as_str())
+    found.map_err(|unresolved| unresolved.at(&format!("{},{}", point.0, point.1)))
+}
+
+/// The same, looked at once.
+async fn once_there(device: &mut LinuxDevice, (x, y): (f64, f64)) -> Resolved<Option<Handle>> {
+    let Some(sight) = Sight::of(&device.app.screen).await? else {
+        return Err(device.app.screen.unseen("tell what is at a point").into());
+    };
+    if device.last.tree.is_none() {
+        reading::look(device, &[]).await?;
+    }
+    let top = sight.x11.run(move |d| windows::top_at(d, x, y)).await?;
+    let there = sight.windows.iter().find(|w| top == Some(w.frame) || top == Some(w.id));
+    let Some(window) = there.filter(|w| w.pid == device.app.info.pid) else { return Ok(None) };
+    let (view, last) = (device.view(), &device.last);
+    // GTK 4 answers for a window as if none of its pop-ups were there: what lies in one is asked.
+    let apart = window.popup && last.picture.toolkit.profile().popups == Popups::InWindows;
+    let tops = if apart { in_popovers(&last.picture) } else { last.picture.root().children.clone() };
+    for at in tops {
+        let shown_by = window::window_of(view, at, &sight.windows).await?;
+        let of_another = |w: &Window| w.id != window.id && (apart || !window.popup);
+        if shown_by.is_none_or(|w| of_another(&w)) {
+            continue;
+        }
+        let offset = match place::placed(view, at, Some(&sight)).await? {
+            Some(placed) if (window.popup && !apart) || has(placed.rect, (x, y)) => placed.offset,
+            _ => continue,
+        };
+        let path = &last.objects()[at].path;
+        let found = match deepest(Spot { view, point: (x, y), offset }, path).await? {
+            Some(found) => found,
+            None if apart => path.clone(),
+            None => continue,
+        };
+        return match read_at(device, &found).await? {
+            Some(at) => uppermost(device, at, (x, y), offset).await.map(Some),
+            None => Ok(None),
+        };
+    }
+    Ok(None)
+}
+
+/// What an input at a point goes to, from what the app named there: what lies over that, if anything does, and what lies
+/// over that again.
+async fn uppermost(
+    device: &mut LinuxDevice,
+    mut at: usize,
+    point: (f64, f64),
+    offset: (f64, f64),
+) -> Resolved<Handle> {
+    // Each step goes to what comes later in the order of the app.
+    for _ in 0..DEEP {
+        let spot = Spot { view: device.view(), point, offset };
+        let ordered = device.app.link.toolkit.profile().draws_in_order && order::tells(spot, at).await?;
+        let over = if ordered { order::over(spot, at).await? } else { None };
+        let Some(over) = over else {
+            let header = header_at(spot, at).await?;
+            let path = header.as_ref().unwrap_or(&device.last.objects()[at].path);
+            return Ok(device.app.ids.handle(path));
+        };
+        let found = deepest(spot, &over).await?.unwrap_or(over);
+        let Some(next) = read_at(device, &found).await? else {
+            return Err(Unresolved::Unknown("what the app has there is not in what it shows".to_owned()));
+        };
+        at = next;
+    }
+    Err(Unresolved::Unknown("the app names one thing over another without end".to_owned()))
+}
+
+/// An object as it was read, by its index; what was not is read now.
+async fn read_at(device: &mut LinuxDevice, path: &str) -> Result<Option<usize>> {
+    if device.last.at(path).is_none() {
+        reading::look(device, &[]).await?;
+    }
+    Ok(device.last.at(path))
+}
+
+/// What is shown in the pop-ups of GTK 4.
+fn in_popovers(picture: &Picture) -> Vec<usize> {
+    let popovers = picture.objects.iter().filter(|object| object.shown && object.name == POPOVER);
+    let inside = popovers.flat_map(|popover| popover.children.iter().copied());
+    inside.filter(|&at| picture.objects[at].shown).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::reading;
-    use crate::model::Object;
     use crate::model::overlaps::{is_frame, labels};
+    use crate::model::{Object, states};
+    use crate::tests::heap::spot;
     use crate::tests::speaker::{FIRST, SECOND, Speaker, WINDOW};
-    use stickpin_x11desk::Extents;
 
-    fn window(title: &str, modal: bool) -> Window {
-        Window {
-            id: 1,
-            frame: 2,
-            pid: Some(3),
-            title: title.to_owned(),
-            area: Rect::default(),
-            shadow: Extents::default(),
-            decoration: Extents::default(),
-            presence: Presence::Shown,
-            popup: false,
-            modal,
-            transient_for: None,
-            active: false,
+    /// Why nobody knows what is there.
+    fn why(unresolved: Unresolved) -> String {
+        match unresolved {
+            Unresolved::Unknown(why) => why,
+            Unresolved::Failed(error) => panic!("{error}"),
         }
     }
 
@@ -413,32 +408,6 @@ mod tests {
         assert_eq!(words(&picture, 1), "filler without a name");
     }
 
-    #[test]
-    fn a_dialog_that_is_just_opening_is_known_from_the_app() {
-        let object = |name: &str, states, children: &[usize]| Object {
-            name: name.to_owned(),
-            states,
-            children: children.to_vec(),
-            ..Object::default()
-        };
-        let (shown, modal) = (states::SHOWING, states::SHOWING | states::MODAL);
-        let objects = vec![
-            object("app", 0, &[1, 3]),
-            object("Profile", shown, &[2]),
-            object("Save", shown, &[]),
-            object("Leave?", modal, &[4]),
-            object("Stay", shown, &[]),
-        ];
-        let mut picture = Picture { toolkit: Toolkit::Gtk3, objects, truncated: false };
-        let (main, dialog, other) = (window("Profile", false), window("Leave?", false), window("x", true));
-        assert_eq!(coming(&picture, 2, &[&main]), Some("Leave?"));
-        assert_eq!(coming(&picture, 2, &[&main, &dialog]), None, "the display judges");
-        assert_eq!(coming(&picture, 2, &[&main, &other]), None, "it is there under another title");
-        assert_eq!(coming(&picture, 4, &[&main]), None, "what is in it is not covered by it");
-        picture.objects[3].states = states::MODAL;
-        assert_eq!(coming(&picture, 2, &[&main]), None, "it is not shown");
-    }
-
     /// What a toolkit's app says of an input at its first button, when it answers so, and how often its window was asked.
     async fn within(
         toolkit: Toolkit,
@@ -451,15 +420,11 @@ mod tests {
         reading::look(&mut device, &[]).await.unwrap();
         app.asked();
         app.becomes(|now| (now.points, now.refuses) = (points.to_vec(), refuses.to_vec()));
-        let first =
-            device.reading.last.as_ref().unwrap().picture.objects.iter().position(|o| o.path == FIRST);
-        let hit =
-            within_hit(&device.app, &device.reading, first.unwrap(), (50.0, 20.0), (0.0, 0.0), true, None)
-                .await
-                .unwrap();
+        let first = device.last.at(FIRST).unwrap();
+        let hit = super::within(spot(&device, (50.0, 20.0), (0.0, 0.0)), first, true, None).await;
         let asked = app.asked();
         let of_window = |(path, what, _): &&(String, String, i32)| path == WINDOW && what == POINT;
-        (hit.map(|within| (within.hit, within.named)), asked.iter().filter(of_window).count())
+        (hit.map(|under| (under.hit, under.named)).map_err(why), asked.iter().filter(of_window).count())
     }
 
     const POINT: &str = "GetAccessibleAtPoint";
@@ -500,6 +465,70 @@ mod tests {
                 let (hit, _) = within(toolkit, &[(WINDOW, FIRST)], refuses).await;
                 assert!(hit.as_ref().is_err_and(|why| why.contains(says)), "{toolkit:?} {says}: {hit:?}");
             }
+        }
+    }
+
+    /// A point of both buttons where one lies over the other.
+    const OVERLAP: (f64, f64) = (50.0, 70.0);
+
+    /// A device of a toolkit that has read an app of two buttons, the first of which lies below the second.
+    async fn read(toolkit: Toolkit) -> (LinuxDevice, Speaker) {
+        let app = Speaker::start();
+        app.becomes(|now| now.stacked = true);
+        let (mut device, _) = app.device().await;
+        device.app.link.toolkit = toolkit;
+        reading::look(&mut device, &[]).await.unwrap();
+        (device, app)
+    }
+
+    #[tokio::test]
+    async fn what_lies_over_what_is_named_is_what_an_input_goes_to() {
+        for (toolkit, there) in [(Toolkit::Qt, SECOND), (Toolkit::Gtk4, FIRST)] {
+            let (mut device, app) = read(toolkit).await;
+            app.becomes(|now| now.points = vec![(SECOND, SECOND)]);
+            let first = read_at(&mut device, FIRST).await.unwrap().expect("it was read");
+            let found = uppermost(&mut device, first, OVERLAP, (0.0, 0.0)).await.unwrap();
+            assert_eq!(found, device.app.ids.handle(there), "{toolkit:?}");
+        }
+        // Beside it nothing lies over it.
+        let (mut device, app) = read(Toolkit::Qt).await;
+        app.becomes(|now| now.stacked = false);
+        let first = read_at(&mut device, FIRST).await.unwrap().expect("it was read");
+        let found = uppermost(&mut device, first, (50.0, 20.0), (0.0, 0.0)).await.unwrap();
+        assert_eq!(found, device.app.ids.handle(FIRST));
+    }
+
+    #[tokio::test]
+    async fn the_way_down_ends_where_nothing_more_is_named_and_an_error_is_no_end() {
+        let (device, app) = read(Toolkit::Gtk4).await;
+        let ways = [
+            (vec![(WINDOW, FIRST), (FIRST, "/org/a11y/atspi/null")], Some(FIRST.to_owned())),
+            (vec![(WINDOW, FIRST), (FIRST, FIRST)], Some(FIRST.to_owned())),
+            // It knows no such question, and is there.
+            (vec![(WINDOW, FIRST)], Some(FIRST.to_owned())),
+            (vec![(WINDOW, "/org/a11y/atspi/null")], None),
+            (vec![], None),
+        ];
+        for (points, there) in ways {
+            app.becomes(|now| now.points.clone_from(&points));
+            assert_eq!(
+                deepest(spot(&device, OVERLAP, (0.0, 0.0)), WINDOW).await.unwrap(),
+                there,
+                "{points:?}"
+            );
+        }
+        app.becomes(|now| (now.points, now.refuses) = (vec![(WINDOW, FIRST)], vec![(FIRST, "GetState")]));
+        let there = deepest(spot(&device, OVERLAP, (0.0, 0.0)), WINDOW).await;
+        assert_eq!(there.map_err(why), Err("what the app has there has just gone".to_owned()));
+        let question = "GetAccessibleAtPoint";
+        for (refuses, garbles, says) in [
+            (vec![(FIRST, question)], vec![], "the app answered with \"Failed: not now\""),
+            (vec![(WINDOW, question)], vec![], "the app answered with \"Failed: not now\""),
+            (vec![], vec![(FIRST, question)], "the app's answer cannot be read"),
+        ] {
+            app.becomes(|now| (now.refuses, now.garbles) = (refuses, garbles));
+            let there = deepest(spot(&device, OVERLAP, (0.0, 0.0)), WINDOW).await;
+            assert_eq!(there.map_err(why), Err(says.to_owned()));
         }
     }
 }

@@ -1,14 +1,13 @@
 //! Which way a press goes, by an element's own action or by the pointer, and where the pointer presses.
 
-use crate::app::{App, Reading};
+use crate::app::{App, View};
 use crate::model::roles::number as n;
 use crate::model::{Interfaces, Object, Picture};
 use stickpin_tree::Rect;
 
 /// Whether a press on an object is not done by the pointer.
-pub(crate) fn presses_by_action(app: &App, reading: &Reading, at: usize) -> bool {
-    let Some(picture) = reading.last.as_ref().map(|last| &last.picture) else { return false };
-    let Some(object) = picture.objects.get(at) else { return false };
+pub(crate) fn presses_by_action(View { app, last }: View<'_>, at: usize) -> bool {
+    let object = &last.objects()[at];
     object.has(Interfaces::ACTION) && acts_itself(app, object.role)
 }
 
@@ -18,7 +17,7 @@ pub(crate) fn presses_by_action(app: &App, reading: &Reading, at: usize) -> bool
 /// - The actions of Qt's menus leave the menu open, which then takes all keys.
 /// - `Toggle` of Qt turns a box or tool button without `clicked` or `triggered`, which most apps act on.
 /// - GTK 3 over the bus alone locks up at the next key where its action shows a dialog from inside (`bus/orders.rs`).
-pub(crate) fn acts_itself(app: &App, role: u32) -> bool {
+fn acts_itself(app: &App, role: u32) -> bool {
     let profile = app.link.toolkit.profile();
     let differs = profile.turns_without_click && (is_menu_item(role) || is_checkable(role))
         || profile.locks_up_in_dialogs && !app.link.orders_apart();
@@ -37,10 +36,9 @@ pub(crate) fn is_group_box(app: &App, picture: &Picture, object: &Object) -> boo
 
 /// Where a press in the visible part of an object reaches it. Boxes of Qt have their indicator at the leading edge, and
 /// take no press behind their text; a spin box of GTK 4 has its buttons behind the text.
-pub(crate) fn press_point(app: &App, reading: &Reading, at: usize, visible: Rect) -> (f64, f64) {
+pub(crate) fn press_point(View { app, last }: View<'_>, at: usize, visible: Rect) -> (f64, f64) {
     let (x, y) = visible.center();
-    let Some(picture) = reading.last.as_ref().map(|last| &last.picture) else { return (x, y) };
-    let Some(object) = picture.objects.get(at) else { return (x, y) };
+    let object = &last.objects()[at];
     let profile = app.link.toolkit.profile();
     let leads = profile.takes_presses_on_text_only && is_checkable(object.role)
         || profile.spins_behind_text && object.role == n::SPIN_BUTTON;
@@ -48,7 +46,7 @@ pub(crate) fn press_point(app: &App, reading: &Reading, at: usize, visible: Rect
         return (x, y);
     }
     let top = visible.y + INSET.min(visible.height / 2.0);
-    let y = if is_group_box(app, picture, object) { top } else { y };
+    let y = if is_group_box(app, &last.picture, object) { top } else { y };
     (leading(visible, is_right_to_left(&object.name)), y)
 }
 

@@ -1,7 +1,7 @@
 //! Scrolling a container, by its scroll bar or by the wheel.
 
-use crate::aim::{held, place, reveal, wheel};
-use crate::app::{App, Reading, reading, settle, unknown};
+use crate::aim::{held, place, reveal, wheel, window};
+use crate::app::{View, settle, unknown};
 use crate::model::roles::number as n;
 use std::time::Duration;
 use stickpin_device::{CancellationToken, ErrorCode, Performed, Result};
@@ -10,41 +10,33 @@ use stickpin_x11desk::{picture, pings, pointer};
 
 /// Scrolls a container, or what is in the middle of the active window: by its scroll bar where it says how far it
 /// is, else by the wheel.
-pub(crate) async fn scroll(
-    app: &App,
-    reading: &Reading,
-    target: Option<Handle>,
-    dx: f64,
-    dy: f64,
-) -> Result<Performed> {
-    if let Some(bars) = target.and_then(|t| reading::index(app, reading, t)).map(|at| bars(reading, at)) {
-        let mut moved = false;
-        for bar in bars {
-            let vertical = boxes_of(app, reading, &bar).await?.is_some_and(|b| b.height > b.width);
-            moved |= reveal::scroll_by(app, &bar, if vertical { dy } else { dx }).await?;
-        }
-        if moved {
-            return Ok(Performed { handled: true, moved, ..Performed::default() });
-        }
+pub(crate) async fn scroll(view: View<'_>, target: Option<Handle>, dx: f64, dy: f64) -> Result<Performed> {
+    let is_pane = |&i: &usize| view.last.objects()[i].role == n::SCROLL_PANE;
+    let at = target.and_then(|target| view.index(target));
+    let pane = at.and_then(|at| view.last.chain(at).into_iter().find(is_pane));
+    if let Some(pane) = pane
+        && reveal::nudge(view, pane, (dx, dy)).await?
+    {
+        return Ok(Performed { handled: true, moved: true, ..Performed::default() });
     }
     let area = match target {
         // A list may be longer than the pane that shows it.
-        Some(target) => match place::in_sight(app, reading, target).await? {
+        Some(target) => match place::in_sight(view, target).await? {
             Some(seen) => Some(seen),
-            None => place::boxes(app, reading, &[target]).await?.pop().flatten(),
+            None => place::box_of(view, target).await?,
         },
-        None => place::active_window(app).await?.map(|(_, window)| window.content()),
+        None => window::active_window(view.app).await?.map(|(_, window)| window.content()),
     };
-    let Some(area) = area else { return Err(app.screen.unseen("scroll")) };
+    let Some(area) = area else { return Err(view.app.screen.unseen("scroll")) };
     let (mut right, mut down, mut moved) = (notches(dx), notches(dy), false);
     loop {
-        let turn = match wheel::wheel_at(app, reading, target, area, (right != 0, down != 0)).await {
+        let turn = match wheel::wheel_at(view, target, area, (right != 0, down != 0)).await {
             // As far as it goes.
             Err(e) if moved && e.code == ErrorCode::ElementCovered => break,
             turn => turn?,
         };
         let (over, on) = if turn.steady { (right, down) } else { (right.signum(), down.signum()) };
-        let changed = turn_wheel(app, reading, target, area, turn.point, (over, on)).await?;
+        let changed = turn_wheel(view, target, area, turn.point, (over, on)).await?;
         (right, down, moved) = (right - over, down - on, moved || changed);
         if !changed || (right, down) == (0, 0) {
             break;
@@ -54,15 +46,14 @@ pub(crate) async fn scroll(
 }
 
 /// Turns the wheel at a point; whether anything in an area around it looks different then.
-pub(crate) async fn turn_wheel(
-    app: &App,
-    reading: &Reading,
+async fn turn_wheel(
+    view: View<'_>,
     target: Option<Handle>,
     area: Rect,
     (x, y): (f64, f64),
     (right, down): (i32, i32),
 ) -> Result<bool> {
-    let (sight, window) = held::own_window_at(app, reading, "scroll", (x, y), target).await?;
+    let (sight, window) = held::own_window_at(view, "scroll", (x, y), target).await?;
     let (x11, id) = (sight.x11, window.id);
     let before = x11.run(move |d| picture::take(d, area)).await?;
     x11.run(move |d| {
@@ -74,24 +65,9 @@ pub(crate) async fn turn_wheel(
     .map_err(unknown)?;
     // Whether anything moved shows on the screen, once it is drawn.
     let cancel = CancellationToken::new();
-    settle::until_changed(app, reading, SCROLLED, &cancel).await?;
+    settle::until_changed(view, SCROLLED, &cancel).await?;
     let after = x11.run(move |d| picture::take(d, area)).await.map_err(unknown)?;
     Ok(before != after)
-}
-
-/// The scroll bars of the nearest container around an object, itself included.
-pub(crate) fn bars(reading: &Reading, at: usize) -> Vec<String> {
-    let Some(last) = &reading.last else { return Vec::new() };
-    let objects = &last.picture.objects;
-    let pane = last.chain(at).into_iter().find(|&i| objects[i].role == n::SCROLL_PANE);
-    let children = pane.map(|pane| objects[pane].children.clone()).unwrap_or_default();
-    let bars = children.into_iter().filter(|&c| objects[c].role == n::SCROLL_BAR);
-    bars.map(|c| objects[c].path.clone()).collect()
-}
-
-pub(crate) async fn boxes_of(app: &App, reading: &Reading, path: &str) -> Result<Option<Rect>> {
-    let handle = app.ids.handle(path);
-    Ok(place::boxes(app, reading, &[handle]).await?.pop().flatten())
 }
 
 /// What a notch of the wheel scrolls, in pixels: between what GTK, Qt and Firefox make of it.

@@ -1,17 +1,15 @@
 //! Where the wheel is turned so that what is meant gets it: over a number it changes that, over a container inside another
 //! one it scrolls the inner one.
 
-use super::place::{scrolls, shifted};
-use crate::aim::there::unknown;
-use crate::aim::{hit, place};
-use crate::app::look::Sight;
-use crate::app::{App, Reading, ask, reading};
+use crate::aim::hit::{self, Meant, Spot};
+use crate::aim::place::{self, scrolls, shifted};
+use crate::aim::window;
+use crate::app::{Last, View, ask};
 use crate::model::extents::has;
 use crate::model::roles::number as role;
 use crate::model::{Picture, states};
 use stickpin_device::{Error, ErrorCode, Hit, Result};
 use stickpin_tree::{Handle, Rect};
-use stickpin_x11desk::Window;
 
 /// Parts of the width and of the height of an area at which the wheel may be turned, the best first.
 const PARTS: [f64; 9] = [0.5, 0.25, 0.75, 0.125, 0.875, 0.0625, 0.9375, 0.02, 0.98];
@@ -33,35 +31,30 @@ pub(crate) struct Turn {
 /// # Errors
 /// `ELEMENT_COVERED` where something else would get the wheel everywhere.
 pub(crate) async fn wheel_at(
-    app: &App,
-    reading: &Reading,
+    view: View<'_>,
     target: Option<Handle>,
     area: Rect,
     along: (bool, bool),
 ) -> Result<Turn> {
     let middle = Turn { point: area.center(), steady: true };
-    let container = target.and_then(|target| reading::index(app, reading, target));
-    let Some(at) = container.or_else(|| active_top(reading)) else { return Ok(middle) };
-    let Some(sight) = place::sight(app).await? else { return Ok(middle) };
-    let Some(placed) = place::placed(app, reading, at, Some(&sight)).await? else { return Ok(middle) };
-    let Some(last) = &reading.last else { return Ok(middle) };
-    let words = last.picture.objects[at].words();
+    let container = target.and_then(|target| view.index(target));
+    let Some(at) = container.or_else(|| active_top(view.last)) else { return Ok(middle) };
+    let Some(sight) = place::sight(view.app).await? else { return Ok(middle) };
+    let Some(placed) = place::placed(view, at, Some(&sight)).await? else { return Ok(middle) };
+    let words = view.last.objects()[at].words();
     // In the middle of a window it may be any container that is scrolled.
-    let takers = takers(&last.picture, at, container.is_some());
-    let paths: Vec<String> = takers.iter().map(|&i| last.picture.objects[i].path.clone()).collect();
-    let places = ask::said(app, &paths).await?.into_iter().flatten();
+    let takers = takers(&view.last.picture, at, container.is_some());
+    let places = ask::said(view.app, &view.last.paths(&takers)).await?.into_iter().flatten();
     let places: Vec<Rect> = places.map(|place| shifted(place, placed.offset)).collect();
     let free = free(area, &places, along);
     let Some(&first) = free.first() else { return Err(everywhere(&words)) };
-    let Some(window) =
-        hit::window_of(app, reading, at, &sight.windows).await?.filter(|_| container.is_some())
-    else {
-        return Ok(first);
-    };
+    let window = window::window_of(view, at, &sight.windows).await?;
+    let Some(window) = window.filter(|_| container.is_some()) else { return Ok(first) };
+    let meant = Meant { at, window: &window, sight: &sight, on_top: false, asked: !window.popup, over: None };
     let mut covered = None;
     for turn in free {
-        let hit = wheel_hit(app, reading, at, turn.point, placed.offset, &window, &sight).await?;
-        match hit.map_err(|why| unknown(&words, &why))? {
+        let spot = Spot { view, point: turn.point, offset: placed.offset };
+        match hit::under(spot, meant).await.map_err(|unresolved| unresolved.at(&words))?.hit {
             Hit::Target => return Ok(turn),
             other => covered = covered.or(other.refusal(&words)),
         }
@@ -69,29 +62,10 @@ pub(crate) async fn wheel_at(
     Err(covered.unwrap_or_else(|| everywhere(&words)))
 }
 
-/// What a wheel at a point reaches of the window that shows a container; or why nobody knows.
-async fn wheel_hit(
-    app: &App,
-    reading: &Reading,
-    at: usize,
-    point: (f64, f64),
-    offset: (f64, f64),
-    window: &Window,
-    sight: &Sight,
-) -> Result<std::result::Result<Hit, String>> {
-    match hit::window_hit(app, window, point, sight).await? {
-        Hit::Target => {}
-        other => return Ok(Ok(other)),
-    }
-    let within = hit::within_hit(app, reading, at, point, offset, !window.popup, None).await?;
-    Ok(within.map(|within| within.hit))
-}
-
 /// The window of the app that says it is the active one.
-fn active_top(reading: &Reading) -> Option<usize> {
-    let picture = &reading.last.as_ref()?.picture;
-    let mut tops = picture.root().children.iter().copied();
-    tops.find(|&top| picture.objects[top].shown && picture.objects[top].is(states::ACTIVE))
+fn active_top(last: &Last) -> Option<usize> {
+    let mut tops = last.picture.root().children.iter().copied();
+    tops.find(|&top| last.objects()[top].shown && last.objects()[top].is(states::ACTIVE))
 }
 
 fn everywhere(words: &str) -> Error {

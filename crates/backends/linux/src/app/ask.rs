@@ -3,18 +3,49 @@
 use crate::app::{App, gone, life};
 use crate::bus::calls::listed;
 use crate::bus::fault::Fault;
-use crate::bus::names::{ACCESSIBLE, COMPONENT, SCREEN};
-use crate::bus::{Args, Call, Cursor, Link};
+use crate::bus::names::{ACCESSIBLE, ACTION, COMPONENT, SCREEN};
+use crate::bus::{Args, Call, Cursor, Link, Message, calls};
+use crate::limits::{DONE, FRAME};
 use crate::model::{rows, states as s};
+use std::time::Duration;
 use stickpin_device::{Dispatched, Result};
 use stickpin_tree::Rect;
+use tokio::time::{Instant, sleep};
 
 /// The names of the actions that an object has.
 pub(crate) async fn actions_of(app: &App, path: &str) -> Result<Vec<String>> {
-    match listed(&app.link, path).await {
-        Ok(actions) => Ok(actions),
-        Err(fault) => refused(app, path, fault).await.map(|()| Vec::new()),
+    let actions = listed(&app.link, path).await;
+    Ok(answered(app, path, actions).await?.unwrap_or_default())
+}
+
+/// What an object answered to a question or an order of an act; none where it will not.
+///
+/// # Errors
+/// As [`refused`].
+pub(crate) async fn answered<T>(
+    app: &App,
+    path: &str,
+    answer: std::result::Result<T, Fault>,
+) -> Result<Option<T>> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(fault) => refused(app, path, fault).await.map(|()| None),
     }
+}
+
+/// Gives an order; whether it was taken. What is busy with it, or shows a dialog from inside, has taken it.
+///
+/// # Errors
+/// As [`refused`].
+pub(crate) async fn ordered(app: &App, call: &Call<'_>) -> Result<bool> {
+    let answer = answered(app, call.path, app.link.order(call, DONE).await).await?;
+    Ok(answer.is_some_and(|answer| answer.is_none_or(|answer| answer.body().bool().unwrap_or(false))))
+}
+
+/// The order to do one of the actions of an object, by its place among them.
+pub(crate) fn do_action(path: &str, action: usize) -> Call<'_> {
+    let args = Args::new().int(i32::try_from(action).unwrap_or(i32::MAX));
+    Call { path, interface: ACTION, member: "DoAction", args }
 }
 
 /// What a fault of one act means: an object that is gone is an error, one that will not is another way's turn.
@@ -31,21 +62,108 @@ pub(crate) async fn refused(app: &App, path: &str, fault: Fault) -> Result<()> {
     }
 }
 
+/// An answer, where there is one: what an object does not know, and what is gone, is none.
+///
+/// # Errors
+/// `BACKEND_LOST`, `TIMEOUT`.
+pub(crate) async fn or_none<T>(app: &App, answer: std::result::Result<T, Fault>) -> Result<Option<T>> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(life::failed(app, fault).await),
+        Err(_) => Ok(None),
+    }
+}
+
+/// A property of an object.
+///
+/// # Errors
+/// Why there is no answer.
+pub(crate) async fn property(
+    app: &App,
+    path: &str,
+    interface: &str,
+    name: &str,
+) -> std::result::Result<Message, Fault> {
+    let answer = app.link.calls(&[calls::property(path, interface, name)]).await.pop();
+    answer.unwrap_or(Err(Fault::Vanished))
+}
+
+/// A property that is a number; none where it has no value.
+///
+/// # Errors
+/// As [`property`].
+pub(crate) async fn number(
+    app: &App,
+    path: &str,
+    interface: &str,
+    name: &str,
+) -> std::result::Result<Option<f64>, Fault> {
+    property(app, path, interface, name).await?.body().variant_number()
+}
+
+/// A property that counts something; none where it does not say.
+///
+/// # Errors
+/// As [`property`].
+pub(crate) async fn count(
+    app: &App,
+    path: &str,
+    interface: &str,
+    name: &str,
+) -> std::result::Result<Option<usize>, Fault> {
+    let count = number(app, path, interface, name).await?.filter(|count| *count >= 0.0);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, not below 0")]
+    let count = count.map(|count| count as usize);
+    Ok(count)
+}
+
+/// Asks again and again, a frame apart, until something holds; false where it does not so long.
+///
+/// # Errors
+/// What it is asked with.
+pub(crate) async fn comes_true<F: Future<Output = Result<bool>>>(
+    patience: Duration,
+    holds: impl Fn() -> F,
+) -> Result<bool> {
+    let until = Instant::now() + patience;
+    loop {
+        if holds().await? {
+            return Ok(true);
+        }
+        if Instant::now() >= until {
+            return Ok(false);
+        }
+        sleep(FRAME).await;
+    }
+}
+
 pub(crate) async fn has_focus(app: &App, path: &str) -> Result<bool> {
     Ok(states_of(app, path).await? & s::FOCUSED != 0)
 }
 
-/// The states that an object has now; none of one that does not say.
+/// The states that an object has now.
+///
+/// # Errors
+/// Why there is no answer.
+pub(crate) async fn states_now(app: &App, path: &str) -> std::result::Result<u64, Fault> {
+    let answer = app.link.call(path, ACCESSIBLE, "GetState", Args::new()).await?;
+    Ok(s::joined(&answer.body().items(4, Cursor::unsigned)?))
+}
+
+/// The same; none of an object that does not say.
+///
+/// # Errors
+/// `ELEMENT_NOT_FOUND`, `BACKEND_LOST`, `TIMEOUT`.
 pub(crate) async fn states_of(app: &App, path: &str) -> Result<u64> {
-    match app.link.call(path, ACCESSIBLE, "GetState", Args::new()).await {
-        Ok(answer) => {
-            let words = answer.body().items(4, Cursor::unsigned).unwrap_or_default();
-            Ok(s::joined(&words))
-        }
+    match states_now(app, path).await {
         Err(Fault::Vanished) => Err(gone()),
-        Err(Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_)) => Ok(0),
-        Err(fault) => Err(life::failed(app, fault).await),
+        states => Ok(or_none(app, states).await?.unwrap_or_default()),
     }
+}
+
+/// What the toolkit says of where something is; none for what has no place or is gone.
+pub(crate) async fn place(app: &App, path: &str) -> Result<Option<Rect>> {
+    Ok(said(app, &[path.to_owned()]).await?.pop().flatten())
 }
 
 /// What the toolkit says of where these are; none for what has no place or is gone.

@@ -1,13 +1,13 @@
 //! Facts about one element that are not in the tree, and the whole text of one that is long.
 
-use crate::app::{App, LinuxDevice, gone, life, reading};
+use crate::app::{App, LinuxDevice, ask, gone, reading};
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, ROOT, TEXT};
-use crate::bus::{self, Args, Call, Link, calls};
+use crate::bus::{self, Args, Call, Link};
 use crate::capture::ask::{Ask, Questions};
 use crate::limits;
 use crate::model::roles::{is_field, number as role};
-use crate::model::{Interfaces, Object, Picture, roles};
+use crate::model::{EMBEDDED, Interfaces, Object, Picture, roles};
 use serde_json::{Value, json};
 use stickpin_device::{Query, Result, unsupported};
 use stickpin_tree::Handle;
@@ -84,14 +84,9 @@ fn facts(object: &Object) -> Value {
 /// # Errors
 /// `BACKEND_LOST`, `TIMEOUT`.
 pub(crate) async fn title(app: &App) -> Result<Option<String>> {
-    match windows(&app.link).await {
-        Ok(picture) => {
-            let told = picture.root().children.len() == 1 || picture.active().is_some();
-            Ok(told.then(|| picture.title().to_owned()))
-        }
-        Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(life::failed(app, fault).await),
-        Err(_) => Ok(None),
-    }
+    let Some(picture) = ask::or_none(app, windows(&app.link).await).await? else { return Ok(None) };
+    let told = picture.root().children.len() == 1 || picture.active().is_some();
+    Ok(told.then(|| picture.title().to_owned()))
 }
 
 /// Answers a question about one element.
@@ -110,53 +105,38 @@ pub(crate) async fn answer(device: &mut LinuxDevice, handle: Handle, query: Quer
 async fn attributes(device: &mut LinuxDevice, handle: Handle) -> Result<Value> {
     let path = device.app.path(handle)?;
     reading::look(device, &[]).await?;
-    let Some(last) = &device.reading.last else { return Err(gone()) };
-    let object = last.object(&path).ok_or_else(gone)?;
+    let object = device.last.object(&path).ok_or_else(gone)?;
     let mut out = facts(object);
     let field = object.has(Interfaces::TEXT) && is_field(object.role) && object.role != role::PASSWORD;
     // A capture asks text that nobody acts on for none.
     let undescribed = device.app.link.toolkit.profile().reads_text_late && object.description.is_empty();
     let told = tokio::join!(
         of(undescribed, description(&device.app, &path)),
-        of(field, caret(&device.app, &path)),
+        // Counted in characters from 0; none where it is elsewhere.
+        of(field, ask::count(&device.app, &path, TEXT, "CaretOffset")),
         of(field, selected(&device.app, &path)),
         of(field, misspelled(&device.app, &path)),
     );
     let facts = [
         ("description", told.0.map(|told| told.map(|text| json!(text)))),
-        ("caret", told.1.map(|told| told.map(|caret| caret.map_or(Value::Null, |caret| json!(caret))))),
+        ("caret", told.1.map(|told| told.map(|caret| json!(caret)))),
         ("selected", told.2.map(|told| told.map(|all| json!(all)))),
         ("misspelled", told.3.map(|told| told.map(|words| json!(words)))),
     ];
     for (key, told) in facts {
-        match told {
-            // What there is none of is not told.
-            None | Some(Ok(Value::Null)) => {}
-            Some(Ok(Value::Array(all))) if all.is_empty() => {}
-            Some(Ok(value)) => out[key] = value,
-            Some(Err(fault @ (Fault::Closed(_) | Fault::Silent(_)))) => {
-                return Err(life::failed(&device.app, fault).await);
-            }
-            Some(Err(e)) => tracing::debug!("{path} does not say its {key}: {e}"),
+        let Some(told) = told else { continue };
+        let value = ask::or_none(&device.app, told).await?.unwrap_or_default();
+        // What there is none of is not told.
+        if !value.is_null() && value.as_array().is_none_or(|all| !all.is_empty()) {
+            out[key] = value;
         }
     }
     Ok(out)
 }
 
 async fn description(app: &App, path: &str) -> std::result::Result<String, Fault> {
-    let asked = [calls::property(path, ACCESSIBLE, "Description")];
-    let answer = app.link.calls(&asked).await.pop().unwrap_or(Err(Fault::Vanished))?;
+    let answer = ask::property(app, path, ACCESSIBLE, "Description").await?;
     Ok(answer.body().variant_text()?.to_owned())
-}
-
-/// Where the caret stands, counted in characters from 0; none where it is elsewhere.
-async fn caret(app: &App, path: &str) -> std::result::Result<Option<i64>, Fault> {
-    let asked = [calls::property(path, TEXT, "CaretOffset")];
-    let answer = app.link.calls(&asked).await.pop().unwrap_or(Err(Fault::Vanished))?;
-    let caret = answer.body().variant_number()?.filter(|&caret| caret >= 0.0);
-    #[expect(clippy::cast_possible_truncation, reason = "a place in a text, 32 bits on the wire")]
-    let caret = caret.map(|caret| caret as i64);
-    Ok(caret)
 }
 
 /// From where to where something is selected in a text.
@@ -234,10 +214,9 @@ async fn text(device: &mut LinuxDevice, handle: Handle) -> Result<String> {
     if node.is(stickpin_tree::States::PROTECTED) {
         return Ok(String::new());
     }
-    match whole_text(&device.app, &path).await {
-        Ok(text) if !text.trim().is_empty() && !text.contains('\u{fffc}') => return Ok(text),
-        Ok(_) | Err(Fault::Unknown | Fault::Refused(_) | Fault::Vanished | Fault::Corrupt(_)) => {}
-        Err(fault) => return Err(life::failed(&device.app, fault).await),
+    let whole = ask::or_none(&device.app, whole_text(&device.app, &path).await).await?;
+    if let Some(text) = whole.filter(|text| !text.trim().is_empty() && !text.contains(EMBEDDED)) {
+        return Ok(text);
     }
     let leaves: Vec<&str> = node.subtree().filter(|n| n.is_text()).map(|n| n.name()).collect();
     Ok(if leaves.is_empty() { node.name().to_owned() } else { leaves.join("\n") })
@@ -248,13 +227,8 @@ async fn text(device: &mut LinuxDevice, handle: Handle) -> Result<String> {
 /// # Errors
 /// `Unknown` when it has none.
 pub(crate) async fn whole_text(app: &App, path: &str) -> std::result::Result<String, Fault> {
-    let asked = [calls::property(path, TEXT, "CharacterCount")];
-    let count = match app.link.calls(&asked).await.pop() {
-        Some(answer) => answer?.body().variant_number()?.unwrap_or(0.0),
-        None => 0.0,
-    };
-    #[expect(clippy::cast_possible_truncation, reason = "a count of characters, bounded here")]
-    let count = count.clamp(0.0, f64::from(WHOLE)) as i32;
+    let count = ask::count(app, path, TEXT, "CharacterCount").await?.unwrap_or_default();
+    let count = i32::try_from(count).unwrap_or(WHOLE).min(WHOLE);
     let mut text = String::new();
     let mut from = 0;
     while from < count {

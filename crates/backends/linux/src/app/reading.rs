@@ -1,15 +1,15 @@
 //! Reading an app, and what is kept of that.
 
-use crate::app::{App, Last, LinuxDevice, Reading, gone, life};
+use crate::app::{App, Last, LinuxDevice, life};
 use crate::bus::fault::Fault;
 use crate::bus::guest;
 use crate::bus::limits::BUS;
 use crate::capture::{read, tree};
-use crate::model::{Object, Picture};
+use crate::model::Picture;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Result};
-use stickpin_tree::{Handle, NodeRef, Tree, quote};
+use stickpin_tree::{Handle, Tree};
 use tokio::time::timeout;
 
 /// How long one reading of an app may take in all.
@@ -23,10 +23,10 @@ pub(crate) async fn look(device: &mut LinuxDevice, watch: &[Handle]) -> Result<A
     // The counter first: what changes during the reading shows as a change since.
     let changes = {
         let heard = device.app.heard.state();
-        device.reading.known.appeared.paths = heard.appeared();
+        device.known.appeared.paths = heard.appeared();
         heard.changes
     };
-    let picture = match timeout(READING, read::read(&device.app.link, &mut device.reading.known)).await {
+    let picture = match timeout(READING, read::read(&device.app.link, &mut device.known)).await {
         Ok(Ok(picture)) => picture,
         Ok(Err(fault)) => return Err(life::failed(&device.app, fault).await),
         Err(_) => return Err(life::failed(&device.app, Fault::Silent(READING.as_millis())).await),
@@ -37,11 +37,9 @@ pub(crate) async fn look(device: &mut LinuxDevice, watch: &[Handle]) -> Result<A
 
 /// Keeps a reading, and makes a tree of it. `changes` is how often the app had changed when it began.
 fn keep(device: &mut LinuxDevice, picture: Picture, changes: u64, watch: &[Handle]) -> Result<Arc<Tree>> {
-    let last = device.reading.last.as_ref().map(|last| &last.tree);
-    let tree = tree::kept(&picture, &device.app.ids, &device.app.at, watch, last)
+    let tree = tree::kept(&picture, &device.app.ids, &device.app.at, watch, device.last.tree.as_ref())
         .map_err(|e| treeless(&device.app, &e))?;
-    device.reading.seen = changes;
-    device.reading.last = Some(Last::new(picture, Arc::clone(&tree)));
+    device.last = Last::new(picture, Arc::clone(&tree), changes);
     Ok(tree)
 }
 
@@ -63,29 +61,4 @@ async fn listen_to_guests(app: &App, picture: &Picture) {
 /// The error of a picture that is no tree.
 pub(crate) fn treeless(app: &App, e: &dyn std::error::Error) -> Error {
     Error::new(ErrorCode::Internal, format!("{} made no tree: {e}", app.at.url))
-}
-
-/// What was read last of the object behind a handle, and its path.
-pub(crate) fn object(app: &App, reading: &Reading, handle: Handle) -> Result<Object> {
-    let path = app.path(handle)?;
-    reading.last.as_ref().and_then(|last| last.object(&path)).cloned().ok_or_else(gone)
-}
-
-/// The element of a handle as the last tree has it, in words.
-pub(crate) fn words_of(reading: &Reading, handle: Handle) -> Option<String> {
-    reading.last.as_ref()?.tree.find_handle(handle).map(node_words)
-}
-
-/// What was read last of the object behind a handle, by its index.
-pub(crate) fn index(app: &App, reading: &Reading, handle: Handle) -> Option<usize> {
-    let path = app.path(handle).ok()?;
-    reading.last.as_ref()?.at(&path)
-}
-
-/// An element in words: its role and its name.
-pub(crate) fn node_words(node: NodeRef<'_>) -> String {
-    match node.name() {
-        "" => node.role().to_string(),
-        name => format!("{} {}", node.role(), quote(name)),
-    }
 }

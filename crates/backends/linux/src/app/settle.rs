@@ -1,6 +1,6 @@
 //! Waiting: for a change, for quiet, for the end.
 
-use crate::app::{self, App, LinuxDevice, Reading, life};
+use crate::app::{self, LinuxDevice, View, life};
 use crate::opening::worked;
 use std::time::{Duration, Instant};
 use stickpin_device::{CancellationToken, Moving, Result, SettleRequest, Settled};
@@ -86,14 +86,13 @@ fn works_on(device: &mut LinuxDevice, work: &mut Work, start: Instant, end: Inst
 
 /// Waits until something may have changed since the last capture.
 pub(crate) async fn until_changed(
-    app: &App,
-    reading: &Reading,
+    View { app, last }: View<'_>,
     wait: Duration,
     cancel: &CancellationToken,
 ) -> Result<bool> {
     // Whoever asks again and again must not keep events from being read.
     tokio::task::yield_now().await;
-    let seen = reading.seen;
+    let seen = last.seen;
     let changed = app.heard.until(|heard| (heard.changes != seen || heard.gone).then_some(()));
     let changed = tokio::select! {
         changed = timeout(wait.min(NET), changed) => changed.is_ok(),

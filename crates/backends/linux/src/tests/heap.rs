@@ -1,6 +1,7 @@
 //! An app of things that lie in, beside and over one another, and can change after it was read.
 
 use super::speaker::{Answers, Speaker, object, unknown};
+use crate::aim::hit::Spot;
 use crate::app::LinuxDevice;
 use crate::bus::names;
 use crate::model::states as s;
@@ -72,8 +73,13 @@ pub(crate) async fn read(toolkit: Toolkit, heap: Heap) -> (Speaker<Heap>, LinuxD
 
 /// Which of what was read has this path.
 pub(crate) fn at(device: &LinuxDevice, path: &str) -> usize {
-    let objects = &device.reading.last.as_ref().unwrap().picture.objects;
+    let objects = &device.last.picture.objects;
     objects.iter().position(|object| object.path == path).unwrap_or_else(|| panic!("{path} was not read"))
+}
+
+/// A point of what a device shows.
+pub(crate) fn spot(device: &LinuxDevice, point: (f64, f64), offset: (f64, f64)) -> Spot<'_> {
+    Spot { view: device.view(), point, offset }
 }
 
 /// What is said where something covers that was not read.

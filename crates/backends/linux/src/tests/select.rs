@@ -247,7 +247,7 @@ async fn what_is_hidden_in_an_option_may_stand_in_itself() {
     let app = Speaker::with(Shelf::default());
     let (mut device, _) = app.device().await;
     let tree = read(&mut device).await;
-    let objects = &mut device.reading.last.as_mut().unwrap().picture.objects;
+    let objects = &mut device.last.picture.objects;
     let hidden = objects.len();
     objects.push(Object { children: vec![hidden], ..Object::default() });
     objects.iter_mut().find(|object| object.path == "/b").unwrap().children.push(hidden);

@@ -146,7 +146,7 @@ pub(crate) async fn meet(
 /// The chooser of another process that a handle stands for.
 pub(crate) fn foreign_of(device: &LinuxDevice, handle: Handle) -> Option<FileInput> {
     let foreign = device.foreign.as_ref().filter(|foreign| foreign.handle == handle)?;
-    Some(upload::takes(&foreign.device.app, &foreign.device.reading, handle, &foreign.chooser.top))
+    Some(upload::takes(foreign.device.view(), handle, &foreign.chooser.top))
 }
 
 /// Closes the chooser of another process; whether it is gone.

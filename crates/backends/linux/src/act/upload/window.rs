@@ -3,7 +3,7 @@
 
 use crate::act::upload;
 use crate::app::chooser::Chooser;
-use crate::app::{App, LinuxDevice, Reading, ask, gone};
+use crate::app::{App, LinuxDevice, View, ask, gone};
 use crate::limits::FRAME;
 use crate::model::extents::only_window_of;
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub(crate) async fn on_screen(app: &App) -> Result<Vec<Window>> {
 pub(crate) async fn chooser_known(device: &mut LinuxDevice, top: &str) -> Result<Chooser> {
     match device.chooser.take().filter(|chooser| chooser.top == top) {
         Some(chooser) => Ok(chooser),
-        None => window_of_chooser(&device.app, &device.reading, top, None).await,
+        None => window_of_chooser(device.view(), top, None).await,
     }
 }
 
@@ -34,23 +34,18 @@ pub(crate) async fn chooser_known(device: &mut LinuxDevice, top: &str) -> Result
 ///
 /// # Errors
 /// `ELEMENT_NOT_FOUND` where it is gone, `UNSUPPORTED` where its window cannot be told from others.
-pub(crate) async fn window_of_chooser(
-    app: &App,
-    reading: &Reading,
-    top: &str,
-    before: Option<&[u32]>,
-) -> Result<Chooser> {
-    let x11 = app.screen.x11("type keys").await?;
-    let title = upload::title_of(reading, top);
-    let alike = upload::windows_called(reading, &title);
+pub(crate) async fn window_of_chooser(view: View<'_>, top: &str, before: Option<&[u32]>) -> Result<Chooser> {
+    let x11 = view.app.screen.x11("type keys").await?;
+    let title = upload::title_of(view.last, top);
+    let alike = upload::windows_called(view.last, &title);
     let until = Instant::now() + SHOWN;
     loop {
         let windows = x11.run(windows::all).await?;
-        let size = ask::said(app, &[top.to_owned()]).await?.pop().flatten();
+        let size = ask::said(view.app, &[top.to_owned()]).await?.pop().flatten();
         let size = size.map(|rect| (rect.width, rect.height));
-        let window = only_window_of(&windows, app.info.pid, &title, size, alike, before).cloned();
+        let window = only_window_of(&windows, view.app.info.pid, &title, size, alike, before).cloned();
         // It was among them when they were listed, if it is still there.
-        if !upload::is_shown(app, top).await? {
+        if !upload::is_shown(view.app, top).await? {
             return Err(gone());
         }
         match window {

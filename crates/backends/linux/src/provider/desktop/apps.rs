@@ -143,14 +143,14 @@ impl Member for App {
 
     fn active_window(&mut self) -> Option<(Handle, bool)> {
         let device = self.device.as_deref()?;
-        let picture = &device.reading.last.as_ref()?.picture;
+        let picture = &device.last.picture;
         let window = &picture.objects[picture.active()?];
         Some((device.app.ids.handle(&window.path), window.is(s::ACTIVE)))
     }
 
     async fn take_keyboard(&mut self, element: Handle) -> Result<()> {
         match self.device.as_deref_mut() {
-            Some(device) => focus::take_keyboard(&device.app, &device.reading, element).await,
+            Some(device) => focus::take_keyboard(device.view(), element).await,
             None => Ok(()),
         }
     }

@@ -3,14 +3,12 @@
 //! Qt and GTK 3 draw children in their order, the later over the earlier, and answer `GetAccessibleAtPoint` with the first
 //! that has the point, which is the lowest: who would get an input there, their order tells.
 
-use super::place::shifted;
-use crate::app::{App, Reading, ask, life};
+use crate::aim::hit::Spot;
+use crate::app::{App, View, ask, life};
 use crate::bus::body::reference;
-use crate::bus::fault::Fault;
 use crate::bus::names::ACCESSIBLE;
 use crate::bus::{Args, Call};
 use crate::capture::ask::{Ask, Questions};
-use crate::model::extents::has;
 use crate::model::floating::floats;
 use crate::model::overlaps::{is_of, words};
 use crate::model::parents::popup_in;
@@ -19,68 +17,48 @@ use crate::model::{Object, Picture, rows, states as s};
 use crate::toolkit::Toolkit;
 use stickpin_device::{Hit, Result};
 
-/// Whether something lies over an object at a point of its window, by the order of children as it is now. None where that
+/// Whether something lies over an object at a spot of its window, by the order of children as it is now. None where that
 /// does not tell: what holds it ends before the point, or has another order.
-pub(crate) async fn over_hit(
-    app: &App,
-    reading: &Reading,
-    at: usize,
-    point: (f64, f64),
-    offset: (f64, f64),
-) -> Result<Option<Hit>> {
-    if !order_tells(app, reading, at, point, offset).await? {
+pub(super) async fn over_hit(spot: Spot<'_>, at: usize) -> Result<Option<Hit>> {
+    if !tells(spot, at).await? {
         return Ok(None);
     }
-    let Some(path) = over(app, reading, at, point, offset).await? else { return Ok(Some(Hit::Target)) };
-    let Some(last) = &reading.last else { return Ok(Some(Hit::Target)) };
+    let View { app, last } = spot.view;
+    let Some(path) = over(spot, at).await? else { return Ok(Some(Hit::Target)) };
     let known = last.at(&path);
-    let what = match known.filter(|&at| last.picture.objects[at].shown) {
+    let what = match known.filter(|&at| last.objects()[at].shown) {
         Some(at) => words(&last.picture, at),
-        None => words_now(app, &path).await?,
+        None => words(&asked(app, vec![path.clone()]).await?, 0),
     };
     Ok(Some(Hit::Covered { by: known.map(|_| app.ids.handle(&path)), what }))
 }
 
-/// Whether all that an object lies in reaches to a point, and draws its children in their order.
-pub(crate) async fn order_tells(
-    app: &App,
-    reading: &Reading,
-    at: usize,
-    point: (f64, f64),
-    offset: (f64, f64),
-) -> Result<bool> {
-    let Some(last) = &reading.last else { return Ok(true) };
-    let objects = &last.picture.objects;
+/// Whether all that an object lies in reaches to a spot, and draws its children in their order.
+pub(super) async fn tells(spot: Spot<'_>, at: usize) -> Result<bool> {
+    let View { app, last } = spot.view;
     let above = last.chain(at);
     let holders = &above[1..end_of_window(&last.picture, &above)];
-    if holders.iter().any(|&holder| objects[holder].role == role::LAYERED_PANE) {
+    if holders.iter().any(|&holder| last.objects()[holder].role == role::LAYERED_PANE) {
         return Ok(false);
     }
-    let paths: Vec<String> = holders.iter().map(|&holder| objects[holder].path.clone()).collect();
-    let said = ask::said(app, &paths).await?;
-    Ok(said.into_iter().flatten().all(|place| has(shifted(place, offset), point)))
+    let said = ask::said(app, &last.paths(holders)).await?;
+    Ok(said.into_iter().flatten().all(|place| spot.is_in(place)))
 }
 
 /// The path of what lies over an object there.
-pub(crate) async fn over(
-    app: &App,
-    reading: &Reading,
-    at: usize,
-    point: (f64, f64),
-    offset: (f64, f64),
-) -> Result<Option<String>> {
-    let later = later(app, reading, at).await?;
+pub(super) async fn over(spot: Spot<'_>, at: usize) -> Result<Option<String>> {
+    let View { app, last } = spot.view;
+    let later = later(spot.view, at).await?;
     let said = ask::said(app, &later).await?;
-    let here = later
-        .into_iter()
-        .zip(said)
-        .filter_map(|(path, rect)| rect.filter(|rect| has(shifted(*rect, offset), point)).map(|_| path));
-    let here: Vec<String> = here.collect();
-    let Some(last) = reading.last.as_ref().filter(|_| !here.is_empty()) else { return Ok(None) };
-    let own = last.picture.objects[at].clone();
+    let here = later.into_iter().zip(said).filter(|(_, rect)| rect.is_some_and(|rect| spot.is_in(rect)));
+    let here: Vec<String> = here.map(|(path, _)| path).collect();
+    if here.is_empty() {
+        return Ok(None);
+    }
+    let own = &last.objects()[at];
     let now = asked(app, here).await?;
     // The last one is the one that is seen.
-    let over = now.objects.into_iter().rev().find(|object| lies_over(object, &own, now.toolkit));
+    let over = now.objects.into_iter().rev().find(|object| lies_over(object, own, now.toolkit));
     if let Some(object) = &over {
         tracing::debug!(over = object.path, "lies over {}", own.path);
     }
@@ -89,31 +67,27 @@ pub(crate) async fn over(
 
 /// What comes later than an object, or than what it lies in, in what holds both, and may lie over it: those of the
 /// innermost first.
-async fn later(app: &App, reading: &Reading, at: usize) -> Result<Vec<String>> {
-    let Some(last) = &reading.last else { return Ok(Vec::new()) };
-    let objects = &last.picture.objects;
-    let above = last.chain(at);
+async fn later(View { app, last }: View<'_>, at: usize) -> Result<Vec<String>> {
+    let (objects, above) = (last.objects(), last.chain(at));
     let end = end_of_window(&last.picture, &above);
     let real = |at: usize| !objects[at].path.is_empty() && !objects[at].path.ends_with(rows::ROW);
-    let pairs: Vec<(String, String)> = above[..end]
-        .windows(2)
-        .filter(|pair| {
-            real(pair[0]) && real(pair[1]) && lets_overlap(last.picture.toolkit, &objects[pair[1]])
-        })
-        .map(|pair| (objects[pair[0]].path.clone(), objects[pair[1]].path.clone()))
-        .collect();
-    let call = |path| Call { path, interface: ACCESSIBLE, member: "GetChildren", args: Args::new() };
-    let calls: Vec<Call<'_>> = pairs.iter().map(|(_, holder)| call(holder.as_str())).collect();
+    let overlap = |pair: &&[usize]| {
+        real(pair[0]) && real(pair[1]) && lets_overlap(last.picture.toolkit, &objects[pair[1]])
+    };
+    let pairs: Vec<&[usize]> = above[..end].windows(2).filter(overlap).collect();
+    let call = |pair: &&[usize]| Call {
+        path: &objects[pair[1]].path,
+        interface: ACCESSIBLE,
+        member: "GetChildren",
+        args: Args::new(),
+    };
+    let calls: Vec<Call<'_>> = pairs.iter().map(call).collect();
     let mut out = Vec::new();
-    for ((child, holder), answer) in pairs.iter().zip(app.link.calls(&calls).await) {
-        let children = match answer.and_then(|answer| answer.body().items(8, |c| reference(c))) {
-            Ok(children) => children,
-            Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => {
-                return Err(life::failed(app, fault).await);
-            }
-            // It has no such question, or is gone, which is told when it is asked where it is.
-            Err(_) => continue,
-        };
+    for (pair, answer) in pairs.iter().zip(app.link.calls(&calls).await) {
+        let children = answer.and_then(|answer| answer.body().items(8, |c| reference(c)));
+        // What has no such question, or is gone, is told when it is asked where it is.
+        let Some(children) = ask::or_none(app, children).await? else { continue };
+        let [child, holder] = [pair[0], pair[1]].map(|at| &objects[at].path);
         let children = children.into_iter().map(|path| app.link.named(holder, path));
         // What was put elsewhere by the reading is none of them.
         out.extend(children.skip_while(|path| path != child).skip(1));
@@ -122,7 +96,7 @@ async fn later(app: &App, reading: &Reading, at: usize) -> Result<Vec<String>> {
 }
 
 /// What objects are, now.
-pub(crate) async fn asked(app: &App, paths: Vec<String>) -> Result<Picture> {
+pub(super) async fn asked(app: &App, paths: Vec<String>) -> Result<Picture> {
     let object = |path| Object { path, shown: true, ..Object::default() };
     let objects: Vec<Object> = paths.into_iter().map(object).collect();
     let mut questions = Questions::default();
@@ -137,14 +111,8 @@ pub(crate) async fn asked(app: &App, paths: Vec<String>) -> Result<Picture> {
     }
 }
 
-/// What an object that was not read is, in words.
-pub(crate) async fn words_now(app: &App, path: &str) -> Result<String> {
-    let now = asked(app, vec![path.to_owned()]).await?;
-    Ok(words(&now, 0))
-}
-
 /// Where the way up from an object ends that is drawn in its window: a pop-up lies above the window, whatever that has there.
-pub(super) fn end_of_window(picture: &Picture, above: &[usize]) -> usize {
+fn end_of_window(picture: &Picture, above: &[usize]) -> usize {
     let panel = |at: &usize| picture.objects[*at].role == role::PANEL && picture.objects[*at].is(s::MODAL);
     let popover = || above.iter().position(panel).filter(|_| picture.toolkit.profile().popovers_are_panels);
     popup_in(picture, above).or_else(popover).map_or(above.len(), |popup| popup + 1)
@@ -188,7 +156,7 @@ mod tests {
     use crate::app::LinuxDevice;
     use crate::bus::names::ROOT;
     use crate::model::parents::chain;
-    use crate::tests::heap::{Heap, Thing, at, covered, read};
+    use crate::tests::heap::{Heap, Thing, at, covered, read, spot};
 
     fn object(role: u32, states: u64, name: &str) -> Object {
         Object { role, states, name: name.to_owned(), ..Object::default() }
@@ -279,7 +247,7 @@ mod tests {
         let (app, device) = read(toolkit, heap).await;
         app.becomes(since);
         let target = at(&device, "/target");
-        over_hit(&device.app, &device.reading, target, MIDDLE, (0.0, 0.0)).await.unwrap()
+        over_hit(spot(&device, MIDDLE, (0.0, 0.0)), target).await.unwrap()
     }
 
     /// The same where only these came.
@@ -323,30 +291,16 @@ mod tests {
             let (app, device) = read(toolkit, heap()).await;
             let [target, before] = ["/target", "/before"].map(|path| at(&device, path));
             let zero = (0.0, 0.0);
-            assert_eq!(
-                over_hit(&device.app, &device.reading, target, MIDDLE, zero).await.unwrap(),
-                Some(Hit::Target)
-            );
+            assert_eq!(over_hit(spot(&device, MIDDLE, zero), target).await.unwrap(), Some(Hit::Target));
             let by = |device: &LinuxDevice, path: &str, what: &str| {
                 Some(Hit::Covered { by: Some(device.app.ids.handle(path)), what: what.to_owned() })
             };
             let send = by(&device, "/target", "push button \"Send\"");
-            assert_eq!(
-                over_hit(&device.app, &device.reading, before, MIDDLE, zero).await.unwrap(),
-                send,
-                "{toolkit:?}"
-            );
+            assert_eq!(over_hit(spot(&device, MIDDLE, zero), before).await.unwrap(), send, "{toolkit:?}");
             app.becomes(|heap| heap.0.reverse());
             let undo = by(&device, "/before", "push button \"Undo\"");
-            assert_eq!(
-                over_hit(&device.app, &device.reading, target, MIDDLE, zero).await.unwrap(),
-                undo,
-                "{toolkit:?}"
-            );
-            assert_eq!(
-                over_hit(&device.app, &device.reading, before, MIDDLE, zero).await.unwrap(),
-                Some(Hit::Target)
-            );
+            assert_eq!(over_hit(spot(&device, MIDDLE, zero), target).await.unwrap(), undo, "{toolkit:?}");
+            assert_eq!(over_hit(spot(&device, MIDDLE, zero), before).await.unwrap(), Some(Hit::Target));
         }
     }
 
@@ -357,15 +311,12 @@ mod tests {
             folded.0.push(Thing { states: s::ENABLED, ..button("/x", "Wait", "/form") });
             let (app, device) = read(toolkit, folded).await;
             let target = at(&device, "/target");
-            assert_eq!(
-                over_hit(&device.app, &device.reading, target, MIDDLE, (0.0, 0.0)).await.unwrap(),
-                Some(Hit::Target)
-            );
+            assert_eq!(over_hit(spot(&device, MIDDLE, (0.0, 0.0)), target).await.unwrap(), Some(Hit::Target));
             app.becomes(|heap| *thing(heap, "/x") = button("/x", "Stop", "/form"));
             let by = Some(device.app.ids.handle("/x"));
             let stop = Hit::Covered { by, what: "push button \"Stop\"".to_owned() };
             assert_eq!(
-                over_hit(&device.app, &device.reading, target, MIDDLE, (0.0, 0.0)).await.unwrap(),
+                over_hit(spot(&device, MIDDLE, (0.0, 0.0)), target).await.unwrap(),
                 Some(stop),
                 "{toolkit:?}"
             );
@@ -415,12 +366,8 @@ mod tests {
             app.becomes(|heap| heap.0.push(button("/x", "Delete", "/form")));
             let target = at(&device, "/target");
             let moved = (400.0, 0.0);
-            assert_eq!(
-                over_hit(&device.app, &device.reading, target, MIDDLE, moved).await.unwrap(),
-                None,
-                "{toolkit:?}"
-            );
-            let there = over_hit(&device.app, &device.reading, target, (450.0, 25.0), moved).await.unwrap();
+            assert_eq!(over_hit(spot(&device, MIDDLE, moved), target).await.unwrap(), None, "{toolkit:?}");
+            let there = over_hit(spot(&device, (450.0, 25.0), moved), target).await.unwrap();
             assert_eq!(there, Some(covered("push button \"Delete\"")), "{toolkit:?}");
         }
     }

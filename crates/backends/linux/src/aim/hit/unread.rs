@@ -1,31 +1,28 @@
 //! What lies at a point and was not read, or was hidden when it was: it may be a part of the element that was aimed at, lie
 //! hidden below it, or have come over it since.
 
-use crate::aim::over;
-use crate::app::{App, Reading, life};
+use crate::aim::hit::order;
+use crate::app::{App, View, life};
 use crate::model::overlaps::{self, is_of};
 use crate::model::parents::DEEP;
 use stickpin_device::{Hit, Result};
 
 /// Whether an input that goes to an object of which the last reading shows nothing reaches another one: by what the app
 /// says that it lies in, up to what was read.
-pub(crate) async fn unread_hit(app: &App, reading: &Reading, target: usize, path: &str) -> Result<Hit> {
-    let Some(own) = reading.last.as_ref().map(|last| last.picture.objects[target].clone()) else {
-        return Ok(Hit::Target);
-    };
+pub(super) async fn unread_hit(view: View<'_>, target: usize, path: &str) -> Result<Hit> {
+    let View { app, last } = view;
+    let own = &last.objects()[target];
     // GTK 4 names what an input reaches, others also what lies hidden there.
     let seen = app.link.toolkit.profile().says_what_a_press_reaches;
-    let Some((up, holder)) = up_to_read(app, reading, path, &own.path).await? else { return Ok(Hit::Target) };
-    let Some(last) = &reading.last else { return Ok(Hit::Target) };
-    let objects = &last.picture.objects;
+    let Some((up, holder)) = up_to_read(view, path, target).await? else { return Ok(Hit::Target) };
     let inside = last.chain(holder).contains(&target);
     let holds_both = last.chain(target).contains(&holder);
     if inside || (holds_both && !seen) {
         return Ok(Hit::Target);
     }
-    let named = if holds_both { up } else { objects[holder].path.clone() };
-    let there = over::asked(app, vec![path.to_owned(), named]).await?;
-    if is_of(&there.objects[0], &own) || is_of(&there.objects[1], &own) {
+    let named = if holds_both { up } else { last.objects()[holder].path.clone() };
+    let there = order::asked(app, vec![path.to_owned(), named]).await?;
+    if there.objects.iter().any(|object| is_of(object, own)) {
         return Ok(Hit::Target);
     }
     tracing::debug!(path, "is at the point, and not in {}", own.path);
@@ -35,17 +32,16 @@ pub(crate) async fn unread_hit(app: &App, reading: &Reading, target: usize, path
 /// The first object above one that was read and shown, or that is the target, and the last one below that; none where
 /// nothing above it was read.
 async fn up_to_read(
-    app: &App,
-    reading: &Reading,
+    View { app, last }: View<'_>,
     path: &str,
-    target: &str,
+    target: usize,
 ) -> Result<Option<(String, usize)>> {
     let mut here = path.to_owned();
     for _ in 0..DEEP {
         let Some(above) = above_now(app, &here).await? else { return Ok(None) };
-        let Some(last) = &reading.last else { return Ok(None) };
-        let objects = &last.picture.objects;
-        if let Some(at) = last.at(&above).filter(|&at| objects[at].shown || above == target) {
+        let read =
+            last.at(&above).filter(|&at| last.objects()[at].shown || above == last.objects()[target].path);
+        if let Some(at) = read {
             return Ok(Some((here, at)));
         }
         here = above;
@@ -54,7 +50,7 @@ async fn up_to_read(
 }
 
 /// What an object lies in, as the app says it now.
-pub(crate) async fn above_now(app: &App, path: &str) -> Result<Option<String>> {
+pub(super) async fn above_now(app: &App, path: &str) -> Result<Option<String>> {
     match app.link.parents(&[path]).await {
         Ok(mut above) => {
             let above = above.pop().flatten().filter(|(_, above)| !above.ends_with("/null"));
@@ -98,7 +94,7 @@ mod tests {
         let all = comes.iter().map(|&(path, name, role, above)| came(path, name, role, above));
         app.becomes(|heap| heap.0.extend(all));
         let target = at(&device, "/target");
-        unread_hit(&device.app, &device.reading, target, comes[0].0).await.unwrap()
+        unread_hit(device.view(), target, comes[0].0).await.unwrap()
     }
 
     const ALL: [Toolkit; 3] = [Toolkit::Gtk4, Toolkit::Gtk3, Toolkit::Qt];
@@ -158,7 +154,7 @@ mod tests {
         let (app, device) = read(Toolkit::Gtk4, heap()).await;
         app.becomes(|heap| heap.0.push(came("/x", "Spinner", role::PANEL, "/folded")));
         let target = at(&device, "/folded");
-        assert!(!device.reading.last.as_ref().unwrap().picture.objects[target].shown);
-        assert_eq!(unread_hit(&device.app, &device.reading, target, "/x").await.unwrap(), Hit::Target);
+        assert!(!device.last.objects()[target].shown);
+        assert_eq!(unread_hit(device.view(), target, "/x").await.unwrap(), Hit::Target);
     }
 }

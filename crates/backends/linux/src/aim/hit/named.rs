@@ -1,0 +1,70 @@
+//! What an app names at a point: the way down from a window to the innermost object there.
+
+use crate::aim::hit::{Resolved, Spot, Unresolved};
+use crate::app::{App, ask, life};
+use crate::bus::Args;
+use crate::bus::body::reference;
+use crate::bus::fault::Fault;
+use crate::bus::names::{COMPONENT, SCREEN};
+use crate::model::parents::DEEP;
+use crate::model::roles::number as role;
+use crate::model::states;
+use stickpin_device::Result;
+use stickpin_tree::quote;
+
+/// The innermost object that the app names at a spot, from this one down; none where it names nothing else.
+pub(super) async fn deepest(spot: Spot<'_>, from: &str) -> Resolved<Option<String>> {
+    let link = &spot.view.app.link;
+    #[expect(clippy::cast_possible_truncation, reason = "a point of a screen")]
+    let (x, y) = ((spot.point.0 - spot.offset.0) as i32, (spot.point.1 - spot.offset.1) as i32);
+    let mut path = from.to_owned();
+    for _ in 0..DEEP {
+        let args = Args::new().int(x).int(y).unsigned(SCREEN);
+        let answer = link.call(&path, COMPONENT, "GetAccessibleAtPoint", args).await;
+        let next = match answer.and_then(|answer| reference(&mut answer.body())) {
+            Ok(there) => link.named(&path, there),
+            Err(fault) => {
+                is_the_last(spot.view.app, &path, fault).await?;
+                break;
+            }
+        };
+        if next.is_empty() || next.ends_with("/null") || next == path {
+            break;
+        }
+        path = next;
+    }
+    Ok(Some(path).filter(|path| path != from))
+}
+
+/// Makes sure that an object that was asked what it has at a point, and answered so, is the last on the way down: it is
+/// there and knows no such question.
+async fn is_the_last(app: &App, path: &str, fault: Fault) -> Resolved<()> {
+    let unknown = |why: String| Err(Unresolved::Unknown(why));
+    match fault {
+        // Qt says that there is no object where there is no such question, GTK 4 the other way round.
+        Fault::Vanished | Fault::Unknown => {}
+        Fault::Refused(why) => return unknown(format!("the app answered with {}", quote(&why))),
+        Fault::Corrupt(_) => return unknown("the app's answer cannot be read".to_owned()),
+        fault => return Err(life::failed(app, fault).await.into()),
+    }
+    match ask::or_none(app, ask::states_now(app, path).await).await? {
+        Some(states) if states & states::DEFUNCT == 0 => Ok(()),
+        _ => unknown("what the app has there has just gone".to_owned()),
+    }
+}
+
+/// The header of a table at a spot: asked what is there, Qt answers with the table.
+pub(super) async fn header_at(spot: Spot<'_>, table: usize) -> Result<Option<String>> {
+    let objects = spot.view.last.objects();
+    if !matches!(objects[table].role, role::TABLE | role::TREE | role::TREE_TABLE) {
+        return Ok(None);
+    }
+    let rows = objects[table].children.iter();
+    let headers = rows.flat_map(|row| std::iter::once(row).chain(&objects[*row].children)).filter(|&&at| {
+        matches!(objects[at].role, role::TABLE_COLUMN_HEADER | role::TABLE_ROW_HEADER) && objects[at].shown
+    });
+    let paths: Vec<String> = headers.map(|&at| objects[at].path.clone()).collect();
+    let said = ask::said(spot.view.app, &paths).await?;
+    let mut here = paths.into_iter().zip(said).filter(|(_, rect)| rect.is_some_and(|rect| spot.is_in(rect)));
+    Ok(here.next().map(|(path, _)| path))
+}

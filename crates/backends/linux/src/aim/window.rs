@@ -1,0 +1,226 @@
+//! Which window of the display shows an element, and whether an input at a point goes to that window.
+
+use crate::app::look::Sight;
+use crate::app::{App, View, ask};
+use crate::model::extents::{self, common};
+use crate::model::floating::floats;
+use crate::model::parents::{POPOVER, is_entry, popup_in};
+use crate::model::roles::number as role;
+use crate::model::{Picture, states};
+use crate::toolkit::Popups;
+use stickpin_device::{Hit, Result};
+use stickpin_tree::{Rect, quote};
+use stickpin_x11desk::{Presence, Window, X11, window_manager, windows};
+
+/// The X window that shows an object: its pop-up, or its top-level window.
+pub(crate) async fn window_of(view: View<'_>, at: usize, windows: &[Window]) -> Result<Option<Window>> {
+    let frame = ask::place(view.app, &view.last.objects()[view.last.top(at)].path).await?;
+    window_with(view, at, frame, windows).await
+}
+
+/// The same, where the toolkit has said where the top-level window is.
+pub(crate) async fn window_with(
+    view: View<'_>,
+    at: usize,
+    frame: Option<Rect>,
+    windows: &[Window],
+) -> Result<Option<Window>> {
+    if let Some((popup, _)) = popup(view, at, windows).await? {
+        return Ok(Some(popup));
+    }
+    if let Some(floating) = floating(view, at, windows).await? {
+        return Ok(Some(floating));
+    }
+    let title = &view.last.objects()[view.last.top(at)].name;
+    let size = frame.map(|r| (r.width, r.height));
+    Ok(extents::window_of(windows, view.app.info.pid, title, size).cloned())
+}
+
+/// The window of a dock of Qt that floats, where an object is in one. By its title and where it is: the app lists it below
+/// the window that it can be put back into.
+async fn floating(View { app, last }: View<'_>, at: usize, windows: &[Window]) -> Result<Option<Window>> {
+    let (objects, chain) = (last.objects(), last.chain(at));
+    let inner = &chain[..chain.len() - 1];
+    let floats = |&&i: &&usize| last.picture.toolkit.profile().docks_float && floats(&objects[i]);
+    let Some(&dock) = inner.iter().find(floats) else { return Ok(None) };
+    let Some(place) = ask::place(app, &objects[dock].path).await? else { return Ok(None) };
+    let own = |w: &&Window| !w.popup && w.pid == app.info.pid && w.title == objects[dock].name;
+    let shows = |w: &&Window| common(w.area, place) == Some(place);
+    Ok(windows.iter().filter(own).find(shows).cloned())
+}
+
+/// The pop-up window that shows an object, and where the app says that what it shows is; none where the object is in
+/// the window of the app.
+pub(crate) async fn popup(
+    View { app, last }: View<'_>,
+    at: usize,
+    windows: &[Window],
+) -> Result<Option<(Window, Rect)>> {
+    let (picture, pid) = (&last.picture, app.info.pid);
+    if !windows.iter().any(|w| w.popup && w.pid == pid) {
+        return Ok(None);
+    }
+    let chain = last.chain(at);
+    let relative = picture.toolkit.profile().places_are_in_the_window;
+    if let Some(popup) = popup_in(picture, &chain) {
+        let popup = chain[popup];
+        // A menu of GTK 3 says where it was opened, not where it is: its entries are there.
+        let objects = last.objects();
+        let children = objects[popup].children.iter().copied();
+        let entries = children.clone().any(|child| is_entry(Some(objects[child].role)));
+        let shows = |&child: &usize| {
+            let object = &objects[child];
+            object.shown && (!entries || is_entry(Some(object.role)) || object.role == role::MENU)
+        };
+        let asked = if relative { vec![popup] } else { children.filter(shows).collect() };
+        let said = ask::said(app, &last.paths(&asked)).await?;
+        let Some(area) = extents::around(said.into_iter().flatten()) else { return Ok(None) };
+        let window = match relative {
+            true => extents::popup_of(windows, pid, (area.width, area.height)),
+            false => extents::popup_at(windows, pid, area),
+        };
+        return Ok(window.map(|window| (window.clone(), area)));
+    }
+    // Outside in: a pop-up may be a top-level thing of the app, or unknown to us by its role.
+    let names_popups = picture.objects.iter().any(|o| o.name == POPOVER);
+    let outside_in: Vec<usize> = chain.into_iter().rev().collect();
+    let asked: &[usize] = match picture.toolkit.profile().popups {
+        Popups::InWindows if names_popups => &[],
+        Popups::InWindows => &outside_in[1..],
+        Popups::AsWindows => &outside_in[..1],
+        Popups::Anywhere => &outside_in,
+    };
+    let said = ask::said(app, &last.paths(asked)).await?;
+    Ok(said.into_iter().flatten().find_map(|area| {
+        let popup = extents::popup_of(windows, pid, (area.width, area.height));
+        let popup = popup.filter(|popup| relative || common(area, popup.area) == Some(area));
+        popup.map(|popup| (popup.clone(), area))
+    }))
+}
+
+/// A modal dialog that the app says it has and the display does not show yet: what it will cover counts as covered.
+/// Where both know it, the display is the judge.
+pub(super) fn coming_dialog(view: View<'_>, at: usize, windows: &[Window]) -> Option<String> {
+    let pid = view.app.info.pid;
+    let own: Vec<&Window> =
+        windows.iter().filter(|w| w.pid == pid && w.presence == Presence::Shown).collect();
+    let name = coming(&view.last.picture, view.last.top(at), &own)?;
+    Some(format!("the dialog {}, which is just opening", quote(name)))
+}
+
+/// The name of a modal window of the app, other than one with an object in it, that is none of these.
+fn coming<'p>(picture: &'p Picture, top: usize, shown: &[&Window]) -> Option<&'p str> {
+    // One that is modal itself may have others below it.
+    if picture.objects[top].is(states::MODAL) {
+        return None;
+    }
+    let windows = picture.root().children.iter().filter(|&&w| w != top).map(|&w| &picture.objects[w]);
+    let mut modal = windows.filter(|o| o.is(states::MODAL) && states::seen(o.states, picture.toolkit));
+    modal.find(|o| !shown.iter().any(|w| w.modal || w.title == o.name)).map(|o| o.name.as_str())
+}
+
+/// Whether an input at a point goes to this window. On a display of the session's own, a window that merely lies in
+/// the way is no hindrance: the right one is brought to the front, as a person would.
+pub(super) async fn window_hit(app: &App, window: &Window, (x, y): (f64, f64), look: &Sight) -> Result<Hit> {
+    // A modal dialog takes the input of the whole window, wherever it stands.
+    let alone = app.is_alone();
+    if let Some(dialog) = look.windows.iter().find(|w| w.blocks(window, alone)) {
+        let what = cover(app, dialog.clone(), &look.x11).await?;
+        // That of another process is not in the tree.
+        let own = dialog.pid == app.info.pid;
+        return Ok(if own { Hit::Covered { by: None, what } } else { Hit::Held { by: None, what } });
+    }
+    let mut raised = !app.screen.is_own() || window.popup;
+    loop {
+        let top = look.x11.run(move |d| windows::top_at(d, x, y)).await?;
+        let is_top = |w: &Window| top == Some(w.frame) || top == Some(w.id);
+        if is_top(window) {
+            return Ok(Hit::Target);
+        }
+        let over = look.x11.run(windows::all).await?.into_iter().find(is_top);
+        let belongs = |over: &Window| over.popup || over.modal || over.transient_for == Some(window.id);
+        if raised || over.as_ref().is_none_or(belongs) {
+            let what = match over {
+                None if top.is_none() => return Ok(Hit::OffScreen),
+                None => "a window of another program".to_owned(),
+                Some(over) => cover(app, over, &look.x11).await?,
+            };
+            return Ok(Hit::Covered { by: None, what });
+        }
+        raised = true;
+        let window = window.clone();
+        look.x11.run(move |d| window_manager::raise(d, &window).map(drop)).await?;
+    }
+}
+
+/// A window that covers one of the app, in words: that of another process with its program, and with what that is opened
+/// as where it belongs to the app.
+pub(crate) async fn cover(app: &App, window: Window, x11: &X11) -> Result<String> {
+    if window.pid == app.info.pid {
+        return Ok(window.words());
+    }
+    let (own, alone) = (app.info.pid, app.is_alone());
+    x11.run(move |d| {
+        let host = window.transient_for;
+        let belongs = windows::all(d)?.iter().any(|w| Some(w.id) == host && w.pid == own);
+        let pid = window.pid.filter(|_| belongs || alone);
+        let words = windows::words_with_program(d, &window)?;
+        Ok(pid.map_or_else(|| words.clone(), |pid| format!("{words} (linux:{pid})")))
+    })
+    .await
+}
+
+/// Whether the window of an element came only after the windows were looked at: then it was taken for another one, which
+/// its own covers.
+pub(super) async fn has_come_elsewhere(view: View<'_>, at: usize, taken: &Window, x11: &X11) -> Result<bool> {
+    let windows = x11.run(windows::all).await?;
+    Ok(window_of(view, at, &windows).await?.is_some_and(|window| window.id != taken.id))
+}
+
+/// The window of the app that has the focus, else its topmost; with the display.
+pub(crate) async fn active_window(app: &App) -> Result<Option<(X11, Window)>> {
+    let Some(sight) = Sight::of(&app.screen).await? else { return Ok(None) };
+    let pid = app.info.pid;
+    let own = || sight.windows.iter().filter(|w| (w.pid == pid || pid.is_none()) && !w.popup);
+    let shown = || own().filter(|w| w.presence == Presence::Shown);
+    let found = own().find(|w| w.active).or_else(|| shown().next_back()).or_else(|| own().next_back());
+    Ok(found.cloned().map(|window| (sight.x11.clone(), window)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Object;
+    use crate::model::extents::tests;
+    use crate::toolkit::Toolkit;
+
+    fn window(title: &str, modal: bool) -> Window {
+        Window { modal, pid: Some(3), ..tests::window(1, title, (0.0, 0.0, 0.0, 0.0)) }
+    }
+
+    #[test]
+    fn a_dialog_that_is_just_opening_is_known_from_the_app() {
+        let object = |name: &str, states, children: &[usize]| Object {
+            name: name.to_owned(),
+            states,
+            children: children.to_vec(),
+            ..Object::default()
+        };
+        let (shown, modal) = (states::SHOWING, states::SHOWING | states::MODAL);
+        let objects = vec![
+            object("app", 0, &[1, 3]),
+            object("Profile", shown, &[2]),
+            object("Save", shown, &[]),
+            object("Leave?", modal, &[4]),
+            object("Stay", shown, &[]),
+        ];
+        let mut picture = Picture { toolkit: Toolkit::Gtk3, objects, truncated: false };
+        let (main, dialog, other) = (window("Profile", false), window("Leave?", false), window("x", true));
+        assert_eq!(coming(&picture, 1, &[&main]), Some("Leave?"));
+        assert_eq!(coming(&picture, 1, &[&main, &dialog]), None, "the display judges");
+        assert_eq!(coming(&picture, 1, &[&main, &other]), None, "it is there under another title");
+        assert_eq!(coming(&picture, 3, &[&main]), None, "what is in it is not covered by it");
+        picture.objects[3].states = states::MODAL;
+        assert_eq!(coming(&picture, 1, &[&main]), None, "it is not shown");
+    }
+}
