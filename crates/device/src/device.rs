@@ -2,7 +2,7 @@
 
 use crate::capability::Capability;
 use crate::capture::{CaptureRequest, Captured, Located, Page, Query};
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::facets::{
     Clipboard, Dialogs, Events, Files, Geometry, Lifecycle, Navigator, Pictures, Popups, Script, Tabs,
     Traffic,
@@ -239,5 +239,5 @@ pub trait Device: Send + fmt::Debug {
 /// An error of a device that is not there for this.
 #[must_use]
 pub fn unsupported(kind: &str, what: &str) -> Error {
-    Error::new(ErrorCode::Unsupported, format!("a {kind} device cannot {what}")).hint("stickpin capabilities")
+    Error::unsupported(format!("a {kind} device cannot {what}")).hint("stickpin capabilities")
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 macro_rules! codes {
-    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal, $exit:literal;)*) => {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal, $exit:literal, $new:ident;)*) => {
         /// The closed list of error codes.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
         #[non_exhaustive]
@@ -34,64 +34,72 @@ macro_rules! codes {
                 match self { $(ErrorCode::$variant => $exit,)* }
             }
         }
+
+        /// An error of each code, without a hint; nothing was dispatched.
+        impl Error {
+            $($(#[doc = $doc])+
+            pub fn $new(message: impl Into<String>) -> Self {
+                Self::new(ErrorCode::$variant, message)
+            })*
+        }
     };
 }
 
 codes! {
     /// No element matches.
-    ElementNotFound = "ELEMENT_NOT_FOUND", 1;
+    ElementNotFound = "ELEMENT_NOT_FOUND", 1, element_not_found;
     /// Several elements match and the command needs one.
-    AmbiguousMatch = "AMBIGUOUS_MATCH", 1;
+    AmbiguousMatch = "AMBIGUOUS_MATCH", 1, ambiguous_match;
     /// The ref was never issued in this lifetime.
-    RefNotFound = "REF_NOT_FOUND", 1;
+    RefNotFound = "REF_NOT_FOUND", 1, ref_not_found;
     /// The ref no longer stands for what it was issued for.
-    StaleRef = "STALE_REF", 1;
+    StaleRef = "STALE_REF", 1, stale_ref;
     /// The element is still there, but what it belongs to changed since the client last saw it.
-    ContextChanged = "CONTEXT_CHANGED", 1;
+    ContextChanged = "CONTEXT_CHANGED", 1, context_changed;
     /// The element is outside the viewport and cannot be scrolled into it.
-    ElementOffscreen = "ELEMENT_OFFSCREEN", 1;
+    ElementOffscreen = "ELEMENT_OFFSCREEN", 1, element_offscreen;
     /// Another element would receive the input.
-    ElementCovered = "ELEMENT_COVERED", 1;
+    ElementCovered = "ELEMENT_COVERED", 1, element_covered;
     /// The element is disabled.
-    ElementDisabled = "ELEMENT_DISABLED", 1;
+    ElementDisabled = "ELEMENT_DISABLED", 1, element_disabled;
     /// The field does not read back what was filled in.
-    FillMismatch = "FILL_MISMATCH", 1;
+    FillMismatch = "FILL_MISMATCH", 1, fill_mismatch;
     /// A dialog of the app blocks the command.
-    DialogOpen = "DIALOG_OPEN", 1;
+    DialogOpen = "DIALOG_OPEN", 1, dialog_open;
     /// The device cannot do this.
-    Unsupported = "UNSUPPORTED", 1;
+    Unsupported = "UNSUPPORTED", 1, unsupported;
     /// A replayed step found something else than was recorded.
-    ReplayDivergence = "REPLAY_DIVERGENCE", 1;
+    ReplayDivergence = "REPLAY_DIVERGENCE", 1, replay_divergence;
     /// A policy forbids the command.
-    PolicyDenied = "POLICY_DENIED", 1;
+    PolicyDenied = "POLICY_DENIED", 1, policy_denied;
     /// The arguments are not of the command's form.
-    InvalidArgs = "INVALID_ARGS", 2;
+    InvalidArgs = "INVALID_ARGS", 2, invalid_args;
     /// A wait ended without its condition, or a deadline passed.
-    Timeout = "TIMEOUT", 3;
+    Timeout = "TIMEOUT", 3, timeout;
     /// Another agent has the turn.
-    NotYourTurn = "NOT_YOUR_TURN", 5;
+    NotYourTurn = "NOT_YOUR_TURN", 5, not_your_turn;
     /// Another session drives the device.
-    DeviceInUse = "DEVICE_IN_USE", 5;
+    DeviceInUse = "DEVICE_IN_USE", 5, device_in_use;
     /// The session is open on something else, or belongs to another caller.
-    SessionExists = "SESSION_EXISTS", 5;
+    SessionExists = "SESSION_EXISTS", 5, session_exists;
     /// No such session.
-    SessionNotFound = "SESSION_NOT_FOUND", 6;
+    SessionNotFound = "SESSION_NOT_FOUND", 6, session_not_found;
     /// No such app, page or device.
-    DeviceNotFound = "DEVICE_NOT_FOUND", 6;
+    DeviceNotFound = "DEVICE_NOT_FOUND", 6, device_not_found;
     /// The daemon cannot be reached or started.
-    DaemonUnreachable = "DAEMON_UNREACHABLE", 8;
+    DaemonUnreachable = "DAEMON_UNREACHABLE", 8, daemon_unreachable;
     /// Client and daemon do not speak the same protocol.
-    ProtocolMismatch = "PROTOCOL_MISMATCH", 8;
+    ProtocolMismatch = "PROTOCOL_MISMATCH", 8, protocol_mismatch;
     /// A file could not be read or written.
-    Io = "IO", 9;
+    Io = "IO", 9, io;
     /// The disk is full.
-    StorageFull = "STORAGE_FULL", 9;
+    StorageFull = "STORAGE_FULL", 9, storage_full;
     /// The app or browser behind the session is gone.
-    BackendLost = "BACKEND_LOST", 12;
+    BackendLost = "BACKEND_LOST", 12, backend_lost;
     /// A program that the device needs is not installed.
-    ToolMissing = "TOOL_MISSING", 12;
+    ToolMissing = "TOOL_MISSING", 12, tool_missing;
     /// A bug of ours.
-    Internal = "INTERNAL", 70;
+    Internal = "INTERNAL", 70, internal;
 }
 
 /// Whether anything may have reached the device before a command failed: decides if a retry is safe.
@@ -168,10 +176,10 @@ pub fn io_error(tried_to: &str, path: &std::path::Path, error: &std::io::Error) 
     let shown = path.display();
     match error.kind() {
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
-            Error::new(ErrorCode::StorageFull, format!("could not {tried_to} `{shown}`: the disk is full"))
+            Error::storage_full(format!("could not {tried_to} `{shown}`: the disk is full"))
                 .hint("free some space and try again; nothing was lost")
         }
-        _ => Error::new(ErrorCode::Io, format!("could not {tried_to} `{shown}`: {}", reason(error))),
+        _ => Error::io(format!("could not {tried_to} `{shown}`: {}", reason(error))),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Aiming, acting, and what became of it.
 
 use crate::capture::Located;
-use crate::error::{Error, ErrorCode};
+use crate::error::Error;
 use crate::ticket::Ticket;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -99,20 +99,14 @@ impl Hit {
     pub fn refusal(&self, words: &str) -> Option<Error> {
         Some(match self {
             Self::Target | Self::Unknown => return None,
-            Self::Covered { what, .. } => Error::new(
-                ErrorCode::ElementCovered,
-                format!("{words} is covered by {}, which would receive the input", escape(what, MAX_DESCRIPTION)),
+            Self::Covered { what, .. } => Error::element_covered(format!("{words} is covered by {}, which would receive the input", escape(what, MAX_DESCRIPTION)),
             )
             .hint("close what covers it: stickpin key Escape, or a press beside it, closes most pickers and menus; --timeout MS waits until it is gone, --force sends the input to what is there"),
-            Self::Held { what, .. } => Error::new(
-                ErrorCode::ElementCovered,
-                format!("{} is open, and takes the input before {words} gets it", escape(what, MAX_DESCRIPTION)),
+            Self::Held { what, .. } => Error::element_covered(format!("{} is open, and takes the input before {words} gets it", escape(what, MAX_DESCRIPTION)),
             )
             // Whoever insists only closes it, wherever the input is sent.
             .hint("stickpin key Escape closes it; --timeout MS waits until it is gone"),
-            Self::OffScreen => Error::new(
-                ErrorCode::ElementOffscreen,
-                format!("{words} has no place on the screen and cannot be scrolled into view"),
+            Self::OffScreen => Error::element_offscreen(format!("{words} has no place on the screen and cannot be scrolled into view"),
             )
             .hint("stickpin scroll shows another part of what it is in; stickpin open --viewport WxH makes room"),
         })
@@ -121,58 +115,16 @@ impl Hit {
 
 /// Names of keys that are more than one character, in the words of `KeyboardEvent.key`; the space bar is handed to a
 /// device as a space. A device knows each of them.
-pub const KEY_NAMES: &[&str] = &[
-    "Enter",
-    "Tab",
-    "Escape",
-    "Backspace",
-    "Delete",
-    "Insert",
-    "Home",
-    "End",
-    "PageUp",
-    "PageDown",
-    "ArrowUp",
-    "ArrowDown",
-    "ArrowLeft",
-    "ArrowRight",
-    "Space",
-    "ContextMenu",
-    "CapsLock",
-    "NumLock",
-    "ScrollLock",
-    "Pause",
-    "PrintScreen",
-    "AltGraph",
-    "Shift",
-    "Control",
-    "Alt",
-    "Meta",
-    "F1",
-    "F2",
-    "F3",
-    "F4",
-    "F5",
-    "F6",
-    "F7",
-    "F8",
-    "F9",
-    "F10",
-    "F11",
-    "F12",
-    "F13",
-    "F14",
-    "F15",
-    "F16",
-    "F17",
-    "F18",
-    "F19",
-    "F20",
-    "F21",
-    "F22",
-    "F23",
-    "F24",
-];
+const KEY_NAMES: &str = "\
+    Enter Tab Escape Backspace Delete Insert Home End PageUp PageDown ArrowUp ArrowDown ArrowLeft \
+    ArrowRight Space ContextMenu CapsLock NumLock ScrollLock Pause PrintScreen AltGraph Shift \
+    Control Alt Meta F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12 F13 F14 F15 F16 F17 F18 F19 F20 F21 F22 \
+    F23 F24";
+
+/// The names of keys that are more than one character.
+pub fn key_names() -> impl Iterator<Item = &'static str> {
+    KEY_NAMES.split_ascii_whitespace()
+}
 
 /// Mouse buttons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]

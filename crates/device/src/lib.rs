@@ -26,8 +26,8 @@ pub use facets::{
     TabEntry, Tabs, Traffic, request_words,
 };
 pub use input::{
-    Action, Aim, AimOptions, Button, Hit, KEY_NAMES, Landed, MAX_DESCRIPTION, Modifiers, Performed, Prepared,
-    is_plain,
+    Action, Aim, AimOptions, Button, Hit, Landed, MAX_DESCRIPTION, Modifiers, Performed, Prepared, is_plain,
+    key_names,
 };
 pub use navigation::{Arrived, Leave, Moving, Navigation, SettleRequest, Settled};
 pub use notice::{Dialog, DialogAnswer, Notice, Thing};

@@ -1,6 +1,6 @@
 //! Which files a caller may reach: folders, with every link on the way resolved.
 
-use crate::error::{Error, ErrorCode};
+use crate::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 use stickpin_tree::quote;
@@ -49,6 +49,6 @@ pub fn outside(path: &Path, roots: &[PathBuf]) -> Error {
         true => format!("{path} cannot be used: no folder is open to this client"),
         false => format!("{path} is not in a folder of yours ({})", folders.join(", ")),
     };
-    Error::new(ErrorCode::PolicyDenied, message)
+    Error::policy_denied(message)
         .hint("name a path in there; a person can add folders: stickpin mcp --allow-path DIR")
 }

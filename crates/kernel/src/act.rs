@@ -106,7 +106,7 @@ async fn attempt(cx: &mut Cx, target: &Target, reach: Reach, how: How) -> Result
                     found.words()
                 );
                 if how.strict {
-                    return Err(Error::new(ErrorCode::Unsupported, unchecked).hint(
+                    return Err(Error::unsupported(unchecked).hint(
                         "stickpin screenshot shows what is there; without --strict the input is sent",
                     ));
                 }
@@ -163,11 +163,8 @@ pub(crate) async fn both(
         (second.handle, second.found) = (Some(here.handle), Some(b));
         return Ok(());
     }
-    Err(Error::new(
-        ErrorCode::ElementNotFound,
-        format!("{} and {} move on again and again", a.words(), b.words()),
-    )
-    .hint("stickpin wait stable, then try again"))
+    Err(Error::element_not_found(format!("{} and {} move on again and again", a.words(), b.words()))
+        .hint("stickpin wait stable, then try again"))
 }
 
 /// Whether it can be used now, or is to be used all the same.
@@ -180,7 +177,7 @@ pub(crate) fn check_node_enabled(cx: &mut Cx, node: NodeRef<'_>, words: &str, ho
     if !node.is(States::DISABLED) {
         return Ok(());
     }
-    let disabled = Error::new(ErrorCode::ElementDisabled, format!("{words} is disabled"));
+    let disabled = Error::element_disabled(format!("{words} is disabled"));
     if how.force {
         cx.warn(format!("Forced: {disabled}."));
         return Ok(());

@@ -14,7 +14,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use stickpin_device::{Dispatched, Error, ErrorCode, Result};
+use stickpin_device::{Dispatched, Error, Result};
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -90,7 +90,7 @@ impl Host {
                 Ok(response) => response,
                 Err(e) => {
                     tracing::error!(command = name, "panicked: {e}");
-                    let e = Error::new(ErrorCode::Internal, format!("`{name}` ended in a bug of ours"));
+                    let e = Error::internal(format!("`{name}` ended in a bug of ours"));
                     let e = e.hint("the daemon's log has the particulars").dispatched(Dispatched::Unknown);
                     failed(&name, &render, e)
                 }
@@ -257,7 +257,7 @@ fn not_taken(command: &str, deadline: Duration) -> Error {
     let message = format!(
         "`{command}` was sent, and the app has not taken it within {ms} ms; it may still take effect"
     );
-    Error::new(ErrorCode::Timeout, message)
+    Error::timeout(message)
         .hint("stickpin snapshot -i says what became of it; the session waits for it, and ends if the app never answers")
         .dispatched(Dispatched::Unknown)
 }
@@ -266,9 +266,9 @@ fn no_answer(deadline: Duration, dispatched: Dispatched) -> Error {
     let ms = deadline.as_millis();
     if dispatched != Dispatched::No {
         let message = format!("the input was sent; what became of it could not be read within {ms} ms");
-        return Error::new(ErrorCode::Timeout, message).hint("stickpin snapshot -i says what became of it");
+        return Error::timeout(message).hint("stickpin snapshot -i says what became of it");
     }
-    Error::new(ErrorCode::Timeout, format!("the app did not answer within {ms} ms")).hint(
+    Error::timeout(format!("the app did not answer within {ms} ms")).hint(
         "it may be busy: try again, or with a longer --timeout; if it never answers: stickpin open it again",
     )
 }

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, SystemTime};
-use stickpin_device::{Dialog, Error, ErrorCode, Provider, Result};
+use stickpin_device::{Dialog, Error, Provider, Result};
 use stickpin_session::{InMemoryNumbers, Ladder, NumberSource};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -273,11 +273,8 @@ impl Inner {
     pub(crate) fn provider(&self, what: &str) -> Result<&Arc<dyn Provider>> {
         self.config.providers.iter().find(|p| p.claims(what)).ok_or_else(|| {
             let kinds: Vec<_> = self.config.providers.iter().map(|p| p.kind()).collect();
-            Error::new(
-                ErrorCode::InvalidArgs,
-                format!("nothing here can open {}", stickpin_tree::quote(what)),
-            )
-            .hint(format!("platforms: {}; stickpin devices lists what can be opened", kinds.join(", ")))
+            Error::invalid_args(format!("nothing here can open {}", stickpin_tree::quote(what)))
+                .hint(format!("platforms: {}; stickpin devices lists what can be opened", kinds.join(", ")))
         })
     }
 }
@@ -289,10 +286,10 @@ async fn ended(host: Weak<Inner>, desk: Weak<Desk>, end: End) {
         End::Closed => return,
         End::Idle(live) => {
             let minutes = live.idle_timeout.unwrap_or_default().as_secs().div_ceil(60);
-            let why = Error::new(
-                ErrorCode::SessionNotFound,
-                format!("session `{}` was closed after {minutes} min without commands", desk.name),
-            );
+            let why = Error::session_not_found(format!(
+                "session `{}` was closed after {minutes} min without commands",
+                desk.name
+            ));
             (Some(live), why.hint("stickpin open it again; --idle-timeout keeps it longer"))
         }
         End::Lost(live) => (live, queue::lost(&desk.name)),

@@ -10,8 +10,6 @@ mod api;
 mod command;
 mod commands;
 mod dispatch;
-#[cfg(test)]
-mod fake;
 mod host;
 mod observe;
 mod picture;

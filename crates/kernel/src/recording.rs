@@ -10,7 +10,7 @@ use crate::observe::resolve::Found;
 use crate::observe::{capture, resolve};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
-use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_device::{Error, Result};
 use stickpin_session::Origin;
 use stickpin_tree::{Selector, States};
 
@@ -28,10 +28,10 @@ pub(crate) async fn witness(cx: &mut Cx, target: &Target, found: &Found, how: Ho
     if let Some(expected) = cx.expect.iter().find(|e| e.target == key)
         && !found.meaning.reads_as(&expected.meaning)
     {
-        return Err(Error::new(
-            ErrorCode::ReplayDivergence,
-            format!("{key} is {}, and was {} when it was recorded", found.meaning, expected.meaning),
-        )
+        return Err(Error::replay_divergence(format!(
+            "{key} is {}, and was {} when it was recorded",
+            found.meaning, expected.meaning
+        ))
         .details(serde_json::json!({
             "target": key, "expected": expected.meaning, "found": found.meaning.to_string()
         })));
@@ -51,10 +51,10 @@ pub(crate) async fn witness(cx: &mut Cx, target: &Target, found: &Found, how: Ho
         Some((Selector::naming(&records, node)?, tree.node(node).is(States::PROTECTED)))
     });
     let Some((selector, secret)) = named else {
-        return Err(Error::new(
-            ErrorCode::AmbiguousMatch,
-            format!("{} cannot be recorded: nothing tells it from its likes", found.words()),
-        )
+        return Err(Error::ambiguous_match(format!(
+            "{} cannot be recorded: nothing tells it from its likes",
+            found.words()
+        ))
         .hint("give its row a text or a data-testid, or stickpin record stop, and act without recording"));
     };
     let witness =

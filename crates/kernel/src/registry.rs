@@ -3,7 +3,7 @@
 use crate::api::schema;
 use crate::command::entry::entry;
 use crate::commands;
-use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_device::{Error, Result};
 
 pub use crate::api::form::Form;
 pub use crate::command::entry::Entry;
@@ -94,8 +94,7 @@ pub fn lookup(name: &str) -> Result<&'static Entry> {
             Some(near) => format!("did you mean `{near}`? stickpin help lists the commands"),
             None => "stickpin help lists the commands".to_owned(),
         };
-        Error::new(ErrorCode::InvalidArgs, format!("there is no command {}", stickpin_tree::quote(name)))
-            .hint(hint)
+        Error::invalid_args(format!("there is no command {}", stickpin_tree::quote(name))).hint(hint)
     })
 }
 

@@ -2,6 +2,7 @@
 
 mod acting;
 mod effects;
+mod fake;
 mod giving;
 mod invariants;
 mod sessions;

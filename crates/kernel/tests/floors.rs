@@ -34,7 +34,7 @@ fn src() -> PathBuf {
 }
 
 fn imports() -> Imports {
-    Imports::of(&src(), &["fake"])
+    Imports::of(&src(), &[])
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn arrows_between_floors_point_down() {
 
 #[test]
 fn the_context_of_a_command_stays_small() {
-    let sources = floors::sources(&src(), &["fake"]);
+    let sources = floors::sources(&src(), &[]);
     let context: Vec<_> =
         floors::large_types(&sources, 0).into_iter().filter(|(name, _)| name == "Cx").collect();
     assert!(matches!(context[..], [(_, methods)] if methods <= CONTEXT), "{context:?}");
@@ -54,7 +54,7 @@ fn the_context_of_a_command_stays_small() {
 
 #[test]
 fn the_context_of_a_command_is_extended_nowhere() {
-    let sources = floors::sources(&src(), &["fake"]);
+    let sources = floors::sources(&src(), &[]);
     let with_methods =
         sources.iter().filter(|(_, code)| code.lines().any(|line| line.starts_with("impl Cx")));
     assert_eq!(with_methods.map(|(module, _)| module.as_str()).collect::<Vec<_>>(), ["command::context"]);
@@ -62,5 +62,5 @@ fn the_context_of_a_command_is_extended_nowhere() {
 
 #[test]
 fn circles_types_and_folders_stay_small() {
-    floors::assert_small(&src(), &["fake"], (10, 3));
+    floors::assert_small(&src(), &[], (10, 3));
 }

@@ -1,7 +1,7 @@
 //! Where things are on the surface, and what is at a point of it.
 
 use crate::device::{Device, unsupported};
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use async_trait::async_trait;
 use stickpin_tree::{Handle, Rect};
 
@@ -43,7 +43,7 @@ pub trait Geometry: Send {
     /// # Errors
     /// `UNSUPPORTED` where it is fixed.
     async fn resize(&mut self, _width: u32, _height: u32) -> Result<()> {
-        Err(Error::new(ErrorCode::Unsupported, "the size of this viewport is fixed"))
+        Err(Error::unsupported("the size of this viewport is fixed"))
     }
 }
 

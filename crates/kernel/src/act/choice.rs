@@ -66,8 +66,9 @@ pub(crate) async fn choose(
     how: How,
 ) -> Result<(Ready, Acted)> {
     if options.is_empty() {
-        return Err(Error::new(ErrorCode::InvalidArgs, "`select` needs at least one option")
-            .hint("stickpin select @e6 Austria"));
+        return Err(
+            Error::invalid_args("`select` needs at least one option").hint("stickpin select @e6 Austria")
+        );
     }
     let action =
         |ready: &Ready| Ok(Some(Action::Select { target: ready.element()?, options: options.to_vec() }));
@@ -111,10 +112,11 @@ async fn choose_by_presses(cx: &mut Cx, list: &mut List, options: &[String], how
         let choice = find_option(cx, list, option, how).await?;
         let ready = &list.ready;
         if options.len() > 1 && !choice.several {
-            return Err(Error::new(
-                ErrorCode::InvalidArgs,
-                format!("{} takes one option, not {}", ready.words, options.len()),
-            )
+            return Err(Error::invalid_args(format!(
+                "{} takes one option, not {}",
+                ready.words,
+                options.len()
+            ))
             .dispatched(cx.dispatched()));
         }
         if let Some(r) = choice.press {
@@ -135,10 +137,11 @@ async fn choose_by_presses(cx: &mut Cx, list: &mut List, options: &[String], how
             let now = read_choice(cx, list).await?;
             let ready = &list.ready;
             let reads = if now.is_empty() { String::new() } else { format!("; it reads {}", quote(&now)) };
-            Err(Error::new(
-                ErrorCode::FillMismatch,
-                format!("{} does not show {} after it was pressed{reads}", ready.words, named.join(", ")),
-            )
+            Err(Error::fill_mismatch(format!(
+                "{} does not show {} after it was pressed{reads}",
+                ready.words,
+                named.join(", ")
+            ))
             .hint("the app may refuse it; stickpin snapshot -i shows what is chosen")
             .details(json!({ "value": now }))
             .dispatched(cx.dispatched()))
@@ -267,7 +270,7 @@ async fn find_option(cx: &mut Cx, list: &mut List, option: &str, how: How) -> Re
                 let named =
                     capture::named(cx, &tree, &many[..many.len().min(crate::observe::resolve::CANDIDATES)])?;
                 let message = format!("{} has {} options {}", list.ready.words, many.len(), quote(option));
-                let e = Error::new(ErrorCode::AmbiguousMatch, message);
+                let e = Error::ambiguous_match(message);
                 return Err(crate::observe::resolve::candidates(e, "press one of:", &named, many.len()));
             }
         }
@@ -275,7 +278,7 @@ async fn find_option(cx: &mut Cx, list: &mut List, option: &str, how: How) -> Re
         if options.is_empty() && !pressed {
             if !opens_a_list(shown) {
                 let message = format!("{} is no list of options", list.ready.words);
-                return Err(Error::new(ErrorCode::InvalidArgs, message)
+                return Err(Error::invalid_args(message)
                     .hint("stickpin press presses it; stickpin snapshot -i lists what there is"));
             }
             (pressed, list.opened) = (true, true);
@@ -343,7 +346,7 @@ fn missing(tree: &Tree, options: &[NodeId], list: &Ready, option: &str) -> Error
         Some(more @ 1..) => format!("there are {} and {more} more", names.join(", ")),
         _ => format!("there are {}", names.join(", ")),
     };
-    Error::new(ErrorCode::ElementNotFound, format!("{} has no option {}", list.words, quote(option)))
+    Error::element_not_found(format!("{} has no option {}", list.words, quote(option)))
         .hint(there)
         .details(json!({ "options": names }))
 }

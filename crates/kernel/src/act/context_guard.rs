@@ -57,13 +57,10 @@ pub(crate) fn compare(cx: &mut Cx, found: &Found, tree: &Arc<Tree>, node: NodeId
         cx.warn(format!("What {} belongs to has changed since you last looked{by}: {told}.", found.words()));
         return Ok(());
     }
-    Err(Error::new(
-        ErrorCode::ContextChanged,
-        format!(
-            "{} is still there, but what it belongs to has changed since you last looked{by}: {told}",
-            found.words()
-        ),
-    )
+    Err(Error::context_changed(format!(
+        "{} is still there, but what it belongs to has changed since you last looked{by}: {told}",
+        found.words()
+    ))
     .hint(REPEAT)
     .details(json!({ "ref": target.plain().to_string(), "changes": details(&changes) })))
 }

@@ -10,7 +10,7 @@ use crate::command::args::How;
 use crate::command::context::Cx;
 use crate::observe::waiting;
 use std::time::Duration;
-use stickpin_device::{Action, Error, ErrorCode, Result};
+use stickpin_device::{Action, Error, Result};
 use stickpin_tree::{Role, quote};
 use tokio::time::Instant;
 
@@ -53,10 +53,11 @@ pub(crate) async fn kind(cx: &mut Cx, target: &Target, value: &str, how: How) ->
                 "true" | "on" | "yes" | "1" => FieldKind::Check(true),
                 "false" | "off" | "no" | "0" => FieldKind::Check(false),
                 _ => {
-                    return Err(Error::new(
-                        ErrorCode::InvalidArgs,
-                        format!("{} is checked by true or false, not by {}", ready.words, quote(value)),
-                    ));
+                    return Err(Error::invalid_args(format!(
+                        "{} is checked by true or false, not by {}",
+                        ready.words,
+                        quote(value)
+                    )));
                 }
             }
         }
@@ -99,9 +100,7 @@ pub(crate) async fn check(cx: &mut Cx, target: &Target, on: bool, how: How) -> R
         if !on && ready.found.as_ref().is_some_and(|f| f.meaning.role() == Role::Radio) {
             let message =
                 format!("{} cannot be unchecked: a radio goes off when another one goes on", ready.words);
-            return Err(
-                Error::new(ErrorCode::InvalidArgs, message).hint("stickpin check another one of its group")
-            );
+            return Err(Error::invalid_args(message).hint("stickpin check another one of its group"));
         }
         Ok(Some(press(ready)))
     };
@@ -128,10 +127,10 @@ pub(crate) async fn check(cx: &mut Cx, target: &Target, on: bool, how: How) -> R
         ),
         Follows::No => {
             let still = if on { "not checked" } else { "checked" };
-            return Err(Error::new(
-                ErrorCode::FillMismatch,
-                format!("{} is still {still} after it was pressed", ready.words),
-            )
+            return Err(Error::fill_mismatch(format!(
+                "{} is still {still} after it was pressed",
+                ready.words
+            ))
             .hint("the app may refuse it; stickpin snapshot -i shows its state")
             .dispatched(cx.dispatched()));
         }
@@ -164,11 +163,8 @@ async fn comes_to_follow(cx: &mut Cx, target: &Target, ready: &Ready, on: bool) 
 /// Whether a control is on; `None` when it is partly.
 fn is_checked(ready: &Ready) -> Result<Option<bool>> {
     let Some((reading, on)) = ready.reading().and_then(|r| Some((r, r.checked()?))) else {
-        return Err(Error::new(
-            ErrorCode::InvalidArgs,
-            format!("{} is no checkbox, radio, switch or toggle", ready.words),
-        )
-        .hint("stickpin press acts on other controls"));
+        return Err(Error::invalid_args(format!("{} is no checkbox, radio, switch or toggle", ready.words))
+            .hint("stickpin press acts on other controls"));
     };
     Ok((!reading.mixed()).then_some(on))
 }

@@ -7,7 +7,7 @@ use crate::api::target::Target;
 use crate::command::args::How;
 use crate::command::context::Cx;
 use serde_json::json;
-use stickpin_device::{Action, Error, ErrorCode, Result};
+use stickpin_device::{Action, Error, Result};
 use stickpin_tree::{escape, quote};
 
 /// Characters of what a field takes, in a message.
@@ -78,14 +78,11 @@ fn mismatch(ready: &Ready, filled: &str, reads: &str, accepts: Option<&str>) -> 
     if ready.protected {
         let message =
             format!("{words} holds something else than was filled in ({} characters)", reads.chars().count());
-        return Error::new(ErrorCode::FillMismatch, message).hint(hint);
+        return Error::fill_mismatch(message).hint(hint);
     }
-    Error::new(
-        ErrorCode::FillMismatch,
-        format!("{words} reads {} after {} was filled in", quote(reads), quote(filled)),
-    )
-    .hint(hint)
-    .details(json!({ "value": reads }))
+    Error::fill_mismatch(format!("{words} reads {} after {} was filled in", quote(reads), quote(filled)))
+        .hint(hint)
+        .details(json!({ "value": reads }))
 }
 
 #[cfg(test)]

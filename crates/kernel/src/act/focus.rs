@@ -4,7 +4,7 @@ use crate::act::locate::RECHECK;
 use crate::command::context::Cx;
 use crate::observe::{capture, waiting};
 use std::time::Duration;
-use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_device::{Error, Result};
 use stickpin_session::Origin;
 use stickpin_tree::{NodeRef, Role, States};
 use tokio::time::Instant;
@@ -30,7 +30,7 @@ pub(crate) async fn current(cx: &mut Cx) -> Result<Option<Focus>> {
     if let Some(field) = &cx.live()?.unfocused {
         let message =
             format!("{field} was filled and did not take the keyboard focus: keys would go elsewhere");
-        return Err(Error::new(ErrorCode::Unsupported, message).hint(
+        return Err(Error::unsupported(message).hint(
             "stickpin press @REF first moves the focus; stickpin type --into @REF names what takes the text",
         ));
     }
@@ -73,10 +73,10 @@ pub(crate) async fn for_text(cx: &mut Cx, text: &str) -> Result<Option<Focus>> {
         if !text.contains([' ', '\n']) {
             return Ok(Some(focus));
         }
-        return Err(Error::new(
-            ErrorCode::InvalidArgs,
-            format!("The focus is on {}, which a space or a line break would press", focus.words),
-        )
+        return Err(Error::invalid_args(format!(
+            "The focus is on {}, which a space or a line break would press",
+            focus.words
+        ))
         .hint("stickpin type TEXT --into REF focuses a field first; key sends single keys"));
     }
 }

@@ -97,11 +97,11 @@ impl Attempts {
 pub(crate) fn editable(ready: &Ready) -> Result<()> {
     let Some(before) = &ready.before else { return Ok(()) };
     if before.states.contains(States::READONLY) {
-        return Err(Error::new(ErrorCode::ElementDisabled, format!("{} is read-only", ready.words))
+        return Err(Error::element_disabled(format!("{} is read-only", ready.words))
             .hint("do first what makes it editable; stickpin get value reads it"));
     }
     if !before.editable {
-        return Err(Error::new(ErrorCode::InvalidArgs, format!("{} takes no text", ready.words))
+        return Err(Error::invalid_args(format!("{} takes no text", ready.words))
             .hint("stickpin snapshot -i lists the fields; select, check and press act on other controls"));
     }
     Ok(())
@@ -236,20 +236,19 @@ async fn deliver(cx: &mut Cx, action: &Action, words: &str, prepared: Ticket) ->
                 true => ("nothing of it reached the app", Dispatched::No),
                 false => ("the rest was stopped", Dispatched::Unknown),
             };
-            Err(Error::new(
-                ErrorCode::ContextChanged,
-                format!("what {words} belongs to changed while the input was on its way; {became}"),
-            )
+            Err(Error::context_changed(format!(
+                "what {words} belongs to changed while the input was on its way; {became}"
+            ))
             .dispatched(dispatched)
             .hint("stickpin snapshot -i shows what is there now")
             .into())
         }
         Landed::Elsewhere { what, stopped } => {
             let became = if *stopped { "it was stopped before the app saw it" } else { "the app saw it" };
-            let error = Error::new(
-                ErrorCode::ElementCovered,
-                format!("the input for {words} reached {} instead; {became}", escape(what, MAX_DESCRIPTION)),
-            )
+            let error = Error::element_covered(format!(
+                "the input for {words} reached {} instead; {became}",
+                escape(what, MAX_DESCRIPTION)
+            ))
             .hint(
                 "stickpin snapshot -i shows what is there now; --force sends the input to whatever is there",
             )

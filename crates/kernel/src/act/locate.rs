@@ -9,7 +9,7 @@ use crate::observe::{capture, resolve};
 use crate::recording;
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_device::{Error, ErrorCode, Located, Result, Ticket};
+use stickpin_device::{Error, Located, Result, Ticket};
 use stickpin_session::Origin;
 use stickpin_tree::{Clause, Handle, IdentityGrade, NodeId, Tree, Verdict, quote};
 
@@ -174,9 +174,12 @@ async fn locate_by_likeness(cx: &mut Cx, found: &Found) -> Result<Option<Place>>
 
 /// The rule says that it changed, a whole capture says that it did not: then it may not be acted on either.
 fn changed_at_act(target: &Target, found: &Found, clause: Clause) -> Error {
-    Error::new(ErrorCode::StaleRef, format!("{target} was {}; it is not the same now, because {}", found.meaning, clause.reason()))
+    let (was, because) = (found.meaning.to_string(), clause.reason());
+    Error::stale_ref(format!("{target} was {was}; it is not the same now, because {because}"))
         .hint("stickpin snapshot -i, or --allow-changed to act on it whatever it is")
-        .details(serde_json::json!({ "ref": target.to_string(), "reason": "changed", "was": found.meaning.to_string(), "because": clause.reason() }))
+        .details(serde_json::json!({
+            "ref": target.to_string(), "reason": "changed", "was": was, "because": because,
+        }))
 }
 
 /// That the heading above the row of an element became another.
@@ -189,9 +192,9 @@ fn below(heading: &str) -> String {
 
 /// It never stayed what was aimed at.
 pub(super) fn restless(found: &Found) -> Error {
-    Error::new(
-        ErrorCode::ElementNotFound,
-        format!("{} is drawn anew again and again; it could not be caught", found.words()),
-    )
+    Error::element_not_found(format!(
+        "{} is drawn anew again and again; it could not be caught",
+        found.words()
+    ))
     .hint("stickpin wait stable, then try again")
 }

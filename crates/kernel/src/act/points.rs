@@ -92,10 +92,10 @@ pub(crate) async fn pointed(cx: &mut Cx, x: f64, y: f64, reach: Reach, how: How)
     if acts == still {
         return Ok(now);
     }
-    let changed = Error::new(
-        ErrorCode::StaleRef,
-        format!("when the pointer arrived, {} came to be where {} was", now.words, first.words),
-    );
+    let changed = Error::stale_ref(format!(
+        "when the pointer arrived, {} came to be where {} was",
+        now.words, first.words
+    ));
     if how.force {
         cx.warn(format!("Forced: {changed}."));
         return Ok(now);
@@ -148,7 +148,7 @@ async fn locate_at(
     let located = cx.device()?.locate(handle, &[]).await?;
     if located.is_none() && cx.device()?.element_at(point.0, point.1).await? != Some(handle) {
         let message = format!("what is at {x},{y} went away meanwhile");
-        return Err(Error::new(ErrorCode::ElementNotFound, message));
+        return Err(Error::element_not_found(message));
     }
     Ok(located)
 }
@@ -329,7 +329,7 @@ fn acting(node: NodeRef<'_>) -> Option<NodeId> {
 
 /// The picture showed something else there.
 fn moved(id: u32, x: f64, y: f64, was: &str, now: &str) -> Error {
-    Error::new(ErrorCode::StaleRef, format!("picture p{id} shows {was} at {x},{y}; {now}"))
+    Error::stale_ref(format!("picture p{id} shows {was} at {x},{y}; {now}"))
         .hint("stickpin screenshot shows what is there now; a ref holds where a point does not; --force presses what is there")
         .details(serde_json::json!({ "reason": "changed", "picture": format!("p{id}"), "was": was }))
 }

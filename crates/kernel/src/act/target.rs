@@ -2,7 +2,7 @@
 
 use crate::observe::resolve::Found;
 use std::sync::Arc;
-use stickpin_device::{Error, ErrorCode, Result, Ticket};
+use stickpin_device::{Error, Result, Ticket};
 use stickpin_tree::{Handle, NodeRef, States, Tree};
 
 /// What an action needs of its target.
@@ -61,9 +61,7 @@ impl Ready {
     /// # Errors
     /// `INVALID_ARGS` when the target was a point where nothing is.
     pub(crate) fn element(&self) -> Result<Handle> {
-        self.handle.ok_or_else(|| {
-            Error::new(ErrorCode::InvalidArgs, format!("there is no element at {}", self.words))
-        })
+        self.handle.ok_or_else(|| Error::invalid_args(format!("there is no element at {}", self.words)))
     }
 }
 

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use stickpin_device::{Error, ErrorCode, Result, io_error, paths};
+use stickpin_device::{Error, Result, io_error, paths};
 
 /// Replaces a file: beside it first, then in its place. Its folder is made if it is missing. It has reached the disk when
 /// this returns. A device or a pipe (`/dev/stdout`, `/dev/null`) is written to and never replaced.
@@ -47,11 +47,10 @@ pub fn write_from(
     let within = real.strip_prefix(&root).unwrap_or(&real);
     write_beneath(&root, within, fill).map_err(|e| match e {
         // A link, or a file, stands where a folder was when links were resolved.
-        Errno::LOOP | Errno::NOTDIR => Error::new(
-            ErrorCode::PolicyDenied,
-            format!("`{}` changed while it was written to", path.display()),
-        )
-        .hint("a link took the place of a folder on the way; look at it, then repeat the command"),
+        Errno::LOOP | Errno::NOTDIR => {
+            Error::policy_denied(format!("`{}` changed while it was written to", path.display()))
+                .hint("a link took the place of a folder on the way; look at it, then repeat the command")
+        }
         e => io_error("write", path, &e.into()),
     })
 }

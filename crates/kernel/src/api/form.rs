@@ -8,7 +8,7 @@ use serde::de::{DeserializeOwned, IntoDeserializer as _};
 use serde_json::{Map, Value};
 use std::fmt;
 use std::sync::OnceLock;
-use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_device::{Error, Result};
 
 /// The documented form of a command: all that help, docs, a command line and a list of tools are made from. A command
 /// need not be one of the kernel's to have one.
@@ -80,7 +80,7 @@ impl Form {
 
     /// What the fields alone cannot say comes from the struct's own conversion, in its own words.
     pub(crate) fn unreadable(&self, e: &serde_json::Error) -> Error {
-        Error::new(ErrorCode::InvalidArgs, format!("`{}`: {e}", self.spec.name))
+        Error::invalid_args(format!("`{}`: {e}", self.spec.name))
             .hint(format!("stickpin help {}", self.spec.name))
     }
 }

@@ -8,17 +8,14 @@ use stickpin_device::ErrorCode;
 pub trait Journal: Send + Sync + fmt::Debug {
     /// A command of `session` begins. Called before the device is touched; a command that mutates must be on
     /// disk when this returns.
-    fn command_begin(&self, session: &str, command: &str, effect: Effect);
+    fn command_begin(&self, _session: &str, _command: &str, _effect: Effect) {}
 
     /// It ended, with this error if it failed.
-    fn command_end(&self, session: &str, command: &str, failed: Option<ErrorCode>);
+    fn command_end(&self, _session: &str, _command: &str, _failed: Option<ErrorCode>) {}
 }
 
 /// Keeps nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoJournal;
 
-impl Journal for NoJournal {
-    fn command_begin(&self, _session: &str, _command: &str, _effect: Effect) {}
-    fn command_end(&self, _session: &str, _command: &str, _failed: Option<ErrorCode>) {}
-}
+impl Journal for NoJournal {}

@@ -4,7 +4,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
-use stickpin_device::{Error, ErrorCode, KEY_NAMES, Modifiers, Result};
+use stickpin_device::{Error, Modifiers, Result, key_names};
 use stickpin_tree::quote;
 
 /// Other words for the same.
@@ -81,18 +81,18 @@ impl TryFrom<String> for Chord {
 
 fn named(word: &str) -> Result<String> {
     let alias = ALIASES.iter().find(|(a, _)| a.eq_ignore_ascii_case(word)).map(|(_, name)| *name);
-    let name = alias.or_else(|| KEY_NAMES.iter().copied().find(|n| n.eq_ignore_ascii_case(word)));
+    let name = alias.or_else(|| key_names().find(|n| n.eq_ignore_ascii_case(word)));
     match name {
         Some("Space") => Ok(" ".to_owned()),
         Some(name) => Ok(name.to_owned()),
-        None => Err(unknown("key", word, KEY_NAMES.iter().copied())),
+        None => Err(unknown("key", word, key_names())),
     }
 }
 
 fn unknown<'a>(what: &str, word: &str, known: impl Iterator<Item = &'a str>) -> Error {
     let near =
         crate::api::schema::nearest(word, known).map(|n| format!("did you mean {n}? ")).unwrap_or_default();
-    Error::new(ErrorCode::InvalidArgs, format!("{} is no {what}", quote(word)))
+    Error::invalid_args(format!("{} is no {what}", quote(word)))
         .hint(format!("{near}a chord is like Enter, a, Control+a or Shift+Tab"))
 }
 

@@ -1,6 +1,6 @@
 //! Names of sessions. They are also names of folders, so what could lead out of one is none.
 
-use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_device::{Error, Result};
 
 /// Longest name in bytes.
 const LONGEST: usize = 64;
@@ -20,7 +20,7 @@ pub(crate) fn check(name: &str) -> Result<()> {
         return Ok(());
     }
     let why = format!("{} cannot name a session", stickpin_tree::quote(name));
-    Err(Error::new(ErrorCode::InvalidArgs, why).hint(format!(
+    Err(Error::invalid_args(why).hint(format!(
         "up to {LONGEST} of a-z, 0-9, `-`, `_` and single dots, beginning with a letter or digit, like login-2; not {}",
         TAKEN.join(", ")
     )))
@@ -29,6 +29,7 @@ pub(crate) fn check(name: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stickpin_device::ErrorCode;
 
     #[test]
     fn only_what_is_a_plain_file_name_is_a_name() {

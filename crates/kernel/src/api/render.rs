@@ -114,6 +114,14 @@ pub fn error(e: &Error) -> String {
     text
 }
 
+/// The word that JSON has for a value of an enum, so that there is one spelling.
+pub(crate) fn word(value: &impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(word)) => word,
+        _ => String::new(),
+    }
+}
+
 /// A JSON value in a sentence, bounded.
 pub(crate) fn json_excerpt(value: &Value) -> String {
     let text = value.to_string();

@@ -3,7 +3,7 @@
 
 use crate::api::target::Target;
 use serde_json::{Map, Value};
-use stickpin_device::{Error, ErrorCode};
+use stickpin_device::Error;
 
 /// One argument.
 #[derive(Debug, Clone, PartialEq)]
@@ -177,7 +177,7 @@ fn choices(schema: &Value) -> Option<Vec<(String, String)>> {
 /// `INVALID_ARGS` for an unknown argument with the nearest one, a missing one, one of another type, a malformed
 /// target.
 pub fn check(command: &str, fields: &[Field], input: &Map<String, Value>) -> Result<(), Error> {
-    let bad = |message: String| Error::new(ErrorCode::InvalidArgs, message);
+    let bad = |message: String| Error::invalid_args(message);
     let help = || format!("stickpin help {command}");
     for (name, value) in input {
         let Some(field) = fields.iter().find(|f| f.name == *name) else {
@@ -214,10 +214,7 @@ pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&
 
 fn fits(kind: &Kind, value: &Value) -> Result<(), Error> {
     let wrong = |what: &str| {
-        Err(Error::new(
-            ErrorCode::InvalidArgs,
-            format!("{} is not {what}", crate::api::render::json_excerpt(value)),
-        ))
+        Err(Error::invalid_args(format!("{} is not {what}", crate::api::render::json_excerpt(value))))
     };
     match (kind, value) {
         (Kind::Bool, Value::Bool(_))

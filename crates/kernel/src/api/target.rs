@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
-use stickpin_device::{Error, ErrorCode};
+use stickpin_device::Error;
 use stickpin_refs::{Generation, Ref, RefToken};
 use stickpin_tree::{Selector, SelectorError, quote};
 
@@ -59,12 +59,12 @@ impl FromStr for Target {
     fn from_str(text: &str) -> Result<Self, Error> {
         let text = text.trim();
         if text.is_empty() {
-            return Err(Error::new(ErrorCode::InvalidArgs, "the target is empty").hint(FORMS));
+            return Err(Error::invalid_args("the target is empty").hint(FORMS));
         }
         if stickpin_refs::looks_like_ref(text) {
-            let token: RefToken = text.parse().map_err(|e: stickpin_refs::ParseError| {
-                Error::new(ErrorCode::InvalidArgs, e.to_string()).hint(e.hint())
-            })?;
+            let token: RefToken = text
+                .parse()
+                .map_err(|e: stickpin_refs::ParseError| Error::invalid_args(e.to_string()).hint(e.hint()))?;
             return Ok(Self::Ref(token.into()));
         }
         if let Some(point) = point(text) {
@@ -77,7 +77,7 @@ impl FromStr for Target {
 /// What is wrong with a selector, with the place.
 pub(crate) fn selector_error(text: &str, e: &SelectorError) -> Error {
     let at = text.get(..e.span.start).map_or(0, |before| before.chars().count());
-    Error::new(ErrorCode::InvalidArgs, format!("the selector {}: {e} (character {})", quote(text), at + 1))
+    Error::invalid_args(format!("the selector {}: {e} (character {})", quote(text), at + 1))
         .hint(e.hint.clone())
 }
 
@@ -147,6 +147,7 @@ impl JsonSchema for Target {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stickpin_device::ErrorCode;
 
     #[test]
     fn a_pin_is_split_off_and_not_written_again() {

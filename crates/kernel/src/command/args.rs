@@ -2,7 +2,7 @@
 
 use crate::command::definition::Time;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use std::time::Duration;
 pub(crate) const CAP: Duration = Duration::from_secs(10);
 
 /// `--flag[=VALUE]`: given without a value (`true`), not given (`false`), or with one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected true, false or a value")]
 pub(crate) enum Given<T> {
     /// Whether it is wanted, without a value.
     Plain(bool),
@@ -25,10 +25,7 @@ pub(crate) type Settle = Given<u64>;
 impl Settle {
     /// When to give up; `None` to not wait at all.
     pub(crate) fn cap(self) -> Option<Duration> {
-        match self {
-            Self::Plain(wait) => wait.then_some(CAP),
-            Self::Value(ms) => Some(Duration::from_millis(ms)),
-        }
+        self.wanted().map(|ms| ms.map_or(CAP, Duration::from_millis))
     }
 }
 
@@ -42,56 +39,25 @@ impl<T> Given<T> {
     }
 }
 
-/// What the values of such a flag are called.
-pub(crate) trait Valued {
-    /// In a JSON schema.
-    const TYPE: &'static str;
-    /// In a sentence.
-    const WORDS: &'static str;
-}
-
-impl Valued for u64 {
-    const TYPE: &'static str = "integer";
-    const WORDS: &'static str = "a number of milliseconds";
-}
-
-impl Valued for String {
-    const TYPE: &'static str = "string";
-    const WORDS: &'static str = "text";
-}
-
-impl<'de, T: Deserialize<'de> + Valued> Deserialize<'de> for Given<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Either<T> {
-            Plain(bool),
-            Value(T),
-        }
-        match Either::deserialize(deserializer) {
-            Ok(Either::Plain(wanted)) => Ok(Self::Plain(wanted)),
-            Ok(Either::Value(value)) => Ok(Self::Value(value)),
-            Err(_) => Err(serde::de::Error::custom(format_args!("expected true, false or {}", T::WORDS))),
-        }
-    }
-}
-
-impl<T: Valued> JsonSchema for Given<T> {
+impl JsonSchema for Given<u64> {
     fn schema_name() -> Cow<'static, str> {
-        format!("Given{}", T::TYPE).into()
-    }
-
-    fn inline_schema() -> bool {
-        true
+        "GivenMilliseconds".into()
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let mut schema = json_schema!({ "type": [T::TYPE, "boolean"], "x-value": "optional" });
-        if T::TYPE == "integer" {
-            schema.insert("minimum".to_owned(), 0.into());
-            schema.insert("x-placeholder".to_owned(), "MS".into());
-        }
-        schema
+        json_schema!({
+            "type": ["integer", "boolean"], "x-value": "optional", "minimum": 0, "x-placeholder": "MS"
+        })
+    }
+}
+
+impl JsonSchema for Given<String> {
+    fn schema_name() -> Cow<'static, str> {
+        "GivenText".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["string", "boolean"], "x-value": "optional" })
     }
 }
 

@@ -10,7 +10,7 @@ use crate::host::{Desk, Inner};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use stickpin_device::{Device, Dispatched, Error, ErrorCode, Result};
+use stickpin_device::{Device, Dispatched, Error, Result};
 use stickpin_refs::Ref;
 use stickpin_session::ClientId;
 use stickpin_tree::{ContextChange, Handle, Tree};
@@ -145,7 +145,7 @@ impl Cx {
         if !self.cancel.is_cancelled() {
             return Ok(());
         }
-        let e = Error::new(ErrorCode::Timeout, "the command was ended before it was done");
+        let e = Error::timeout("the command was ended before it was done");
         Err(e.dispatched(self.dispatched()))
     }
 
@@ -191,7 +191,7 @@ impl Cx {
     /// `SESSION_NOT_FOUND` when nothing is open.
     pub(crate) fn tree(&mut self) -> Result<Arc<Tree>> {
         let tree = self.live()?.session.tree().cloned();
-        tree.ok_or_else(|| Error::new(ErrorCode::Internal, "the session has no tree yet"))
+        tree.ok_or_else(|| Error::internal("the session has no tree yet"))
     }
 
     pub(crate) fn live(&mut self) -> Result<&mut Live> {

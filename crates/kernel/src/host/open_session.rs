@@ -6,7 +6,7 @@ use crate::host::recording::Recorder;
 use crate::host::{Status, private_dir};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use stickpin_device::{Device, Dialog, Error, ErrorCode, Page, Result};
+use stickpin_device::{Device, Error, ErrorCode, Page, Result};
 use stickpin_session::Session;
 
 /// How long a device may take to end.
@@ -43,19 +43,18 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    /// What readers may see without asking the device.
-    pub(crate) fn known(&mut self) -> Known {
-        let dialog = self.device.dialog();
+    /// Writes what readers may see without asking the device.
+    pub(crate) fn publish(&mut self, status: &mut Status) {
+        status.dialog = self.device.dialog();
         let info = self.device.info();
-        Known {
-            dialog,
-            idle_timeout: self.idle_timeout,
-            kind: info.kind,
-            label: info.label.clone(),
-            pid: info.pid,
-            page: self.at.clone(),
-            generation: self.session.generation().map(|g| g.get()),
-            recorded: self.recorder.is_some(),
+        (status.kind, status.pid) = (info.kind, info.pid);
+        status.label.clone_from(&info.label);
+        status.idle_timeout = self.idle_timeout;
+        status.generation = self.session.generation().map(|g| g.get());
+        status.recorded = self.recorder.is_some();
+        if let Some(Page { url, title }) = &self.at {
+            status.url.clone_from(url);
+            status.title.clone_from(title);
         }
     }
 
@@ -87,10 +86,11 @@ impl Live {
     pub(crate) async fn shut(mut self: Box<Self>) -> Result<()> {
         let closed = match tokio::time::timeout(SHUT, self.device.close()).await {
             Ok(closed) => closed,
-            Err(_) => Err(Error::new(
-                ErrorCode::BackendLost,
-                format!("`{}` did not end within {} s; its process was abandoned", self.what, SHUT.as_secs()),
-            )),
+            Err(_) => Err(Error::backend_lost(format!(
+                "`{}` did not end within {} s; its process was abandoned",
+                self.what,
+                SHUT.as_secs()
+            ))),
         };
         self.session.close();
         // Dropped before the folder goes: the child ends with the device.
@@ -129,9 +129,8 @@ impl Folder {
 
     fn remove(&self) -> Result<()> {
         // A device that was given up may have left something mounted there.
-        stickpin_process::remove_folder(&self.path).map_err(|e| {
-            Error::new(ErrorCode::Io, format!("{} could not be removed: {e}", self.path.display()))
-        })
+        stickpin_process::remove_folder(&self.path)
+            .map_err(|e| Error::io(format!("{} could not be removed: {e}", self.path.display())))
     }
 }
 
@@ -141,33 +140,6 @@ impl Drop for Folder {
             && let Err(e) = self.remove()
         {
             tracing::warn!("{e}");
-        }
-    }
-}
-
-/// What changes of a [`Status`] with a command.
-pub(crate) struct Known {
-    dialog: Option<Dialog>,
-    idle_timeout: Option<Duration>,
-    kind: &'static str,
-    label: String,
-    pid: Option<u32>,
-    page: Option<Page>,
-    generation: Option<u64>,
-    recorded: bool,
-}
-
-impl Known {
-    pub(crate) fn write(self, status: &mut Status) {
-        status.dialog = self.dialog;
-        status.idle_timeout = self.idle_timeout;
-        status.kind = self.kind;
-        status.label = self.label;
-        status.pid = self.pid;
-        status.generation = self.generation;
-        status.recorded = self.recorded;
-        if let Some(Page { url, title }) = self.page {
-            (status.url, status.title) = (url, title);
         }
     }
 }

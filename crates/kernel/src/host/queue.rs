@@ -11,7 +11,7 @@ use crate::api::spec::Lane;
 use crate::host::open_session::Live;
 use std::collections::VecDeque;
 use std::time::Duration;
-use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_device::{Error, Result};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -82,13 +82,7 @@ impl Mailbox {
         F: Future<Output = ()> + Send,
     {
         let (asks, inbox) = mpsc::unbounded_channel();
-        let task = Task {
-            name: name.to_owned(),
-            inbox,
-            ahead: VecDeque::new(),
-            queue: VecDeque::new(),
-            again: VecDeque::new(),
-        };
+        let task = Task { name: name.to_owned(), inbox, waiting: Default::default() };
         tokio::spawn(async move {
             let ended = task.serve().await;
             end(ended).await;
@@ -114,9 +108,7 @@ impl Mailbox {
                 if let Ok(Ok(loan)) = answer.try_recv() {
                     loan.give_back();
                 }
-                Err(Error::new(
-                ErrorCode::Timeout,
-                format!("the command was ended while other commands of session `{name}` ran"),
+                Err(Error::timeout(format!("the command was ended while other commands of session `{name}` ran"),
                 ))
             }
         }
@@ -136,12 +128,12 @@ pub(crate) enum End {
 
 /// No such session, or no longer.
 pub(crate) fn closed(name: &str) -> Error {
-    Error::new(ErrorCode::SessionNotFound, format!("session `{name}` is not open"))
+    Error::session_not_found(format!("session `{name}` is not open"))
         .hint("stickpin open URL, or stickpin session list")
 }
 
 pub(crate) fn lost(name: &str) -> Error {
-    Error::new(ErrorCode::BackendLost, format!("the app behind session `{name}` no longer answers"))
+    Error::backend_lost(format!("the app behind session `{name}` no longer answers"))
         .hint("stickpin open it again: that starts a new lifetime")
 }
 
@@ -164,9 +156,8 @@ async fn rest(live: Option<&mut Live>) {
 struct Task {
     name: String,
     inbox: mpsc::UnboundedReceiver<Ask>,
-    ahead: VecDeque<oneshot::Sender<Result<Loan>>>,
-    queue: VecDeque<oneshot::Sender<Result<Loan>>>,
-    again: VecDeque<oneshot::Sender<Result<Loan>>>,
+    /// Who waits, by [`Turn`].
+    waiting: [VecDeque<oneshot::Sender<Result<Loan>>>; 3],
 }
 
 impl Task {
@@ -194,8 +185,7 @@ impl Task {
             while let Ok(ask) = self.inbox.try_recv() {
                 self.sort(ask);
             }
-            let queues = [&mut self.ahead, &mut self.queue, &mut self.again];
-            if let Some(reply) = queues.into_iter().find_map(VecDeque::pop_front) {
+            if let Some(reply) = self.waiting.iter_mut().find_map(VecDeque::pop_front) {
                 // Who gave up meanwhile is passed over.
                 if reply.is_closed() {
                     continue;
@@ -227,11 +217,7 @@ impl Task {
     }
 
     fn sort(&mut self, ask: Ask) {
-        match ask.turn {
-            Turn::Ahead => self.ahead.push_back(ask.reply),
-            Turn::Next => self.queue.push_back(ask.reply),
-            Turn::Again => self.again.push_back(ask.reply),
-        }
+        self.waiting[ask.turn as usize].push_back(ask.reply);
     }
 
     /// Lends it and takes it back.
@@ -262,10 +248,11 @@ impl Task {
 
     /// Tells the holder of the loan who waits.
     fn tell(&self, wanted: &CancellationToken, wanted_again: &CancellationToken) {
-        if !self.ahead.is_empty() || !self.queue.is_empty() {
+        let waits = |turn: Turn| !self.waiting[turn as usize].is_empty();
+        if waits(Turn::Ahead) || waits(Turn::Next) {
             wanted.cancel();
         }
-        if !self.again.is_empty() {
+        if waits(Turn::Again) {
             wanted_again.cancel();
         }
     }
@@ -276,7 +263,7 @@ impl Task {
         while let Ok(ask) = self.inbox.try_recv() {
             self.sort(ask);
         }
-        for reply in self.ahead.drain(..).chain(self.queue.drain(..)).chain(self.again.drain(..)) {
+        for reply in self.waiting.iter_mut().flat_map(|queue| queue.drain(..)) {
             // Who no longer listens needs no answer.
             drop(reply.send(Err(lost(&self.name))));
         }

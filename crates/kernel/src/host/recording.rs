@@ -16,7 +16,7 @@ use crate::host::recording::log::Log;
 use serde_json::{Map, Value};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_device::{Error, Result};
 
 /// Writes recordings as scripts. The host is given one by whoever builds it.
 pub trait Scribe: Send + Sync + fmt::Debug {
@@ -24,37 +24,35 @@ pub trait Scribe: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// `UNSUPPORTED` where there is none.
-    fn lines(&self, step: &Recorded) -> Result<String>;
+    fn lines(&self, _step: &Recorded) -> Result<String> {
+        Err(no_scripts())
+    }
 
     /// The text of the script.
     ///
     /// # Errors
     /// `UNSUPPORTED` where there is none.
-    fn script(&self, recording: &Recording) -> Result<String>;
+    fn script(&self, _recording: &Recording) -> Result<String> {
+        Err(no_scripts())
+    }
 
     /// The text of a script that was mended, and what is different in it.
     ///
     /// # Errors
     /// `UNSUPPORTED` where there is none.
-    fn mended(&self, mending: &Mending) -> Result<(String, String)>;
+    fn mended(&self, _mending: &Mending) -> Result<(String, String)> {
+        Err(no_scripts())
+    }
 }
 
 /// For hosts that write no scripts.
 #[derive(Debug, Clone, Copy)]
 pub struct NoScribe;
 
-impl Scribe for NoScribe {
-    fn lines(&self, _: &Recorded) -> Result<String> {
-        Err(Error::new(ErrorCode::Unsupported, "this host writes no scripts"))
-    }
+impl Scribe for NoScribe {}
 
-    fn script(&self, _: &Recording) -> Result<String> {
-        Err(Error::new(ErrorCode::Unsupported, "this host writes no scripts"))
-    }
-
-    fn mended(&self, _: &Mending) -> Result<(String, String)> {
-        Err(Error::new(ErrorCode::Unsupported, "this host writes no scripts"))
-    }
+fn no_scripts() -> Error {
+    Error::unsupported("this host writes no scripts")
 }
 
 /// A script that is mended: some of its lines did not find what they name, and what was done instead takes their place.

@@ -30,10 +30,7 @@ pub(crate) async fn look(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>> {
         }
         (Captured::Unchanged, Some(tree)) => return Ok(tree),
         (Captured::Unchanged, None) => {
-            return Err(Error::new(
-                ErrorCode::Internal,
-                "the device compared with a capture that it never made",
-            ));
+            return Err(Error::internal("the device compared with a capture that it never made"));
         }
     };
     let tree = live.session.tree().cloned();
@@ -41,7 +38,7 @@ pub(crate) async fn look(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>> {
         live.at = Some(Page { url: document.url.clone(), title: document.title.clone() });
     }
     cx.envelope.ended.extend(replaced.ended);
-    tree.ok_or_else(|| Error::new(ErrorCode::Internal, "a stored tree is not there"))
+    tree.ok_or_else(|| Error::internal("a stored tree is not there"))
 }
 
 /// Gives the caller the refs of nodes of the stored tree.
@@ -98,7 +95,7 @@ pub(crate) fn line(cx: &mut Cx, tree: &Tree, node: NodeId) -> Result<String> {
 
 /// A dialog of the app blocks everything else.
 pub(crate) fn blocked(dialog: &Dialog) -> Error {
-    Error::new(ErrorCode::DialogOpen, format!("the app waits for an answer to its {}", dialog.words()))
+    Error::dialog_open(format!("the app waits for an answer to its {}", dialog.words()))
         .hint("stickpin alert accept [TEXT], or stickpin alert dismiss")
 }
 

@@ -1,5 +1,6 @@
 //! Questions about an element: what `is` answers and `wait` waits for.
 
+use crate::api::render::word;
 use crate::api::target::Target;
 use crate::command::context::Cx;
 use crate::observe::resolve::Presence;
@@ -43,22 +44,8 @@ pub(crate) enum Predicate {
 
 impl Predicate {
     /// The word for it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Visible => "visible",
-            Self::Hidden => "hidden",
-            Self::Exists => "exists",
-            Self::Absent => "absent",
-            Self::Enabled => "enabled",
-            Self::Disabled => "disabled",
-            Self::Editable => "editable",
-            Self::Focused => "focused",
-            Self::Selected => "selected",
-            Self::Checked => "checked",
-            Self::Expanded => "expanded",
-            Self::Text => "text",
-            Self::Value => "value",
-        }
+    pub(crate) fn name(self) -> String {
+        word(&self)
     }
 
     /// Whether it compares with something given.
@@ -115,35 +102,28 @@ pub(crate) async fn ask(
 }
 
 fn judge(node: NodeRef<'_>, predicate: Predicate, value: &str) -> (bool, String) {
-    let is = |holds: bool, word: &str| if holds { format!("is {word}") } else { format!("is not {word}") };
-    let state = |states: States, word: &str| {
-        (node.states().intersects(states), is(node.states().intersects(states), word))
-    };
-    match predicate {
-        Predicate::Exists => (true, "is there".to_owned()),
-        Predicate::Absent => (false, "is there".to_owned()),
-        Predicate::Visible => (!node.is(States::HIDDEN), is(!node.is(States::HIDDEN), "visible")),
-        Predicate::Hidden => state(States::HIDDEN, "hidden"),
-        Predicate::Enabled => (!node.is(States::DISABLED), is(!node.is(States::DISABLED), "enabled")),
-        Predicate::Disabled => state(States::DISABLED, "disabled"),
-        Predicate::Editable => {
-            let free =
-                node.is(States::EDITABLE) && !node.states().intersects(States::READONLY | States::DISABLED);
-            (free, is(free, "editable"))
+    let any = |states: States| node.states().intersects(states);
+    let holds = match predicate {
+        Predicate::Exists | Predicate::Absent => {
+            return (predicate == Predicate::Exists, "is there".to_owned());
         }
-        Predicate::Focused => state(States::FOCUSED, "focused"),
-        Predicate::Selected => state(States::SELECTED, "selected"),
-        Predicate::Checked => {
-            let on = node.states().intersects(States::CHECKED | States::PRESSED) && !node.is(States::MIXED);
-            (on, if node.is(States::MIXED) { "is partly checked".to_owned() } else { is(on, "checked") })
-        }
-        Predicate::Expanded => state(States::EXPANDED, "expanded"),
         Predicate::Text => {
             let text = text_of(node);
-            (text == value, format!("has the text {}", quote(&text)))
+            return (text == value, format!("has the text {}", quote(&text)));
         }
-        Predicate::Value => (node.value() == value, format!("has the value {}", quote(node.value()))),
-    }
+        Predicate::Value => return (node.value() == value, format!("has the value {}", quote(node.value()))),
+        Predicate::Checked if any(States::MIXED) => return (false, "is partly checked".to_owned()),
+        Predicate::Checked => any(States::CHECKED | States::PRESSED),
+        Predicate::Visible => !any(States::HIDDEN),
+        Predicate::Hidden => any(States::HIDDEN),
+        Predicate::Enabled => !any(States::DISABLED),
+        Predicate::Disabled => any(States::DISABLED),
+        Predicate::Editable => any(States::EDITABLE) && !any(States::READONLY | States::DISABLED),
+        Predicate::Focused => any(States::FOCUSED),
+        Predicate::Selected => any(States::SELECTED),
+        Predicate::Expanded => any(States::EXPANDED),
+    };
+    (holds, format!("{} {}", if holds { "is" } else { "is not" }, predicate.name()))
 }
 
 /// The text of an element: its text leaves, else its name.

@@ -9,7 +9,7 @@ use crate::observe::capture;
 use serde_json::json;
 use std::collections::HashSet;
 use std::sync::Arc;
-use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_device::{Error, Result};
 use stickpin_refs::Ref;
 use stickpin_session::{EndReason, Origin, RefFault, Resolved, Standing};
 use stickpin_tree::{Handle, Meaning, NodeId, Selector, States, Tree};
@@ -284,7 +284,7 @@ pub(crate) async fn presence(cx: &mut Cx, target: &Target, any: bool) -> Result<
 /// As issuing.
 pub(crate) fn not_found(cx: &mut Cx, tree: &Tree, selector: &Selector) -> Result<Error> {
     let near = capture::named(cx, tree, &stickpin_tree::nearest(tree, selector, 3))?;
-    let e = Error::new(ErrorCode::ElementNotFound, format!("no element matches {selector}"));
+    let e = Error::element_not_found(format!("no element matches {selector}"));
     Ok(if near.is_empty() {
         e.hint("stickpin find TEXT looks for a text, stickpin snapshot -i lists what can be acted on")
     } else {
@@ -294,20 +294,19 @@ pub(crate) fn not_found(cx: &mut Cx, tree: &Tree, selector: &Selector) -> Result
 
 pub(crate) fn ambiguous(cx: &mut Cx, tree: &Tree, selector: &Selector, found: &[NodeId]) -> Result<Error> {
     let named = capture::named(cx, tree, &found[..found.len().min(CANDIDATES)])?;
-    let e = Error::new(ErrorCode::AmbiguousMatch, format!("{} elements match {selector}", found.len()));
+    let e = Error::ambiguous_match(format!("{} elements match {selector}", found.len()));
     Ok(candidates(e, "use one of:", &named, found.len()))
 }
 
 /// The error of a ref that may not be used. Issues what the element is now, or the one like it.
 pub(crate) fn refused(cx: &mut Cx, fault: RefFault) -> Result<Error> {
     match fault {
-        RefFault::NotIssued { r#ref, warning } => Ok(Error::new(
-            ErrorCode::RefNotFound,
-            format!("{ref} was never issued in this session's lifetime"),
-        )
-        .hint(
-            warning.unwrap_or_else(|| "stickpin snapshot -i lists the elements with their refs".to_owned()),
-        )),
+        RefFault::NotIssued { r#ref, warning } => {
+            Ok(Error::ref_not_found(format!("{ref} was never issued in this session's lifetime")).hint(
+                warning
+                    .unwrap_or_else(|| "stickpin snapshot -i lists the elements with their refs".to_owned()),
+            ))
+        }
         RefFault::Ended { hidden: true, r#ref, was, now, warning, .. } => {
             hidden(cx, r#ref, was, now, warning)
         }
@@ -430,7 +429,7 @@ fn ended(
         Some(warning) => format!("{warning} {next}"),
         None => next,
     };
-    Error::new(ErrorCode::StaleRef, format!("{subject}; {what}")).hint(hint).details(json!({
+    Error::stale_ref(format!("{subject}; {what}")).hint(hint).details(json!({
         "ref": r#ref.to_string(), "reason": reason.name(), "was": was,
         "now": now.map(|(r, _)| r.to_string()), "nowIs": now.map(|(_, line)| line),
     }))
@@ -438,9 +437,7 @@ fn ended(
 
 /// The place of an element in the stored tree.
 fn in_tree(found: &Found) -> Result<NodeId> {
-    found.node.ok_or_else(|| {
-        Error::new(ErrorCode::ElementNotFound, format!("{} {UNREAD}", found.words())).hint(AGAIN)
-    })
+    found.node.ok_or_else(|| Error::element_not_found(format!("{} {UNREAD}", found.words())).hint(AGAIN))
 }
 
 /// Of an element that a cut capture does not show.
@@ -464,6 +461,6 @@ pub(crate) fn candidates(e: Error, lead: &str, named: &[(Ref, String)], total: u
 
 /// A point where an element has to be named.
 pub(crate) fn no_point(target: &Target) -> Error {
-    Error::new(ErrorCode::InvalidArgs, format!("{target} is a point; this needs a ref or a selector"))
+    Error::invalid_args(format!("{target} is a point; this needs a ref or a selector"))
         .hint(crate::api::target::FORMS)
 }

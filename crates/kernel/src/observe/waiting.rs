@@ -3,7 +3,7 @@
 use crate::command::context::Cx;
 use std::pin::Pin;
 use std::time::Duration;
-use stickpin_device::{Error, ErrorCode, Moving, Result, SettleRequest};
+use stickpin_device::{Error, Moving, Result, SettleRequest};
 use tokio::time::Instant;
 
 /// The net under the events: how long at most until a wait looks again.
@@ -65,7 +65,7 @@ impl Patience {
     async fn over(&self, cx: &mut Cx, what: &str, instead: &str) -> Result<Error> {
         let mut message = format!("waited {} ms for {what}; {instead}", self.timeout.as_millis());
         let still = moving(cx).await?;
-        let mut e = Error::new(ErrorCode::Timeout, String::new())
+        let mut e = Error::timeout(String::new())
             .hint("--timeout MS waits longer; stickpin snapshot -i shows what is there");
         if !still.is_empty() {
             message.push_str("; still moving: ");

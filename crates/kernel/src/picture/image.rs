@@ -3,8 +3,9 @@
 use font8x8::legacy::BASIC_LEGACY;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::io::Cursor;
 use std::path::Path;
-use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_device::{Error, Result};
 
 /// Width and height of a character, in pixels.
 pub(crate) const CELL: u32 = 8;
@@ -50,7 +51,7 @@ impl Format {
 }
 
 fn bad(e: &dyn std::fmt::Display) -> Error {
-    Error::new(ErrorCode::Internal, format!("the device's picture cannot be read: {e}"))
+    Error::internal(format!("the device's picture cannot be read: {e}"))
 }
 
 /// The size of a picture no side of which is longer than `longest` (0: it stays as it is), and by how much it was
@@ -63,6 +64,21 @@ pub(crate) fn fitted((width, height): (u32, u32), longest: u32) -> ((u32, u32), 
     let factor = f64::from(longest) / f64::from(side);
     let scaled = |n: u32| ((f64::from(n) * factor).round() as u32).max(1);
     ((scaled(width), scaled(height)), factor)
+}
+
+/// Room for the pixels of a picture that is no larger than `most`.
+fn buffer((width, height): (u32, u32), bytes: Option<usize>, most: u64) -> Result<Vec<u8>, &'static str> {
+    let size = bytes.filter(|_| u64::from(width) * u64::from(height) <= most);
+    Ok(vec![0; size.ok_or("it is too large")?])
+}
+
+/// Red, green and blue of pixels of so many samples.
+fn rgb(raw: Vec<u8>, samples: usize) -> Vec<u8> {
+    match samples {
+        1 | 2 => raw.chunks_exact(samples).flat_map(|p| [p[0]; 3]).collect(),
+        4 => raw.chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect(),
+        _ => raw,
+    }
 }
 
 /// A picture in memory: 8 bits each of red, green, blue.
@@ -85,8 +101,8 @@ impl Image {
     /// # Errors
     /// As [`Image::decode`].
     pub(crate) fn size(png: &[u8]) -> Result<(u32, u32)> {
-        let reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().map_err(|e| bad(&e))?;
-        Ok((reader.info().width, reader.info().height))
+        let reader = png::Decoder::new(Cursor::new(png)).read_info().map_err(|e| bad(&e))?;
+        Ok(reader.info().size())
     }
 
     /// Reads a PNG of any kind.
@@ -94,20 +110,26 @@ impl Image {
     /// # Errors
     /// `INTERNAL` for what the device should not have sent.
     pub(crate) fn decode(png: &[u8]) -> Result<Self> {
-        let mut decoder = png::Decoder::new(std::io::Cursor::new(png));
+        Self::from_png(png, u64::MAX).map_err(|e| bad(&e))
+    }
+
+    fn from_png(png: &[u8], most: u64) -> Result<Self, Box<dyn std::error::Error>> {
+        let mut decoder = png::Decoder::new(Cursor::new(png));
         decoder.set_transformations(png::Transformations::normalize_to_color8());
-        let mut reader = decoder.read_info().map_err(|e| bad(&e))?;
-        let size = reader.output_buffer_size().ok_or_else(|| bad(&"it is too large"))?;
-        let mut raw = vec![0; size];
-        let frame = reader.next_frame(&mut raw).map_err(|e| bad(&e))?;
+        let mut reader = decoder.read_info()?;
+        let (width, height) = reader.info().size();
+        let mut raw = buffer((width, height), reader.output_buffer_size(), most)?;
+        let frame = reader.next_frame(&mut raw)?;
         raw.truncate(frame.buffer_size());
-        let rgb = match frame.color_type.samples() {
-            1 => raw.iter().flat_map(|&g| [g, g, g]).collect(),
-            2 => raw.chunks_exact(2).flat_map(|p| [p[0], p[0], p[0]]).collect(),
-            4 => raw.chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect(),
-            _ => raw,
-        };
-        Ok(Self { width: frame.width, height: frame.height, rgb })
+        Ok(Self { width, height, rgb: rgb(raw, frame.color_type.samples()) })
+    }
+
+    fn from_webp(webp: &[u8], most: u64) -> Result<Self, Box<dyn std::error::Error>> {
+        let mut decoder = image_webp::WebPDecoder::new(Cursor::new(webp))?;
+        let (width, height) = decoder.dimensions();
+        let mut raw = buffer((width, height), decoder.output_buffer_size(), most)?;
+        decoder.read_image(&mut raw)?;
+        Ok(Self { width, height, rgb: rgb(raw, if decoder.has_alpha() { 4 } else { 3 }) })
     }
 
     /// Reads a PNG or WebP that somebody keeps.
@@ -115,30 +137,11 @@ impl Image {
     /// # Errors
     /// `INVALID_ARGS` for anything else, and for pictures that are too large.
     pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Self> {
-        let bad = |why: &dyn std::fmt::Display| {
-            Error::new(ErrorCode::InvalidArgs, format!("{} cannot be compared: {why}", path.display()))
+        let read = if bytes.starts_with(b"RIFF") { Self::from_webp } else { Self::from_png };
+        read(bytes, MAX_PIXELS).map_err(|why| {
+            Error::invalid_args(format!("{} cannot be compared: {why}", path.display()))
                 .hint("pictures are compared as PNG or WebP: stickpin screenshot before.png")
-        };
-        let too_large = |width: u32, height: u32| u64::from(width) * u64::from(height) > MAX_PIXELS;
-        if bytes.starts_with(b"RIFF") {
-            let mut decoder =
-                image_webp::WebPDecoder::new(std::io::Cursor::new(bytes)).map_err(|e| bad(&e))?;
-            let (width, height) = decoder.dimensions();
-            let size = decoder.output_buffer_size().filter(|_| !too_large(width, height));
-            let mut raw = vec![0; size.ok_or_else(|| bad(&"it is too large"))?];
-            decoder.read_image(&mut raw).map_err(|e| bad(&e))?;
-            let rgb = match decoder.has_alpha() {
-                true => raw.chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect(),
-                false => raw,
-            };
-            return Ok(Self { width, height, rgb });
-        }
-        let reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().map_err(|e| bad(&e))?;
-        let (width, height) = (reader.info().width, reader.info().height);
-        if too_large(width, height) {
-            return Err(bad(&"it is too large"));
-        }
-        Self::decode(bytes).map_err(|e| bad(&e.message))
+        })
     }
 
     /// Writes it.
@@ -165,14 +168,12 @@ impl Image {
 
     fn no_place(&self, format: Format, why: &dyn std::fmt::Display) -> Error {
         let (width, height, name) = (self.width, self.height, format.extension());
-        Error::new(ErrorCode::InvalidArgs, format!("a picture of {width}x{height} is no {name}: {why}"))
+        Error::invalid_args(format!("a picture of {width}x{height} is no {name}: {why}"))
             .hint("--format png, or a smaller one: --max-px 8000")
     }
 
     fn png(&self) -> Result<Vec<u8>> {
-        let bad = |e: png::EncodingError| {
-            Error::new(ErrorCode::Internal, format!("the picture cannot be written: {e}"))
-        };
+        let bad = |e: png::EncodingError| Error::internal(format!("the picture cannot be written: {e}"));
         let mut out = Vec::new();
         let mut encoder = png::Encoder::new(&mut out, self.width, self.height);
         encoder.set_color(png::ColorType::Rgb);
@@ -292,6 +293,7 @@ impl Image {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stickpin_device::ErrorCode;
 
     #[test]
     fn the_size_is_read_without_the_pixels() {

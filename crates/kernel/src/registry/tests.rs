@@ -3,6 +3,7 @@
 use super::*;
 use crate::api::schema::Kind;
 use std::collections::BTreeSet;
+use stickpin_device::ErrorCode;
 
 #[test]
 fn names_and_aliases_are_unique_and_plain() {

@@ -12,7 +12,7 @@ use crate::run::respond;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_device::{Error, Result};
 
 /// Takes the turn, writes the journal, runs it, and publishes what readers may see.
 pub(crate) async fn step(
@@ -123,21 +123,19 @@ fn able(entry: &Entry, cx: &mut Cx) -> Result<()> {
 
 /// The tab that the caller meant is gone, and nothing was done in another one.
 fn elsewhere(moved: &str) -> Error {
-    Error::new(ErrorCode::DeviceNotFound, format!("{moved}; nothing was done there"))
+    Error::device_not_found(format!("{moved}; nothing was done there"))
         .hint("stickpin snapshot -i shows what it looks at now; stickpin tab list lists the tabs")
 }
 
 /// Tells readers what is known now.
 fn publish(cx: &mut Cx, running: Option<&'static str>) {
     let now = (cx.host.config.clock)();
-    let known = cx.live().ok().map(|live| live.known());
-    if let Some(desk) = &cx.desk {
-        desk.status.send_modify(|status| {
-            if let Some(known) = known {
-                known.write(status);
-            }
-            status.running = running;
-            status.used = Some(now);
-        });
-    }
+    let Some(desk) = cx.desk.clone() else { return };
+    desk.status.send_modify(|status| {
+        if let Ok(live) = cx.live() {
+            live.publish(status);
+        }
+        status.running = running;
+        status.used = Some(now);
+    });
 }

@@ -59,7 +59,7 @@ fn fill(response: &mut Response, render: &Render, result: Result<Box<dyn Produce
         match output.json() {
             Ok(json) => response.output = Some(json),
             Err(e) => {
-                let e = Error::new(ErrorCode::Internal, format!("the output cannot be written as JSON: {e}"));
+                let e = Error::internal(format!("the output cannot be written as JSON: {e}"));
                 return fill(response, render, Err(e));
             }
         }

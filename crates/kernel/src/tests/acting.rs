@@ -1,7 +1,7 @@
 //! The way from a target to an input.
 
 use super::support::{Bench, text};
-use crate::fake::World;
+use crate::tests::fake::World;
 use serde_json::json;
 use stickpin_device::{Dispatched, FileInput, Notice};
 use stickpin_tree::{Handle, IdentityGrade};
@@ -436,7 +436,7 @@ async fn a_selector_without_match_names_the_nearest() {
 #[tokio::test(start_paused = true)]
 async fn a_toggle_hands_over_its_new_self() {
     let b = Bench::open("heading \"Player\" #2\nbutton \"Play\" #3").await;
-    let toggle = |w: &mut crate::fake::World| {
+    let toggle = |w: &mut crate::tests::fake::World| {
         let (from, to) = if w.outline.contains("Play") { ("Play", "Pause") } else { ("Pause", "Play") };
         w.replace(from, to);
     };

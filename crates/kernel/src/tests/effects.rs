@@ -18,7 +18,7 @@ button "Book" #6
 /// Types into the field what lists towns, and presses one; the text above says each time what to do.
 fn lists_towns(b: &Bench) {
     let mut inputs = 0;
-    let field = move |w: &mut crate::fake::World| {
+    let field = move |w: &mut crate::tests::fake::World| {
         inputs += 1;
         match inputs {
             1 => w.replace("Choose a town", "Type a town"),
@@ -28,7 +28,7 @@ fn lists_towns(b: &Bench) {
             ),
         }
     };
-    let chosen = |w: &mut crate::fake::World| w.replace("controls=towns", "controls=towns value=Bern");
+    let chosen = |w: &mut crate::tests::fake::World| w.replace("controls=towns", "controls=towns value=Bern");
     let mut world = b.fake.world();
     world.native_lists = false;
     world.on_input.insert(5, Box::new(field));
@@ -102,7 +102,7 @@ async fn what_comes_and_goes_within_an_act_is_no_effect() {
 #[tokio::test(start_paused = true)]
 async fn the_answer_to_a_dialog_tells_what_came_of_it() {
     let b = Bench::open("paragraph #2\n  text \"Signed in as ada\"\nbutton \"Rename\" #3\n").await;
-    let asks = |w: &mut crate::fake::World| {
+    let asks = |w: &mut crate::tests::fake::World| {
         w.dialog = Some(Dialog {
             kind: "prompt".into(),
             message: "New name?".into(),
@@ -130,7 +130,7 @@ async fn the_answer_to_a_dialog_tells_what_came_of_it() {
 async fn a_device_that_is_not_read_after_an_act_tells_titles_all_the_same() {
     let b = Bench::open("window \"Untitled\" #2\n  button \"Save\" #5\n  button \"Print\" #6\n").await;
     b.fake.world().partial = true;
-    let saves = |w: &mut crate::fake::World| {
+    let saves = |w: &mut crate::tests::fake::World| {
         w.replace("Untitled", "report.txt");
         w.notices.push(Notice::Changed);
     };

@@ -14,7 +14,7 @@ const PAGE: &str = "heading \"Shop\" #2\nbutton \"Buy\" #3\ntextbox \"Note\" #4\
 /// Notes each entry together with how much the app had received by then.
 #[derive(Debug)]
 struct Notes {
-    fake: crate::fake::Fake,
+    fake: crate::tests::fake::Fake,
     lines: Mutex<Vec<String>>,
 }
 

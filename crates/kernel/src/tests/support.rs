@@ -1,6 +1,6 @@
 //! What the tests share: a host with one fake app, and callers.
 
-use crate::fake::Fake;
+use crate::tests::fake::Fake;
 use crate::{Caller, Format, Host, HostConfig, Render, Request, Response};
 use serde_json::{Value, json};
 use std::sync::Arc;

@@ -354,7 +354,7 @@ async fn a_box_that_turns_on_by_itself_is_not_turned_off() {
 #[tokio::test(start_paused = true)]
 async fn a_partly_checked_box_is_not_unchecked_yet() {
     let b = Bench::open("heading \"Terms\" #2\ncheckbox \"All\" #5 mixed\n").await;
-    let press = |w: &mut crate::fake::World| {
+    let press = |w: &mut crate::tests::fake::World| {
         let (from, to) = match (w.outline.contains("mixed"), w.outline.contains("checked")) {
             (true, _) => ("#5 mixed", "#5 checked"),
             (_, true) => ("#5 checked", "#5"),

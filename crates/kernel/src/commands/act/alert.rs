@@ -12,7 +12,7 @@ use crate::observe::waiting::Patience;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
-use stickpin_device::{Capability, Dialog, DialogAnswer, Error, ErrorCode, Result};
+use stickpin_device::{Capability, Dialog, DialogAnswer, Error, Result};
 
 /// Say whether a dialog of the app (confirm, prompt, beforeunload) waits for an answer.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -122,7 +122,7 @@ async fn answer(cx: &mut Cx, answer: DialogAnswer, patience: Duration) -> Result
             break dialog;
         }
         if patience.left().is_zero() {
-            return Err(Error::new(ErrorCode::ElementNotFound, "no dialog of the app waits for an answer")
+            return Err(Error::element_not_found("no dialog of the app waits for an answer")
                 .hint("stickpin snapshot -i; --timeout MS waits for one"));
         }
         patience.for_news(cx, "a dialog", "none is open", Duration::MAX).await?;

@@ -7,7 +7,7 @@ use crate::command::definition::Command;
 use crate::commands::read::get::Got;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stickpin_device::{Capability, Error, ErrorCode, Result};
+use stickpin_device::{Capability, Error, Result};
 
 /// Bytes that can be written: what a person would still call a text.
 const LONGEST: usize = 1 << 20;
@@ -57,7 +57,7 @@ impl Command for ClipboardWrite {
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
         if self.text.len() > LONGEST {
             let message = format!("the text has {} bytes; the clipboard takes {LONGEST}", self.text.len());
-            return Err(Error::new(ErrorCode::InvalidArgs, message).hint("stickpin fill takes longer texts"));
+            return Err(Error::invalid_args(message).hint("stickpin fill takes longer texts"));
         }
         let _under_way = cx.under_way();
         crate::command::facets::clipboard(cx.device()?, "write the clipboard")?

@@ -12,7 +12,7 @@ use crate::command::context::Cx;
 use crate::command::definition::{Command, Time};
 use crate::observe::resolve;
 use std::time::Duration;
-use stickpin_device::{Action, Capability, Error, ErrorCode, Result};
+use stickpin_device::{Action, Capability, Error, Result};
 
 acting! {
     /// Drag an element onto another one: press, move, release.
@@ -104,9 +104,6 @@ impl Drag {
 
 /// The two ends cannot be in view at the same time.
 fn apart(source: &Ready, destination: &Ready) -> Error {
-    Error::new(
-        ErrorCode::ElementOffscreen,
-        format!("{} is not in view together with {}", destination.words, source.words),
-    )
-    .hint("open a larger viewport (open --viewport WxH), or drag in two steps")
+    Error::element_offscreen(format!("{} is not in view together with {}", destination.words, source.words))
+        .hint("open a larger viewport (open --viewport WxH), or drag in two steps")
 }

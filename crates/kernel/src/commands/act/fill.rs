@@ -8,7 +8,7 @@ use crate::command::args::acting;
 use crate::command::context::Cx;
 use crate::command::definition::{Command, Time};
 use std::collections::BTreeSet;
-use stickpin_device::{Capability, Error, ErrorCode, Result};
+use stickpin_device::{Capability, Error, Result};
 use stickpin_tree::quote;
 
 /// Names of secrets that a message lists.
@@ -67,7 +67,7 @@ impl Command for Fill {
             (given, _) => {
                 let why =
                     if given.is_some() { "a text or --secret, not both" } else { "a text, or --secret NAME" };
-                return Err(Error::new(ErrorCode::InvalidArgs, format!("`fill` takes {why}"))
+                return Err(Error::invalid_args(format!("`fill` takes {why}"))
                     .hint("stickpin fill @e2 qa@example.com, or stickpin fill @e3 --secret SHOP"));
             }
         };
@@ -89,11 +89,9 @@ fn secret(cx: &mut Cx, name: &str) -> Result<String> {
         } else {
             format!("there are {}", known.join(", "))
         };
-        return Err(Error::new(ErrorCode::InvalidArgs, format!("no secret is called {}", quote(name))).hint(
-            format!(
-                "{known}; a program gets one from STICKPIN_SECRET_NAME in the environment it is started with"
-            ),
-        ));
+        return Err(Error::invalid_args(format!("no secret is called {}", quote(name))).hint(format!(
+            "{known}; a program gets one from STICKPIN_SECRET_NAME in the environment it is started with"
+        )));
     };
     let value = secret.reveal().to_owned();
     let secrets = &mut cx.live()?.secrets;

@@ -16,7 +16,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::time::Duration;
-use stickpin_device::{Capability, Error, ErrorCode, Result};
+use stickpin_device::{Capability, Error, Result};
 
 acting! {
     /// Fill several fields, and submit if asked. All targets are resolved and checked before the first act.
@@ -48,8 +48,7 @@ impl TryFrom<String> for Assignment {
         let (target, at) = target::assigned(&text).map_err(|first| {
             let why = first.map(|e| format!(": {}", e.message)).unwrap_or_default();
             let message = format!("{} is no TARGET=VALUE{why}", stickpin_tree::quote(&text));
-            Error::new(ErrorCode::InvalidArgs, message)
-                .hint("stickpin form @e2=ada@example.com 'label=\"City\"=Graz'")
+            Error::invalid_args(message).hint("stickpin form @e2=ada@example.com 'label=\"City\"=Graz'")
         })?;
         Ok(Self { target, value: text[at + 1..].to_owned() })
     }

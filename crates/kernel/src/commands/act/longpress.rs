@@ -9,7 +9,7 @@ use crate::command::args::acting;
 use crate::command::context::Cx;
 use crate::command::definition::{Command, Time};
 use std::time::Duration;
-use stickpin_device::{Action, Button, Capability, Error, ErrorCode, Modifiers, Result};
+use stickpin_device::{Action, Button, Capability, Error, Modifiers, Result};
 
 acting! {
     /// Press an element and hold it, by default for 600 ms.
@@ -45,7 +45,7 @@ impl Command for LongPress {
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
         if !(1..=10_000).contains(&self.hold) {
             let message = format!("`hold` is {} ms, not 1 to 10000", self.hold);
-            return Err(Error::new(ErrorCode::InvalidArgs, message).hint("stickpin longpress @e3 600"));
+            return Err(Error::invalid_args(message).hint("stickpin longpress @e3 600"));
         }
         let how = self.how();
         let action = |ready: &Ready| Action::Press {

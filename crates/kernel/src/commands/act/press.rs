@@ -14,7 +14,7 @@ use crate::commands::wait::traffic::{Saved, download};
 use crate::commands::wait::usual;
 use serde::Serialize;
 use std::time::Duration;
-use stickpin_device::{Action, Button, Capability, Error, ErrorCode, Result, is_plain};
+use stickpin_device::{Action, Button, Capability, Error, Result, is_plain};
 
 acting! {
     /// Press an element, as a person with a mouse or finger would.
@@ -95,10 +95,7 @@ impl Command for Press {
 
     async fn run(self, cx: &mut Cx) -> Result<Pressed> {
         if !(1..=3).contains(&self.count) {
-            return Err(Error::new(
-                ErrorCode::InvalidArgs,
-                format!("`count` is {}, not 1, 2 or 3", self.count),
-            ));
+            return Err(Error::invalid_args(format!("`count` is {}, not 1, 2 or 3", self.count)));
         }
         let how = self.how();
         let action = |ready: &Ready| Action::Press {

@@ -16,7 +16,7 @@ use crate::observe::{capture, resolve};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
-use stickpin_device::{Action, AimOptions, Capability, Error, ErrorCode, Result, SettleRequest};
+use stickpin_device::{Action, AimOptions, Capability, Error, Result, SettleRequest};
 use stickpin_session::Origin;
 
 /// How far a scroll goes unless it says otherwise, in CSS pixels.
@@ -159,7 +159,7 @@ impl Scroll {
         words: &str,
     ) -> Result<(bool, Option<String>)> {
         let Target::Selector(selector) = until else {
-            return Err(Error::new(ErrorCode::InvalidArgs, format!("`until`: {until} is no selector"))
+            return Err(Error::invalid_args(format!("`until`: {until} is no selector"))
                 .hint("stickpin scroll down --until 'text=\"Row 900\"'"));
         };
         let mut moved = false;
@@ -187,7 +187,7 @@ impl Scroll {
             false => ("rounds", format!("it was scrolled {ROUNDS} times and goes on")),
         };
         let message = format!("{until} did not come up in {words}: {why}");
-        Err(Error::new(ErrorCode::ElementNotFound, message)
+        Err(Error::element_not_found(message)
             .hint("stickpin snapshot -i shows where it stopped")
             .dispatched(cx.dispatched())
             .details(serde_json::json!({ "reason": reason, "moved": moved })))

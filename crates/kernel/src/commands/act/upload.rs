@@ -92,8 +92,9 @@ struct Local {
 /// Looks at every file before anything is sent.
 fn read(cx: &Cx, files: &[String]) -> Result<Vec<Local>> {
     if files.is_empty() {
-        return Err(Error::new(ErrorCode::InvalidArgs, "`upload` needs at least one file")
-            .hint("stickpin upload @e5 ~/cv.pdf"));
+        return Err(
+            Error::invalid_args("`upload` needs at least one file").hint("stickpin upload @e5 ~/cv.pdf")
+        );
     }
     files.iter().map(|file| one(cx.reach(file)?)).collect()
 }
@@ -102,7 +103,7 @@ fn one(path: PathBuf) -> Result<Local> {
     let about = std::fs::metadata(&path).map_err(|e| io_error("read", &path, &e))?;
     if about.is_dir() {
         let message = format!("`{}` is a folder, not a file", path.display());
-        return Err(Error::new(ErrorCode::InvalidArgs, message).hint("name the files in it"));
+        return Err(Error::invalid_args(message).hint("name the files in it"));
     }
     // Whether it may be read shows when it is opened.
     std::fs::File::open(&path).map_err(|e| io_error("read", &path, &e))?;
@@ -161,7 +162,7 @@ async fn choose_or_drop(cx: &mut Cx, target: &Target, files: &[Local], how: How)
         }
         Ok((ready, performed)) => match performed.unwrap_or_default().chooser {
             Some(chooser) => {
-                let gone = || Error::new(ErrorCode::ElementNotFound, "the file chooser was closed meanwhile");
+                let gone = || Error::element_not_found("the file chooser was closed meanwhile");
                 let input = crate::command::facets::files(cx.device()?, TAKE)?
                     .file_input(chooser)
                     .await?
@@ -204,7 +205,7 @@ fn dropped(
             return Err(unanswered.dispatched(cx.dispatched()));
         }
         let message = format!("{} has no file input, opens no file chooser and takes no drop", ready.words);
-        return Err(Error::new(ErrorCode::InvalidArgs, message)
+        return Err(Error::invalid_args(message)
             .hint("stickpin snapshot -i lists what there is; upload to the input, its label or its button")
             .dispatched(cx.dispatched()));
     }
@@ -236,10 +237,10 @@ async fn let_go(cx: &mut Cx, chooser: Handle, e: Error) -> Result<Error> {
 
 /// Whether an input takes these files.
 fn suits(input: &FileInput, files: &[Local], words: &str) -> Result<()> {
-    let bad = |message: String| Error::new(ErrorCode::InvalidArgs, message);
+    let bad = |message: String| Error::invalid_args(message);
     if input.directory {
         let message = format!("{words} takes a folder, which cannot be given to it");
-        return Err(Error::new(ErrorCode::Unsupported, message));
+        return Err(Error::unsupported(message));
     }
     if files.len() > 1 && !input.multiple {
         return Err(match &input.one_by_one {
@@ -271,58 +272,25 @@ fn accepts(accept: &str, file: &Path) -> bool {
     }
     let name = file.file_name().map(|n| n.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-    let known = KINDS.iter().find(|(extensions, _)| extensions.split(' ').any(|e| e == extension));
+    let known = media_types().find(|(_, extensions)| extensions.split(' ').any(|e| e == extension));
     tokens.any(|token| {
         if token.starts_with('.') {
             return name.ends_with(&token);
         }
-        let Some((_, kind)) = known else { return true };
+        let Some((kind, _)) = known else { return true };
         match token.strip_suffix("/*") {
             Some(group) => group == "*" || kind.split('/').next() == Some(group),
-            None => *kind == token || !KINDS.iter().any(|(_, known)| *known == token),
+            None => kind == token || !media_types().any(|(known, _)| known == token),
         }
     })
 }
 
-/// Extensions and the media type that files with them have.
-const KINDS: &[(&str, &str)] = &[
-    ("png", "image/png"),
-    ("jpg jpeg jpe jfif", "image/jpeg"),
-    ("gif", "image/gif"),
-    ("webp", "image/webp"),
-    ("svg", "image/svg+xml"),
-    ("bmp", "image/bmp"),
-    ("avif", "image/avif"),
-    ("heic", "image/heic"),
-    ("tif tiff", "image/tiff"),
-    ("ico", "image/x-icon"),
-    ("mp4 m4v", "video/mp4"),
-    ("webm", "video/webm"),
-    ("mov", "video/quicktime"),
-    ("avi", "video/x-msvideo"),
-    ("mkv", "video/x-matroska"),
-    ("mp3", "audio/mpeg"),
-    ("wav", "audio/wav"),
-    ("ogg oga opus", "audio/ogg"),
-    ("m4a", "audio/mp4"),
-    ("flac", "audio/flac"),
-    ("pdf", "application/pdf"),
-    ("json", "application/json"),
-    ("xml", "text/xml"),
-    ("zip", "application/zip"),
-    ("gz", "application/gzip"),
-    ("doc", "application/msword"),
-    ("docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
-    ("xls", "application/vnd.ms-excel"),
-    ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
-    ("ppt", "application/vnd.ms-powerpoint"),
-    ("pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
-    ("txt", "text/plain"),
-    ("csv", "text/csv"),
-    ("html htm", "text/html"),
-    ("css", "text/css"),
-    ("md", "text/markdown"),
-];
+fn media_types() -> impl Iterator<Item = (&'static str, &'static str)> {
+    MEDIA_TYPES.lines().filter_map(|line| line.split_once(' '))
+}
+
+/// A line for each media type: the type, then the extensions of files that are of it.
+const MEDIA_TYPES: &str = include_str!("media_types.txt");
 
 #[cfg(test)]
 mod tests {

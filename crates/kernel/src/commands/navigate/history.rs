@@ -8,7 +8,7 @@ use crate::observe::navigation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
-use stickpin_device::{Arrived, Capability, Error, ErrorCode, Leave, Navigation, Result};
+use stickpin_device::{Arrived, Capability, Error, Leave, Navigation, Result};
 use stickpin_tree::quote;
 
 /// How long the document may take until it is ready and quiet.
@@ -108,7 +108,7 @@ pub(super) fn leave(discard: bool) -> Leave {
 async fn go(cx: &mut Cx, to: &Navigation, leave: Leave, nowhere: &str) -> Result<At> {
     let arrived: Arrived = navigation::go(cx, to, leave, READY).await?;
     if !arrived.moved {
-        return Err(Error::new(ErrorCode::Unsupported, nowhere).hint("stickpin get url says where it is"));
+        return Err(Error::unsupported(nowhere).hint("stickpin get url says where it is"));
     }
     Ok(At { url: arrived.url, title: arrived.title, settled: arrived.settled })
 }

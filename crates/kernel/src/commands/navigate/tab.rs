@@ -12,7 +12,7 @@ use crate::observe::{capture, navigation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
-use stickpin_device::{Capability, Error, ErrorCode, Result, TabEntry};
+use stickpin_device::{Capability, Error, Result, TabEntry};
 use stickpin_session::Origin;
 use stickpin_tree::{bare_url, escape, quote};
 
@@ -208,7 +208,7 @@ impl Command for TabShow {
 async fn active(cx: &mut Cx) -> Result<TabEntry> {
     let tabs = facets::tabs(cx.device()?, "list tabs")?.list_tabs().await?;
     let active = tabs.into_iter().find(|tab| tab.active);
-    active.ok_or_else(|| Error::new(ErrorCode::Internal, "none of the tabs is the active one"))
+    active.ok_or_else(|| Error::internal("none of the tabs is the active one"))
 }
 
 /// Whether it has the form of an id.
@@ -216,7 +216,7 @@ fn check(id: &str) -> Result<()> {
     let number = id.strip_prefix('t').filter(|n| n.len() <= 9 && n.bytes().all(|b| b.is_ascii_digit()));
     match number.and_then(|n| n.parse::<u32>().ok()) {
         Some(_) => Ok(()),
-        None => Err(Error::new(ErrorCode::InvalidArgs, format!("{} is no tab id", quote(id)))
+        None => Err(Error::invalid_args(format!("{} is no tab id", quote(id)))
             .hint("an id looks like t2; stickpin tab list shows them")),
     }
 }
@@ -291,6 +291,7 @@ impl Show for InTab {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stickpin_device::ErrorCode;
 
     #[test]
     fn ids_have_one_form() {

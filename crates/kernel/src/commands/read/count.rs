@@ -8,7 +8,7 @@ use crate::command::definition::Command;
 use crate::observe::{capture, resolve};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stickpin_device::{Capability, Error, ErrorCode, Result};
+use stickpin_device::{Capability, Error, Result};
 use stickpin_session::Origin;
 
 /// Count the elements that a selector matches. None is an answer, not an error.
@@ -38,7 +38,7 @@ impl Command for Count {
 
     async fn run(self, cx: &mut Cx) -> Result<Counted> {
         let Target::Selector(selector) = &self.selector else {
-            return Err(Error::new(ErrorCode::InvalidArgs, format!("{} is no selector", self.selector))
+            return Err(Error::invalid_args(format!("{} is no selector", self.selector))
                 .hint("stickpin count 'role=listitem'"));
         };
         let tree = capture::look(cx, Origin::Look).await?;

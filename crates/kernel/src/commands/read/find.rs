@@ -8,7 +8,7 @@ use crate::command::definition::Command;
 use crate::observe::{capture, resolve};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stickpin_device::{Capability, Error, ErrorCode, Result};
+use stickpin_device::{Capability, Error, Result};
 use stickpin_session::Origin;
 use stickpin_tree::{NodeId, Selector, quote};
 
@@ -61,7 +61,7 @@ impl Find {
         }
         match self.query.parse::<Target>()? {
             Target::Selector(selector) => Ok(selector),
-            other => Err(Error::new(ErrorCode::InvalidArgs, format!("{other} is no selector"))
+            other => Err(Error::invalid_args(format!("{other} is no selector"))
                 .hint("stickpin find 'role=button', stickpin find \"add to cart\"")),
         }
     }
@@ -69,7 +69,7 @@ impl Find {
     /// Which of the matches are wanted.
     fn chosen<'m>(&self, all: &'m [NodeId]) -> Result<&'m [NodeId]> {
         if usize::from(self.first) + usize::from(self.last) + usize::from(self.nth.is_some()) > 1 {
-            return Err(Error::new(ErrorCode::InvalidArgs, "`first`, `last` and `nth` exclude one another")
+            return Err(Error::invalid_args("`first`, `last` and `nth` exclude one another")
                 .hint("stickpin find \"add to cart\" --nth 2"));
         }
         let at = match (self.first, self.last, self.nth) {
@@ -78,7 +78,7 @@ impl Find {
             (.., Some(n)) if (1..=all.len()).contains(&n) => n - 1,
             (.., Some(n)) => {
                 let message = format!("there is no match number {n}; there are {}", all.len());
-                return Err(Error::new(ErrorCode::ElementNotFound, message).hint("numbers count from 1"));
+                return Err(Error::element_not_found(message).hint("numbers count from 1"));
             }
             _ => return Ok(all),
         };
@@ -97,8 +97,7 @@ impl Command for Find {
 
     async fn run(self, cx: &mut Cx) -> Result<Found> {
         if self.query.trim().is_empty() {
-            return Err(Error::new(ErrorCode::InvalidArgs, "the query is empty")
-                .hint("stickpin find \"add to cart\""));
+            return Err(Error::invalid_args("the query is empty").hint("stickpin find \"add to cart\""));
         }
         let selector = self.selector()?;
         let tree = capture::look(cx, Origin::Look).await?;

@@ -10,7 +10,7 @@ use crate::observe::{capture, resolve};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use stickpin_device::{Capability, Error, ErrorCode, Page, Query, Result};
+use stickpin_device::{Capability, Error, Page, Query, Result};
 use stickpin_session::Origin;
 use stickpin_tree::{DEFAULT_MAX_BYTES, States};
 
@@ -159,8 +159,7 @@ impl Command for Get {
         let (tree, id) = resolve::element(cx, &self.target).await?;
         let node = tree.node(id);
         let handle = || {
-            let gone =
-                || Error::new(ErrorCode::Unsupported, format!("{} is made up by the device", self.target));
+            let gone = || Error::unsupported(format!("{} is made up by the device", self.target));
             node.address().ok_or_else(gone)
         };
         let value = match self.what {

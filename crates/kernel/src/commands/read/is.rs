@@ -8,7 +8,7 @@ use crate::command::definition::Command;
 use crate::observe::question::{Answer, Predicate, ask};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stickpin_device::{Capability, Error, ErrorCode, Result};
+use stickpin_device::{Capability, Error, Result};
 
 /// Ask whether something holds for an element now. False exits with 1 and says what is true instead.
 ///
@@ -45,7 +45,7 @@ impl Command for Is {
         if self.predicate.takes_value() != self.value.is_some() {
             let (verb, name) =
                 (if self.value.is_some() { "takes no" } else { "needs a" }, self.predicate.name());
-            return Err(Error::new(ErrorCode::InvalidArgs, format!("`is {name}` {verb} value"))
+            return Err(Error::invalid_args(format!("`is {name}` {verb} value"))
                 .hint("stickpin is text TARGET \"Total 12\", stickpin is visible TARGET"));
         }
         ask(cx, self.predicate, &self.target, self.value.as_deref()).await

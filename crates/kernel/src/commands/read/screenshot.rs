@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
-use stickpin_device::{Capability, Error, ErrorCode, Result, Shot, ShotRequest};
+use stickpin_device::{Capability, Error, Result, Shot, ShotRequest};
 use stickpin_refs::Ref;
 use stickpin_session::Origin;
 use stickpin_tree::{Handle, Rect, Tree};
@@ -204,7 +204,7 @@ impl Command for Screenshot {
 /// Of resolving; `UNSUPPORTED` for what has no place on the screen.
 pub(super) async fn placed(cx: &mut Cx, target: &Target) -> Result<Handle> {
     let (tree, node) = resolve::element(cx, target).await?;
-    let made_up = || Error::new(ErrorCode::Unsupported, format!("{target} has no place on the screen"));
+    let made_up = || Error::unsupported(format!("{target} has no place on the screen"));
     tree.node(node).address().ok_or_else(made_up)
 }
 

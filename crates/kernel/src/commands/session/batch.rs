@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::time::Duration;
-use stickpin_device::{Dispatched, Error, ErrorCode, Result, io_error};
+use stickpin_device::{Dispatched, Error, Result, io_error};
 use stickpin_refs::RefToken;
 
 /// How many steps one batch may have.
@@ -61,7 +61,7 @@ pub(crate) struct Ran {
 impl Batch {
     fn steps(self, cx: &Cx) -> Result<Vec<Step>> {
         let bad = |message: String| {
-            Error::new(ErrorCode::InvalidArgs, message)
+            Error::invalid_args(message)
                 .hint(r#"stickpin batch --steps '[{"command":"press","input":{"target":"@e3"}}]'"#)
         };
         let steps = match (self.steps, self.file) {
@@ -114,11 +114,8 @@ impl Command for Batch {
         let steps = self.steps(cx)?;
         for (i, step) in steps.iter().enumerate() {
             if step.command == Self::SPEC.name {
-                return Err(Error::new(
-                    ErrorCode::InvalidArgs,
-                    format!("step {}: a batch holds no batch", i + 1),
-                )
-                .hint("write the steps of the inner one in its place"));
+                return Err(Error::invalid_args(format!("step {}: a batch holds no batch", i + 1))
+                    .hint("write the steps of the inner one in its place"));
             }
             registry::lookup(&step.command)
                 .and_then(|entry| entry.prepare(step.input.clone()))

@@ -1,6 +1,6 @@
 //! `capabilities`: what each platform can do.
 
-use crate::api::render::{Show, Text};
+use crate::api::render::{Show, Text, word};
 use crate::api::spec::Spec;
 use crate::command::context::Cx;
 use crate::command::definition::Command;
@@ -71,24 +71,16 @@ impl Command for Capabilities {
 impl Show for Table {
     fn show(&self, text: &mut Text) {
         for Platform { kind, capabilities } in &self.platforms {
-            for (word, support) in [("can", Support::Yes), ("cannot", Support::No)] {
+            for (verb, support) in [("can", Support::Yes), ("cannot", Support::No)] {
                 let names: Vec<String> = capabilities
                     .iter()
                     .filter(|r| r.support == support)
-                    .map(|r| word_of(r.capability))
+                    .map(|r| word(&r.capability))
                     .collect();
                 if !names.is_empty() {
-                    text.line(format_args!("{kind} {word}: {}", names.join(" ")));
+                    text.line(format_args!("{kind} {verb}: {}", names.join(" ")));
                 }
             }
         }
-    }
-}
-
-/// The name that JSON has for it, so that there is one spelling.
-fn word_of(capability: Capability) -> String {
-    match serde_json::to_value(capability) {
-        Ok(serde_json::Value::String(word)) => word,
-        _ => format!("{capability:?}"),
     }
 }

@@ -8,7 +8,7 @@ use crate::command::definition::Command;
 use crate::commands::session::record::{Saved, enter_if_open, forget, mended, save};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_device::{Error, Result};
 
 /// Close the session and its app.
 ///
@@ -49,11 +49,8 @@ impl Command for Close {
         let recorded =
             !self.all && cx.host().desk(cx.session_name()).is_ok_and(|desk| desk.status.borrow().recorded);
         if self.all && save_to.is_some() {
-            return Err(Error::new(
-                ErrorCode::InvalidArgs,
-                "`save` is about one session, `all` about all of them",
-            )
-            .hint("stickpin close --save, for each session that is recorded"));
+            return Err(Error::invalid_args("`save` is about one session, `all` about all of them")
+                .hint("stickpin close --save, for each session that is recorded"));
         }
         let mut saved = None;
         if save_to.is_some() || recorded {

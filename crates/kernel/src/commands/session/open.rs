@@ -218,7 +218,7 @@ impl Open {
             false => format!("leave {flag} out; devices that take it: {}", takers.join(", ")),
         };
         let message = format!("a {kind} device takes no {flag}; nothing was opened");
-        Err(Error::new(ErrorCode::InvalidArgs, message).hint(hint))
+        Err(Error::invalid_args(message).hint(hint))
     }
 
     /// Refuses to start a program for a caller that may start installed apps alone.
@@ -235,7 +235,7 @@ impl Open {
         }
         let message =
             format!("{} is no installed app, and you may start installed apps only", quote(&self.what));
-        Err(Error::new(ErrorCode::PolicyDenied, message).hint(
+        Err(Error::policy_denied(message).hint(
             "open an app by the name of its desktop entry; a person can start the server with --allow-programs",
         ))
     }
@@ -387,23 +387,21 @@ fn idle(minutes: u32) -> Option<Duration> {
 }
 
 fn fixed_at_launch(flag: &str, what: &str) -> Error {
-    Error::new(
-        ErrorCode::InvalidArgs,
-        format!("{flag} cannot be changed while the session is open; nothing was done"),
-    )
-    .hint(format!("stickpin open {what} {flag} ... --relaunch starts anew; without {flag} it goes on"))
+    Error::invalid_args(format!("{flag} cannot be changed while the session is open; nothing was done"))
+        .hint(format!("stickpin open {what} {flag} ... --relaunch starts anew; without {flag} it goes on"))
 }
 
 fn taken(desk: &Desk) -> Error {
-    Error::new(
-        ErrorCode::SessionExists,
-        format!("session `{}` belongs to another caller ({})", desk.name, quote(&desk.owner)),
-    )
+    Error::session_exists(format!(
+        "session `{}` belongs to another caller ({})",
+        desk.name,
+        quote(&desk.owner)
+    ))
     .hint("open it under another name: stickpin --session NAME open ...")
 }
 
 fn other_kind(name: &str, open: &str, what: &str) -> Error {
-    Error::new(ErrorCode::SessionExists, format!("session `{name}` is open on a {open} device"))
+    Error::session_exists(format!("session `{name}` is open on a {open} device"))
         .hint(format!("stickpin open {what} --relaunch ends that, --session NAME leaves it open"))
 }
 

@@ -113,7 +113,7 @@ impl Command for RecordStart {
                 mend(cx, Mend { file, text, to, line, keeps: self.keep_line, meeting })?;
             }
             _ => {
-                return Err(Error::new(ErrorCode::InvalidArgs, "`mends` and `line` belong together")
+                return Err(Error::invalid_args("`mends` and `line` belong together")
                     .hint("stickpin record start --mends flow.ad --line 12"));
             }
         }
@@ -163,7 +163,7 @@ pub(crate) async fn enter_if_open(cx: &mut Cx) -> Result<()> {
 pub(crate) fn begin(cx: &mut Cx, path: Option<PathBuf>, keep_reads: bool) -> Result<()> {
     let live = cx.live()?;
     if live.recorder.is_some() {
-        return Err(Error::new(ErrorCode::InvalidArgs, "this session is being recorded already")
+        return Err(Error::invalid_args("this session is being recorded already")
             .hint("stickpin record stop writes the script"));
     }
     let platform = live.device.info().kind;
@@ -223,7 +223,7 @@ fn mend(cx: &mut Cx, mut new: Mend) -> Result<()> {
     let lines = new.text.lines().count();
     if new.line == 0 || usize::try_from(new.line).is_ok_and(|line| line > lines) {
         let message = format!("`{}` has {lines} lines; there is no line {}", new.file.display(), new.line);
-        return Err(Error::new(ErrorCode::InvalidArgs, message));
+        return Err(Error::invalid_args(message));
     }
     recorder.add(Event::Mend(new))
 }
@@ -299,9 +299,7 @@ fn heal(cx: &Cx, scribe: &dyn Scribe, mendings: &[Mending], path: Option<PathBuf
     let mended: Vec<&Mending> = mendings.iter().filter(|mending| mending.steps() > 0).collect();
     if path.is_some() && mended.len() > 1 {
         let message = format!("{} scripts were mended, and one file was named", mended.len());
-        return Err(
-            Error::new(ErrorCode::InvalidArgs, message).hint("without a name each is written beside itself")
-        );
+        return Err(Error::invalid_args(message).hint("without a name each is written beside itself"));
     }
     let write = |mending: &&Mending| {
         let (script, patch) = scribe.mended(mending)?;
@@ -315,7 +313,7 @@ fn heal(cx: &Cx, scribe: &dyn Scribe, mendings: &[Mending], path: Option<PathBuf
 }
 
 fn none() -> Error {
-    Error::new(ErrorCode::InvalidArgs, "this session is not being recorded")
+    Error::invalid_args("this session is not being recorded")
         .hint("stickpin record start, or stickpin open WHAT --record")
 }
 

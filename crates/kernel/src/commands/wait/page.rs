@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::pin::pin;
 use std::time::Duration;
-use stickpin_device::{Error, ErrorCode, Result, SettleRequest};
+use stickpin_device::{Error, Result, SettleRequest};
 use stickpin_session::Origin;
 use stickpin_tree::{Selector, States, escape, quote, quote_url};
 use tokio::time::Instant;
@@ -170,14 +170,11 @@ impl Command for WaitStable {
             }
             if !stop.is_cancelled() || Instant::now() >= end {
                 let still: Vec<String> = settled.still.iter().map(ToString::to_string).collect();
-                return Err(Error::new(
-                    ErrorCode::Timeout,
-                    format!(
-                        "waited {} ms for quiet; still moving: {}",
-                        self.timeout,
-                        escape(&still.join(", "), 500)
-                    ),
-                )
+                return Err(Error::timeout(format!(
+                    "waited {} ms for quiet; still moving: {}",
+                    self.timeout,
+                    escape(&still.join(", "), 500)
+                ))
                 .details(serde_json::json!({ "still": still })));
             }
             // Stopped early: somebody else has something to do.

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
 use stickpin_device::{
-    Capability, Download, DownloadState, Error, ErrorCode, RequestEnd, Result, SeenRequest, io_error,
+    Capability, Download, DownloadState, Error, RequestEnd, Result, SeenRequest, io_error,
 };
 use stickpin_tree::{escape, quote, quote_whole};
 
@@ -121,7 +121,7 @@ impl WaitRequest {
         if good {
             return Ok(Some(status));
         }
-        Err(Error::new(ErrorCode::InvalidArgs, format!("{} is no status", quote(status)))
+        Err(Error::invalid_args(format!("{} is no status", quote(status)))
             .hint("stickpin wait request /api/order --status 201, or --status 2xx"))
     }
 }
@@ -249,7 +249,7 @@ pub(crate) async fn download(
                 }
                 DownloadState::Failed(why) => {
                     let message = format!("the download of {} failed: {}", quote(&name), escape(&why, 80));
-                    return Err(Error::new(ErrorCode::Io, message).hint("start it again in the app"));
+                    return Err(Error::io(message).hint("start it again in the app"));
                 }
                 DownloadState::UnderWay => {
                     truth = format!("{} is under way, {}", quote(&name), progress(received, total));
@@ -280,7 +280,7 @@ async fn copy(
     };
     // A large file takes its time; other sessions go on meanwhile.
     let copied = tokio::task::spawn_blocking(copy).await;
-    copied.map_err(|e| Error::new(ErrorCode::Internal, format!("copying ended: {e}")))??;
+    copied.map_err(|e| Error::internal(format!("copying ended: {e}")))??;
     Ok(to)
 }
 

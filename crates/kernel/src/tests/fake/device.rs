@@ -5,7 +5,7 @@ use super::guard::Guard;
 use async_trait::async_trait;
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_device::{Capability, Dispatched, Error, ErrorCode, Files, Lifecycle, Result, *};
+use stickpin_device::{Capability, Dispatched, Error, Files, Lifecycle, Result, *};
 use stickpin_tree::{Handle, Rect};
 
 #[derive(Debug)]
@@ -77,7 +77,7 @@ impl Device for FakeDevice {
             hook(&mut world);
         }
         if !world.has(handle.id) {
-            return Err(Error::new(ErrorCode::ElementNotFound, format!("{} is gone", handle.id)));
+            return Err(Error::element_not_found(format!("{} is gone", handle.id)));
         }
         let (rect, hit) = (world.rect(handle.id), world.hit(handle.id));
         Ok(Aim { rect, point: rect.center(), hit, pointed })
@@ -365,7 +365,7 @@ impl Lifecycle for FakeDevice {
 }
 
 fn gone(id: u64) -> Error {
-    Error::new(ErrorCode::ElementNotFound, format!("{id} is gone")).dispatched(Dispatched::No)
+    Error::element_not_found(format!("{id} is gone")).dispatched(Dispatched::No)
 }
 
 fn file_names(files: &[std::path::PathBuf]) -> String {

@@ -10,7 +10,7 @@ pub(crate) use world::World;
 use async_trait::async_trait;
 use device::FakeDevice;
 use std::sync::{Arc, Mutex, MutexGuard};
-use stickpin_device::{Error, ErrorCode, Result, *};
+use stickpin_device::{Error, Result, *};
 use tokio::sync::Notify;
 
 /// All but markup.
@@ -82,7 +82,7 @@ impl Fake {
             self.changed.notified().await;
         }
         if dead {
-            return Err(Error::new(ErrorCode::BackendLost, "the fake died"));
+            return Err(Error::backend_lost("the fake died"));
         }
         Ok(())
     }
@@ -111,7 +111,7 @@ impl Provider for Fake {
     async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>> {
         self.call("open").await?;
         if request.what == "fake:missing" {
-            return Err(Error::new(ErrorCode::DeviceNotFound, "there is no such fake"));
+            return Err(Error::device_not_found("there is no such fake"));
         }
         let mut world = self.world();
         world.opened += 1;

@@ -66,7 +66,7 @@ impl Guard {
 
 #[cfg(test)]
 mod tests {
-    use crate::fake::{Fake, World};
+    use crate::tests::fake::{Fake, World};
     use std::time::Duration;
     use stickpin_device::{Action, AimOptions, CancellationToken, Device, Landed, OpenRequest, Provider};
     use stickpin_tree::Handle;
