@@ -40,11 +40,8 @@ fn answer(
     env: &Env,
     streams: &mut Streams<'_>,
 ) -> Result<Option<Response>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime =
-        runtime.map_err(|e| Error::new(ErrorCode::Io, format!("the runtime could not be made: {e}")))?;
     let place = place(options, env)?;
-    runtime.block_on(async {
+    stickpin_client::runtime()?.block_on(async {
         let (progress, mut heard) = mpsc::unbounded_channel();
         let cancel = CancellationToken::new();
         let call = Call {

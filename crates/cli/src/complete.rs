@@ -42,39 +42,12 @@ pub(crate) const APPS: &str = "apps";
 /// The argument of the completion command.
 pub(crate) const SESSIONS: &str = "sessions";
 
-/// Sessions behind `--session` and apps behind `open`, before what the grammar knows. A name with a colon is several
-/// words of a line to bash: what stands before the last colon is left out of the candidates then.
-const BASH: &str = r#"
-_stickpin_values() {
-    local line="${COMP_LINE:0:COMP_POINT}"
-    local word="${line##*[[:space:]]}" left=""
-    [[ "$word" == *:* && "$COMP_WORDBREAKS" == *:* ]] && left="${word%:*}:"
-    local value
-    COMPREPLY=()
-    while IFS= read -r value; do
-        [[ "$value" == "$word"* ]] && COMPREPLY+=("${value#"$left"}")
-    done < <(stickpin complete "$1" 2>/dev/null)
-    return 0
-}
-_stickpin_with_values() {
-    local line="${COMP_LINE:0:COMP_POINT}"
-    if [[ "$line" =~ [[:space:]]--session[[:space:]=]+[^[:space:]]*$ ]]; then
-        _stickpin_values sessions
-    elif [[ "$line" =~ [[:space:]]open[[:space:]]+[^-[:space:]][^[:space:]]*$ || "$line" =~ [[:space:]]open[[:space:]]+$ ]]; then
-        _stickpin_values apps
-    else
-        _stickpin "$@"
-    fi
-}
-complete -F _stickpin_with_values -o bashdefault -o default stickpin
-"#;
+/// Sessions behind `--session` and apps behind `open`, before what the grammar knows.
+const BASH: &str = include_str!("../completions/values.bash");
 
 const ZSH_APPS: &str = "{compadd -- ${(f)\"$(stickpin complete apps 2>/dev/null)\"}; _files}";
 
-const FISH: &str = r#"
-complete -c stickpin -l session -x -a '(stickpin complete sessions 2>/dev/null)'
-complete -c stickpin -n '__fish_seen_subcommand_from open' -a '(stickpin complete apps 2>/dev/null)'
-"#;
+const FISH: &str = include_str!("../completions/values.fish");
 
 /// The names of the sessions that are open. Starts no daemon: without one no session is open.
 ///

@@ -1,10 +1,9 @@
 //! Help: the list of commands, the help of one, and topics.
 
-use crate::local::Other;
+use crate::local::{self, Other};
 use std::fmt::Write as _;
-use stickpin_cmdline::Own;
-use stickpin_cmdline::help::TOPICS;
-use stickpin_kernel::registry::{self, COMMANDS};
+use stickpin_cmdline::{Own, help as topics};
+use stickpin_kernel::registry::COMMANDS;
 use stickpin_kernel::{Error, ErrorCode, Result};
 
 /// All commands, one line each.
@@ -23,11 +22,10 @@ pub(crate) fn overview(others: &[Other]) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "  {name:width$}  {}", about.trim_end_matches('.'));
     }
-    let topics: Vec<&str> = TOPICS.iter().map(|(name, _)| *name).collect();
+    let topics = topics::names();
     let _ = write!(
         text,
-        "\nstickpin COMMAND -h   its arguments\nstickpin help TOPIC   {}; begin with workflow\n",
-        topics.join(", ")
+        "\nstickpin COMMAND -h   its arguments\nstickpin help TOPIC   {topics}; begin with workflow\n"
     );
     text
 }
@@ -40,14 +38,11 @@ pub(crate) fn about(topic: &str, others: &[Other]) -> Result<String> {
     if topic.is_empty() {
         return Ok(overview(others));
     }
-    if let Some((_, text)) = TOPICS.iter().find(|(name, _)| *name == topic) {
-        return Ok((*text).to_owned());
+    if let Some(text) = topics::topic(topic) {
+        return Ok(text.to_owned());
     }
-    if let Some(entry) = registry::find(topic) {
-        return Ok(stickpin_cmdline::leaf(entry).render_help().to_string());
-    }
-    if let Some(other) = others.iter().find(|o| o.name() == topic) {
-        return Ok(other.command().render_help().to_string());
+    if let Some(mut command) = local::grammar(topic, others) {
+        return Ok(command.render_help().to_string());
     }
     let members: Vec<String> = stickpin_cmdline::members(topic, others)
         .map(|member| format!("  stickpin {topic} {member}"))
@@ -55,9 +50,8 @@ pub(crate) fn about(topic: &str, others: &[Other]) -> Result<String> {
     if !members.is_empty() {
         return Ok(members.join("\n"));
     }
-    let topics: Vec<&str> = TOPICS.iter().map(|(name, _)| *name).collect();
     Err(Error::new(ErrorCode::InvalidArgs, format!("there is no topic or command {topic:?}"))
-        .hint(format!("topics: {}; stickpin help lists the commands", topics.join(", "))))
+        .hint(format!("topics: {}; stickpin help lists the commands", topics::names())))
 }
 
 #[cfg(test)]
@@ -65,6 +59,7 @@ mod tests {
     use super::*;
     use crate::local::others;
     use crate::tests::CLIENT_COMMANDS;
+    use stickpin_cmdline::help::TOPICS;
 
     #[test]
     fn every_command_line_that_a_topic_shows_is_valid() {

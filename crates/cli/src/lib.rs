@@ -166,6 +166,10 @@ fn act(
     hooks: Hooks,
     streams: &mut Streams<'_>,
 ) -> Result<u8> {
+    let others = local::others(hooks.client_commands);
+    let words = |name: &str| {
+        Vec::from_iter(matches.get_many::<String>(name).into_iter().flatten().cloned()).join(" ")
+    };
     match local.act {
         Act::Status => daemon::status(&place(options, env)?, options.json, streams),
         Act::Start => daemon::ensure(&place(options, env)?, env, options.json, streams),
@@ -177,34 +181,28 @@ fn act(
             Ok((hooks.daemon)(state_dir, seconds.transpose()?.map(Duration::from_secs)))
         }
         Act::Completions => {
-            let shell = matches.get_one::<String>("shell").map(String::as_str).unwrap_or_default();
-            streams.say(&complete::script(shell, &local::others(hooks.client_commands)).unwrap_or_default());
+            streams.say(&complete::script(&words("shell"), &others).unwrap_or_default());
             Ok(0)
         }
         Act::Complete => {
-            let values = match matches.get_one::<String>("what").map(String::as_str) {
-                Some(complete::SESSIONS) => complete::sessions(&place(options, env)?)?,
+            let values = match &*words("what") {
+                complete::SESSIONS => complete::sessions(&place(options, env)?)?,
                 _ => (hooks.apps)(),
             };
             streams.say(&values.join("\n"));
             Ok(0)
         }
         Act::Man => {
-            let others = local::others(hooks.client_commands);
             if let Some(dir) = matches.get_one::<String>("out") {
                 let pages = man::write_all(&env.cwd.join(dir), &others)?;
                 streams.say(&format!("wrote {pages} manual pages"));
                 return Ok(0);
             }
-            let name: Vec<&str> =
-                matches.get_many::<String>("command").into_iter().flatten().map(String::as_str).collect();
-            streams.say(&man::page(&name.join(" "), &others)?);
+            streams.say(&man::page(&words("command"), &others)?);
             Ok(0)
         }
         Act::Help => {
-            let topic: Vec<&str> =
-                matches.get_many::<String>("topic").into_iter().flatten().map(String::as_str).collect();
-            streams.say(&help::about(&topic.join(" "), &local::others(hooks.client_commands))?);
+            streams.say(&help::about(&words("topic"), &others)?);
             Ok(0)
         }
         Act::Demo => Ok((hooks.demo)(streams)),

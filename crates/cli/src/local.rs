@@ -4,6 +4,7 @@
 use clap::{Arg, ArgAction, Command};
 use stickpin_client::{ClientCommand, ClientCommands};
 use stickpin_cmdline::Own;
+use stickpin_kernel::registry;
 
 /// One of them.
 #[derive(Debug)]
@@ -66,6 +67,12 @@ impl Own for Other {
 /// All of them, in the order of help.
 pub(crate) fn others(client_commands: ClientCommands) -> Vec<Other> {
     client_commands.iter().copied().map(Other::ClientCommand).chain(LOCAL.iter().map(Other::Local)).collect()
+}
+
+/// The grammar of a command by its name.
+pub(crate) fn grammar(name: &str, others: &[Other]) -> Option<Command> {
+    let other = || others.iter().find(|other| other.name() == name).map(Other::command);
+    registry::find(name).map(|entry| stickpin_cmdline::leaf(entry)).or_else(other)
 }
 
 /// What it does.

@@ -1,12 +1,11 @@
 //! Manual pages, projected from the grammar that help comes from.
 
 use crate::help;
-use crate::local::Other;
+use crate::local::{self, Other};
 use clap::Command;
 use clap_mangen::Man;
 use std::path::Path;
-use stickpin_cmdline::Own;
-use stickpin_kernel::{Error, ErrorCode, Result, io_error, registry};
+use stickpin_kernel::{Error, ErrorCode, Result, io_error};
 
 /// The page of a command, or of the program where none is named.
 ///
@@ -16,10 +15,8 @@ pub(crate) fn page(name: &str, others: &[Other]) -> Result<String> {
     let command = if name.is_empty() {
         let overview = help::overview(others);
         Command::new("stickpin").about("drive real apps through short snapshots").after_help(overview)
-    } else if let Some(entry) = registry::find(name) {
-        stickpin_cmdline::leaf(entry)
-    } else if let Some(other) = others.iter().find(|o| o.name() == name) {
-        other.command()
+    } else if let Some(command) = local::grammar(name, others) {
+        command
     } else {
         let message = format!("there is no command {}", stickpin_tree::quote(name));
         return Err(Error::new(ErrorCode::InvalidArgs, message).hint("stickpin help lists the commands"));

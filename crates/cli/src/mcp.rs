@@ -28,7 +28,7 @@ pub struct Mcp {
     /// Say the envelope as structured content, too.
     pub structured: bool,
     /// The longest text of an answer.
-    pub max_chars: Option<usize>,
+    pub max_chars: Option<u64>,
     /// Only say how this client is set up.
     pub print_config: Option<String>,
     /// `--session`.
@@ -41,42 +41,33 @@ pub(crate) fn grammar(command: Command) -> Command {
     let value = |name: &'static str, value: &'static str, help: &'static str| {
         Arg::new(name).long(name).value_name(value).help(help)
     };
+    let values = |name, word, help| value(name, word, help).action(ArgAction::Append);
     let switch = |name: &'static str, help: &'static str| {
         Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
     };
-    command
-        .arg(value("http", "ADDR", "Listen for streamable HTTP at an address like 127.0.0.1:8931"))
-        .arg(
-            value("allow-host", "NAME", "With --http: a name of this machine that clients may ask for")
-                .action(ArgAction::Append),
-        )
-        .arg(value(
+    command.args([
+        value("http", "ADDR", "Listen for streamable HTTP at an address like 127.0.0.1:8931"),
+        values("allow-host", "NAME", "With --http: a name of this machine that clients may ask for"),
+        value(
             "client-timeout",
             "S",
             "With --http: close the session of a client that had no connection for so many seconds: 600 unless said otherwise",
-        ))
-        .arg(
-            value("profile", "NAME", "Which tools are listed; core unless said otherwise")
-                .value_parser(["slim", "core", "full"]),
-        )
-        .arg(switch("read-only", "Serve only what does not change the app"))
-        .arg(
-            value("allow-path", "DIR", "A folder that files may be in, besides the client's roots")
-                .action(ArgAction::Append),
-        )
-        .arg(
-            value("allow-state-dir", "DIR", "A state folder that calls may name, besides the server's own")
-                .action(ArgAction::Append),
-        )
-        .arg(switch("allow-script", "Serve `wait fn`, which runs a script of the client in the page"))
-        .arg(switch("allow-programs", "Let `open` start any program or command line, not installed apps alone"))
-        .arg(switch("structured", "Say each answer as JSON, too, beside its text"))
-        .arg(value("max-chars", "N", "The longest text of an answer: 25000 characters unless said otherwise"))
-        .arg(value(
+        ),
+        value("profile", "NAME", "Which tools are listed; core unless said otherwise")
+            .value_parser(["slim", "core", "full"]),
+        switch("read-only", "Serve only what does not change the app"),
+        values("allow-path", "DIR", "A folder that files may be in, besides the client's roots"),
+        values("allow-state-dir", "DIR", "A state folder that calls may name, besides the server's own"),
+        switch("allow-script", "Serve `wait fn`, which runs a script of the client in the page"),
+        switch("allow-programs", "Let `open` start any program or command line, not installed apps alone"),
+        switch("structured", "Say each answer as JSON, too, beside its text"),
+        value("max-chars", "N", "The longest text of an answer: 25000 characters unless said otherwise"),
+        value(
             "print-config",
             "CLIENT",
             "Only say how a client is set up: claude-code, codex, gemini, opencode, cursor, vscode",
-        ))
+        ),
+    ])
 }
 
 impl Mcp {
@@ -87,23 +78,18 @@ impl Mcp {
     pub(crate) fn read(matches: &ArgMatches, options: &Options) -> Result<Self> {
         let text = |name: &str| matches.get_one::<String>(name).cloned();
         let texts = |name: &str| matches.get_many::<String>(name).into_iter().flatten().cloned().collect();
-        let max_chars = text("max-chars").map(|n| {
-            n.parse().ok().filter(|n| *n >= 1_000).ok_or_else(|| {
-                Error::new(
-                    ErrorCode::InvalidArgs,
-                    format!("`--max-chars`: {n:?} is not a number from 1000 on"),
-                )
-            })
-        });
-        let client_timeout = text("client-timeout").map(|n| {
-            n.parse().ok().filter(|n| *n > 0).ok_or_else(|| {
-                let message = format!("`--client-timeout`: {n:?} is not a number of seconds from 1 on");
-                Error::new(ErrorCode::InvalidArgs, message)
-            })
-        });
+        let number = |name: &str, least: u64, what: &str| {
+            let number = text(name).map(|n| {
+                n.parse().ok().filter(|n| *n >= least).ok_or_else(|| {
+                    let message = format!("`--{name}`: {n:?} is not a number{what} from {least} on");
+                    Error::new(ErrorCode::InvalidArgs, message)
+                })
+            });
+            number.transpose()
+        };
         Ok(Self {
             http: text("http"),
-            client_timeout: client_timeout.transpose()?,
+            client_timeout: number("client-timeout", 1, " of seconds")?,
             hosts: texts("allow-host"),
             profile: text("profile"),
             read_only: matches.get_flag("read-only"),
@@ -112,7 +98,7 @@ impl Mcp {
             allow_script: matches.get_flag("allow-script"),
             allow_programs: matches.get_flag("allow-programs"),
             structured: matches.get_flag("structured"),
-            max_chars: max_chars.transpose()?,
+            max_chars: number("max-chars", 1_000, "")?,
             print_config: text("print-config"),
             session: options.session.clone(),
             state_dir: options.state_dir.clone(),

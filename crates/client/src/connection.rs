@@ -191,10 +191,7 @@ impl Connection {
     /// # Errors
     /// `TIMEOUT` if it is still there after `timeout`.
     pub fn wait_for_end(mut self, timeout: Duration) -> Result<()> {
-        self.stream.set_read_timeout(Some(timeout)).map_err(|e| match lost(&e) {
-            Missing::Wrong(error) => error,
-            Missing::Nobody => Error::new(ErrorCode::DaemonUnreachable, "the daemon went"),
-        })?;
+        self.stream.set_read_timeout(Some(timeout)).map_err(|e| unreadable(&e))?;
         let mut buf = [0; 256];
         loop {
             match self.stream.read(&mut buf) {
@@ -266,6 +263,15 @@ impl Connection {
             }
         }
     }
+}
+
+/// A runtime of one thread, for a front end: the work is the daemon's.
+///
+/// # Errors
+/// `IO`.
+pub fn runtime() -> Result<tokio::runtime::Runtime> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|e| Error::new(ErrorCode::Io, format!("the runtime could not be made: {e}")))
 }
 
 /// The response of a call that was not made or got no answer. What was run is answered by dispatch.

@@ -10,6 +10,6 @@ mod socket;
 mod start;
 
 pub use command::{AllowAll, Call, ClientCommand, ClientCommands, Policy, Progress};
-pub use connection::{Connection, failed};
+pub use connection::{Connection, failed, runtime};
 pub use socket::{Client, SocketClient};
 pub use start::Start;

@@ -12,6 +12,18 @@ pub const TOPICS: &[(&str, &str)] = &[
     ("paths", include_str!("../help/paths.md")),
 ];
 
+/// The text of a topic.
+#[must_use]
+pub fn topic(name: &str) -> Option<&'static str> {
+    TOPICS.iter().find(|(topic, _)| *topic == name).map(|(_, text)| *text)
+}
+
+/// The names of all topics, for a list of them.
+#[must_use]
+pub fn names() -> String {
+    TOPICS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

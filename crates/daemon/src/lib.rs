@@ -10,6 +10,7 @@ mod leftovers;
 mod lock;
 mod log;
 mod numbers;
+mod peer;
 mod serve;
 
 pub use numbers::DiskNumbers;

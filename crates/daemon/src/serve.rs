@@ -1,60 +1,37 @@
-//! Serving: connections, calls, and the reasons to go.
+//! Serving: the host behind all connections, and the reasons to go.
 
 use crate::lanes::Lanes;
-use crate::{DiskNumbers, Options, leftovers};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use serde::Serialize;
-use serde_json::Value;
-use std::collections::{BTreeSet, HashMap};
+use crate::{DiskNumbers, Options, leftovers, peer};
 use std::os::unix::net::UnixListener as StdListener;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use stickpin_kernel::{CancellationToken, Error, ErrorCode, Host, HostConfig, Request, Result, io_error};
-use stickpin_wire::rpc::{
-    self, Answer, Bind, Cancel, Hello, Message, Status, Stop, Stopping, Verdict, Welcome, code, method,
-};
-use stickpin_wire::{Frame, Frames, Place, encode};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::net::{UnixListener, UnixStream};
+use stickpin_kernel::{CancellationToken, Host, HostConfig, Result, io_error};
+use stickpin_wire::Place;
+use stickpin_wire::rpc::{self, Status};
+use tokio::net::UnixListener;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 
 /// How long answers that are under way may take when the daemon goes.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// How many calls of one connection are under way at the same time; what follows is not read before one is answered. So
-/// a client that does not read its answers is not read either.
-const CALLS: u32 = 128;
-
-/// How long a client may take until it reads an answer, or has sent a message that it began.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// A message that is longer than this counts against what all connections may hold.
-const SHORT: usize = 1 << 20;
-
-/// What the long messages of all connections may hold together, in units of [`UNIT`] bytes.
-const ROOM: usize = 2 * stickpin_wire::MAX_FRAME / UNIT;
-
-const UNIT: usize = 64 << 10;
-
-/// How often it is looked whether a client that sends nothing more still waits for its answers.
-const WAITS: Duration = Duration::from_millis(20);
+/// What the long messages of all connections may hold together, in units of [`peer::UNIT`] bytes.
+const ROOM: usize = 2 * stickpin_wire::MAX_FRAME / peer::UNIT;
 
 /// What all connections share.
-struct Daemon {
-    host: Host,
+pub(crate) struct Daemon {
+    pub(crate) host: Host,
     numbers: Arc<DiskNumbers>,
-    place: Place,
+    pub(crate) place: Place,
     started: Instant,
     /// Calls that were read and not answered.
-    calls: AtomicUsize,
+    pub(crate) calls: AtomicUsize,
     last_used: Mutex<Instant>,
     /// For long messages.
-    room: Arc<Semaphore>,
+    pub(crate) room: Arc<Semaphore>,
     /// Set when the daemon goes: no connection and no call is taken any more.
-    going: CancellationToken,
+    pub(crate) going: CancellationToken,
 }
 
 /// Serves until something ends it, then closes all sessions.
@@ -77,7 +54,7 @@ pub(crate) async fn serve(options: &Options, place: Place, listener: StdListener
                     // A client that has just gone is no reason to begin another thread for the next one.
                     tokio::task::yield_now().await;
                     let daemon = Arc::clone(&daemon);
-                    lanes.take(stream, move |stream| Arc::clone(&daemon).connection(stream));
+                    lanes.take(stream, move |stream| peer::serve(Arc::clone(&daemon), stream));
                 }
                 // No file descriptor is free, or the peer went: the next one may be luckier.
                 Err(e) => {
@@ -143,11 +120,11 @@ impl Daemon {
         tracing::debug!("{forgotten} names of sessions are forgotten");
     }
 
-    fn busy(&self) -> bool {
+    pub(crate) fn busy(&self) -> bool {
         self.host.sessions() > 0 || self.host.running() > 0 || self.calls.load(Ordering::Relaxed) > 0
     }
 
-    fn used(&self) {
+    pub(crate) fn used(&self) {
         *self.last_used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
@@ -173,296 +150,8 @@ impl Daemon {
         }
     }
 
-    async fn connection(self: Arc<Self>, stream: UnixStream) {
-        let ours = rustix::process::geteuid().as_raw();
-        match stream.peer_cred() {
-            Ok(peer) if peer.uid() == ours => {}
-            Ok(peer) => return tracing::warn!(uid = peer.uid(), "another user was turned away"),
-            Err(e) => return tracing::warn!("a client without credentials was turned away: {e}"),
-        }
-        let (read, write) = stream.into_split();
-        let peer = Arc::new(Peer {
-            daemon: self,
-            out: tokio::sync::Mutex::new(write),
-            calls: Mutex::default(),
-            bound: Mutex::default(),
-            free: Arc::new(Semaphore::new(CALLS as usize)),
-            gone: CancellationToken::new(),
-        });
-        let verdict = Arc::clone(&peer).read(read).await;
-        tracing::trace!(?verdict, "a client sends nothing more");
-        peer.answered().await;
-        peer.gone.cancel();
-        peer.close_bound().await;
-    }
-}
-
-/// One connection.
-struct Peer {
-    daemon: Arc<Daemon>,
-    out: tokio::sync::Mutex<OwnedWriteHalf>,
-    /// Calls under way, by the id of their message.
-    calls: Mutex<HashMap<String, CancellationToken>>,
-    /// Sessions that end with it.
-    bound: Mutex<BTreeSet<String>>,
-    /// How many more calls may be under way.
-    free: Arc<Semaphore>,
-    /// Set when the client has gone: its calls end.
-    gone: CancellationToken,
-}
-
-impl Peer {
-    /// Reads messages until the client goes, or the daemon. Returns what it was told at hello.
-    async fn read(self: Arc<Self>, mut read: OwnedReadHalf) -> Option<Verdict> {
-        let mut frames = Frames::default();
-        let mut buf = vec![0; 32 << 10];
-        let mut verdict = None;
-        let mut room: Option<OwnedSemaphorePermit> = None;
-        let mut began = None;
-        loop {
-            while let Some(frame) = frames.next_frame() {
-                began = None;
-                match frame {
-                    Frame::Line(line) => self.message(&line, room.take(), &mut verdict).await,
-                    Frame::TooLong => {
-                        let why = format!("a message of more than {} MiB", stickpin_wire::MAX_FRAME >> 20);
-                        self.fault(Value::Null, code::INVALID_REQUEST, invalid(why)).await;
-                    }
-                }
-            }
-            if frames.held() > SHORT {
-                let has = room.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
-                let wants = (frames.held().div_ceil(UNIT)).saturating_sub(has);
-                let more = u32::try_from(wants).unwrap_or(u32::MAX);
-                match Arc::clone(&self.daemon.room).try_acquire_many_owned(more) {
-                    Ok(more) => match &mut room {
-                        Some(room) => room.merge(more),
-                        None => room = Some(more),
-                    },
-                    Err(_) => {
-                        let why = invalid("too many long messages are under way".to_owned());
-                        self.fault(Value::Null, code::INVALID_REQUEST, why).await;
-                        return verdict;
-                    }
-                }
-            }
-            let part = read.read(&mut buf);
-            let part = match frames.held() {
-                0 => part.await,
-                _ => {
-                    let since = *began.get_or_insert_with(Instant::now);
-                    match tokio::time::timeout(PATIENCE.saturating_sub(since.elapsed()), part).await {
-                        Ok(part) => part,
-                        Err(_) => {
-                            let why =
-                                invalid(format!("a message was not whole after {} s", PATIENCE.as_secs()));
-                            self.fault(Value::Null, code::INVALID_REQUEST, why).await;
-                            return verdict;
-                        }
-                    }
-                }
-            };
-            match part {
-                Ok(0) | Err(_) => return verdict,
-                Ok(n) => frames.push(&buf[..n]),
-            }
-        }
-    }
-
-    /// Returns when every call is answered, or nobody is there to read an answer. Who has said all may close its side.
-    async fn answered(&self) {
-        tokio::select! {
-            _ = self.free.acquire_many(CALLS) => {}
-            () = self.until_hung_up() => {}
-            () = self.daemon.going.cancelled() => {}
-        }
-    }
-
-    async fn until_hung_up(&self) {
-        while !self.hung_up().await {
-            tokio::time::sleep(WAITS).await;
-        }
-    }
-
-    /// Whether both directions are closed: the other end is not there any more.
-    async fn hung_up(&self) -> bool {
-        let out = self.out.lock().await;
-        let stream: &UnixStream = out.as_ref();
-        let mut polled = [PollFd::new(stream, PollFlags::empty())];
-        match poll(&mut polled, Some(&Timespec::default())) {
-            Ok(_) => polled[0].revents().intersects(PollFlags::HUP | PollFlags::ERR),
-            // Asked again after a while.
-            Err(rustix::io::Errno::INTR) => false,
-            Err(_) => true,
-        }
-    }
-
-    async fn message(
-        self: &Arc<Self>,
-        line: &[u8],
-        room: Option<OwnedSemaphorePermit>,
-        verdict: &mut Option<Verdict>,
-    ) {
-        let message: Message = match serde_json::from_slice::<Value>(line) {
-            Err(e) => {
-                let why = invalid(format!("the message is not JSON: {e}"));
-                return self.fault(Value::Null, code::PARSE, why).await;
-            }
-            Ok(value) => match serde_json::from_value(value) {
-                Ok(message) => message,
-                Err(e) => {
-                    let why = invalid(format!("the message is not a JSON-RPC 2.0 request: {e}"));
-                    return self.fault(Value::Null, code::INVALID_REQUEST, why).await;
-                }
-            },
-        };
-        let Message { id, method, params, .. } = message;
-        match method.as_str() {
-            method::HELLO => match params_of::<Hello>(params) {
-                Ok(hello) => {
-                    let welcome = self.welcome(&hello);
-                    *verdict = Some(welcome.verdict);
-                    self.result(id, welcome).await;
-                }
-                Err(e) => self.fault(id, code::INVALID_PARAMS, e).await,
-            },
-            method::CALL if *verdict == Some(Verdict::Serve) => self.call(id, params, room).await,
-            method::CALL => self.fault(id, code::REFUSED, not_welcome(*verdict)).await,
-            method::CANCEL => {
-                if let Ok(Cancel { id }) = params_of(params)
-                    && let Some(call) = self.calls().get(&id.to_string())
-                {
-                    call.cancel();
-                }
-            }
-            method::BIND => {
-                if let Ok(Bind { session }) = params_of(params)
-                    && *verdict == Some(Verdict::Serve)
-                {
-                    self.bound.lock().unwrap_or_else(PoisonError::into_inner).insert(session);
-                }
-            }
-            method::STATUS => self.result(id, self.daemon.status()).await,
-            method::STOP => match params_of::<Option<Stop>>(params) {
-                Ok(stop) => self.stop(id, stop.unwrap_or_default()).await,
-                Err(e) => self.fault(id, code::INVALID_PARAMS, e).await,
-            },
-            other => {
-                let why = invalid(format!("there is no method {other:?}"));
-                self.fault(id, code::UNKNOWN_METHOD, why).await;
-            }
-        }
-    }
-
-    fn welcome(&self, hello: &Hello) -> Welcome {
-        let ours = (rpc::PROTOCOL, rpc::VERSION);
-        let verdict = Welcome::verdict(ours, self.daemon.place.state_dir(), hello, self.daemon.busy());
-        if verdict == Verdict::Replace {
-            tracing::info!(version = hello.version, "a newer client starts another daemon");
-            self.daemon.going.cancel();
-        }
-        Welcome {
-            protocol: rpc::PROTOCOL,
-            version: rpc::VERSION.to_owned(),
-            pid: std::process::id(),
-            state_dir: self.daemon.place.state_dir().to_path_buf(),
-            verdict,
-        }
-    }
-
-    async fn call(self: &Arc<Self>, id: Value, params: Value, room: Option<OwnedSemaphorePermit>) {
-        if self.daemon.going.is_cancelled() {
-            return self.fault(id, code::REFUSED, going()).await;
-        }
-        let request = match params_of(params) {
-            Ok(request) => request,
-            Err(e) => return self.fault(id, code::INVALID_PARAMS, e).await,
-        };
-        let place = tokio::select! {
-            biased;
-            place = Arc::clone(&self.free).acquire_owned() => place,
-            // Its end is not read where nothing is.
-            () = self.until_hung_up() => return self.gone.cancel(),
-        };
-        // Nobody closes it.
-        let Ok(place) = place else { return };
-        let token = self.gone.child_token();
-        self.calls().insert(id.to_string(), token.clone());
-        self.daemon.calls.fetch_add(1, Ordering::Relaxed);
-        let peer = Arc::clone(self);
-        tokio::spawn(async move {
-            let response = peer.daemon.host.call(request, token).await;
-            peer.calls().remove(&id.to_string());
-            peer.result(id, response).await;
-            drop((place, room));
-            peer.daemon.calls.fetch_sub(1, Ordering::Relaxed);
-            peer.daemon.used();
-        });
-    }
-
-    /// Closes what belongs to a client that went, by a crash too: nobody else would look for it.
-    async fn close_bound(&self) {
-        let bound = std::mem::take(&mut *self.bound.lock().unwrap_or_else(PoisonError::into_inner));
-        for session in bound {
-            let close = Request {
-                // The one command that ends a session.
-                command: "close".to_owned(),
-                input: Default::default(),
-                session: Some(session.clone()),
-                caller: Default::default(),
-                render: Default::default(),
-                timeout_ms: None,
-                since: None,
-                expect: Vec::new(),
-                replayed: false,
-            };
-            let closed = self.daemon.host.call(close, CancellationToken::new()).await;
-            match closed.error {
-                None => tracing::info!(session, "closed with its client"),
-                Some(e) if e.code == ErrorCode::SessionNotFound => {}
-                Some(e) => tracing::warn!(session, "a client went, and its session could not be closed: {e}"),
-            }
-        }
-    }
-
-    async fn stop(&self, id: Value, stop: Stop) {
-        let sessions = self.daemon.host.session_names();
-        if !stop.force && !sessions.is_empty() {
-            let message = format!("sessions are open: {}", sessions.join(", "));
-            let error = Error::new(ErrorCode::SessionExists, message)
-                .hint("stickpin close --all, or end them with the daemon: stickpin daemon stop --force");
-            return self.fault(id, code::REFUSED, error).await;
-        }
-        self.result(id, Stopping { pid: std::process::id(), sessions }).await;
-        self.daemon.going.cancel();
-    }
-
-    async fn result<R: Serialize>(&self, id: Value, result: R) {
-        self.send(&Answer::ok(id, result)).await;
-    }
-
-    async fn fault(&self, id: Value, code: i32, error: Error) {
-        self.send(&Answer::<Value>::fault(id, code, error)).await;
-    }
-
-    async fn send<R: Serialize>(&self, answer: &Answer<R>) {
-        let mut out = self.out.lock().await;
-        // A client that has gone gets no answer; reading from it ends the connection.
-        if tokio::time::timeout(PATIENCE, out.write_all(&encode(answer))).await.is_err() {
-            tracing::warn!("a client does not read its answers");
-            self.gone.cancel();
-            // What is there of the answer is no message: nothing can follow it.
-            let _ = out.shutdown().await;
-        }
-    }
-
-    fn calls(&self) -> std::sync::MutexGuard<'_, HashMap<String, CancellationToken>> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Daemon {
-    fn status(&self) -> Status {
+    /// How it is.
+    pub(crate) fn status(&self) -> Status {
         Status {
             pid: std::process::id(),
             version: rpc::VERSION.to_owned(),
@@ -474,26 +163,4 @@ impl Daemon {
             state_dir: self.place.state_dir().to_path_buf(),
         }
     }
-}
-
-fn params_of<P: serde::de::DeserializeOwned>(params: Value) -> Result<P> {
-    serde_json::from_value(params)
-        .map_err(|e| invalid(format!("the params are not of the method's form: {e}")))
-}
-
-fn invalid(why: String) -> Error {
-    Error::new(ErrorCode::InvalidArgs, why)
-}
-
-fn going() -> Error {
-    Error::new(ErrorCode::DaemonUnreachable, "the daemon is just going")
-        .hint("type it again: another one is started")
-}
-
-fn not_welcome(verdict: Option<Verdict>) -> Error {
-    let why = match verdict {
-        None => "call before hello",
-        Some(_) => "the versions or the state dirs do not fit, as the answer to hello said",
-    };
-    Error::new(ErrorCode::ProtocolMismatch, why)
 }

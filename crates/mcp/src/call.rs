@@ -212,14 +212,13 @@ fn line(args: &mut Map<String, Value>, client_commands: ClientCommands) -> Resul
 
 /// A topic or a command, explained.
 fn about(topic: &str, client_commands: ClientCommands) -> Result<String> {
-    if let Some((_, text)) = help::TOPICS.iter().find(|(name, _)| *name == topic) {
-        return Ok((*text).to_owned());
+    if let Some(text) = help::topic(topic) {
+        return Ok(text.to_owned());
     }
     if topic.is_empty() {
-        let topics: Vec<&str> = help::TOPICS.iter().map(|(name, _)| *name).collect();
         let own = client_commands.iter().map(|command| command.form().spec.name);
         let commands: Vec<&str> = registry::COMMANDS.iter().map(|e| e.spec.name).chain(own).collect();
-        return Ok(format!("topics: {}\ncommands: {}", topics.join(", "), commands.join(", ")));
+        return Ok(format!("topics: {}\ncommands: {}", help::names(), commands.join(", ")));
     }
     let own = client_commands.iter().map(|command| command.form()).find(|form| form.spec.name == topic);
     let form = own.map_or_else(|| registry::lookup(topic).map(|entry| &**entry), Ok)?;

@@ -80,7 +80,7 @@ type Body = BoxBody<Bytes, Infallible>;
 /// `INVALID_ARGS` for an address that is none, or not on loopback without a host name; `IO`.
 pub fn serve_http(setup: Setup, http: &Http, ready: impl FnOnce(&str, &str)) -> Result<()> {
     let address = address(http)?;
-    crate::runtime()?.block_on(async {
+    stickpin_client::runtime()?.block_on(async {
         let failed =
             |e: std::io::Error| Error::new(ErrorCode::Io, format!("could not listen at {address}: {e}"));
         let listener = TcpListener::bind(address).await.map_err(failed)?;

@@ -27,11 +27,3 @@ pub use http::{GONE, Http, serve_http};
 pub use profile::Profile;
 pub use setup::{MAX_CHARS, Setup};
 pub use stdio::serve_stdio;
-
-use stickpin_kernel::{Error, ErrorCode, Result};
-
-/// One thread is enough: the work is the daemon's.
-fn runtime() -> Result<tokio::runtime::Runtime> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.map_err(|e| Error::new(ErrorCode::Io, format!("the runtime could not be made: {e}")))
-}

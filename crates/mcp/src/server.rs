@@ -302,9 +302,9 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let name = request.uri.strip_prefix(HELP).unwrap_or_default();
-        match help::TOPICS.iter().find(|(topic, _)| *topic == name) {
-            Some((_, text)) => {
-                Ok(ReadResourceResult::new(vec![ResourceContents::text(*text, &*request.uri)]).into())
+        match help::topic(name) {
+            Some(text) => {
+                Ok(ReadResourceResult::new(vec![ResourceContents::text(text, &*request.uri)]).into())
             }
             None => Err(ErrorData::resource_not_found(
                 format!("there is no resource {}", stickpin_tree::quote(&request.uri)),

@@ -12,7 +12,7 @@ use tokio::signal::unix::{SignalKind, signal};
 /// # Errors
 /// `IO`, `PROTOCOL_MISMATCH` when the client does not begin as the protocol asks.
 pub fn serve_stdio(setup: Setup) -> Result<()> {
-    let runtime = crate::runtime()?;
+    let runtime = stickpin_client::runtime()?;
     let ended = runtime.block_on(async {
         let shared = Shared::new(setup);
         let server = Server::new(&shared, true);

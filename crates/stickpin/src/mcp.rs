@@ -66,7 +66,7 @@ fn setup(mcp: &Mcp, env: &Env) -> Result<Setup> {
         allow_script: mcp.allow_script,
         allow_programs: mcp.allow_programs,
         structured: mcp.structured,
-        max_chars: mcp.max_chars.unwrap_or(MAX_CHARS),
+        max_chars: mcp.max_chars.map_or(MAX_CHARS, |n| usize::try_from(n).unwrap_or(usize::MAX)),
         session: given(&mcp.session).or_else(|| given(&env.session)),
         stale_refs: given(&env.stale_refs),
         caller: Arc::new(move |client| of_caller.caller(Some(client))),

@@ -10,7 +10,7 @@ const LATEST: Duration = Duration::from_secs(20);
 
 /// Serves with these limits while `clients` runs.
 fn with<F: Future>(limits: Limits, clients: impl FnOnce(SocketAddr, Arc<AtomicUsize>) -> F) -> F::Output {
-    crate::runtime().expect("a runtime").block_on(async {
+    stickpin_client::runtime().expect("a runtime").block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let bodies = Arc::new(Semaphore::new(BODIES));

@@ -265,7 +265,7 @@ fn serve(dir: &Path) -> String {
     std::fs::write(dir.join("red.png"), png).expect("a picture");
     let (dir, (send, receive)) = (dir.to_owned(), std::sync::mpsc::channel());
     std::thread::spawn(move || {
-        crate::runtime().expect("a runtime").block_on(async {
+        stickpin_client::runtime().expect("a runtime").block_on(async {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
             send.send(listener.local_addr().expect("an address")).expect("the test waits");
             let shared = Shared::new(setup(&dir));

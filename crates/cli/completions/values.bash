@@ -1,0 +1,25 @@
+
+# Sessions behind `--session` and apps behind `open`, before what the grammar knows. A name with a colon is several words
+# of a line to bash: what stands before the last colon is left out of the candidates then.
+_stickpin_values() {
+    local line="${COMP_LINE:0:COMP_POINT}"
+    local word="${line##*[[:space:]]}" left=""
+    [[ "$word" == *:* && "$COMP_WORDBREAKS" == *:* ]] && left="${word%:*}:"
+    local value
+    COMPREPLY=()
+    while IFS= read -r value; do
+        [[ "$value" == "$word"* ]] && COMPREPLY+=("${value#"$left"}")
+    done < <(stickpin complete "$1" 2>/dev/null)
+    return 0
+}
+_stickpin_with_values() {
+    local line="${COMP_LINE:0:COMP_POINT}"
+    if [[ "$line" =~ [[:space:]]--session[[:space:]=]+[^[:space:]]*$ ]]; then
+        _stickpin_values sessions
+    elif [[ "$line" =~ [[:space:]]open[[:space:]]+[^-[:space:]][^[:space:]]*$ || "$line" =~ [[:space:]]open[[:space:]]+$ ]]; then
+        _stickpin_values apps
+    else
+        _stickpin "$@"
+    fi
+}
+complete -F _stickpin_with_values -o bashdefault -o default stickpin
