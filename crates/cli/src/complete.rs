@@ -1,13 +1,13 @@
 //! Completions, from the whole tree of commands: the only place that builds it.
 
 use crate::local::Other;
-use clap::builder::PossibleValuesParser;
-use clap::{Arg, Command};
+use clap::builder::{EnumValueParser, PossibleValuesParser};
+use clap::{Arg, ColorChoice, Command};
 use clap_complete::Shell;
 use std::collections::BTreeSet;
 use stickpin_client::Connection;
+use stickpin_cmdline::Own;
 use stickpin_cmdline::help::TOPICS;
-use stickpin_cmdline::{ColorChoice, Own};
 use stickpin_kernel::Result;
 use stickpin_kernel::registry::COMMANDS;
 use stickpin_wire::Place;
@@ -85,7 +85,7 @@ fn known_values(command: Command, others: &[Other]) -> Command {
             arg.value_parser(PossibleValuesParser::new(words.iter().copied()))
         }
         "--detail" => arg.value_parser(["digest", "normal", "full"]),
-        "--color" => arg.value_parser(ColorChoice::NAMED.map(|(name, _)| name)),
+        "--color" => arg.value_parser(EnumValueParser::<ColorChoice>::new()),
         _ => arg,
     };
     command.mut_args(with)

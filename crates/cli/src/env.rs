@@ -2,10 +2,10 @@
 
 use crate::output::Colors;
 use crate::own;
+use clap::ColorChoice;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use stickpin_cmdline::ColorChoice;
 use stickpin_kernel::{Caller, Error, ErrorCode, Result, Secret, paths};
 
 /// The surroundings of one call.

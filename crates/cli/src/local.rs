@@ -18,6 +18,11 @@ pub(crate) struct Local {
 }
 
 impl Local {
+    /// One that is shown and takes no arguments.
+    const fn new(name: &'static str, about: &'static str, act: Act) -> Self {
+        Self { name, about, grammar: |command| command, act, hidden: false }
+    }
+
     /// Its grammar, with the options of every command.
     pub(crate) fn command(&self) -> Command {
         (self.grammar)(stickpin_cmdline::own(self.name, self.about))
@@ -94,74 +99,47 @@ pub(crate) enum Act {
 }
 
 pub(crate) const LOCAL: &[Local] = &[
+    Local::new("daemon status", "Say whether a daemon runs, and what it has open", Act::Status),
+    Local::new("daemon start", "Start the daemon, which the first command does as well", Act::Start),
     Local {
-        name: "daemon status",
-        about: "Say whether a daemon runs, and what it has open",
-        grammar: |command| command,
-        act: Act::Status,
-        hidden: false,
-    },
-    Local {
-        name: "daemon start",
-        about: "Start the daemon, which the first command does as well",
-        grammar: |command| command,
-        act: Act::Start,
-        hidden: false,
-    },
-    Local {
-        name: "daemon stop",
-        about: "End the daemon",
         grammar: |command| {
             let help = "Also when sessions are open: they are closed";
             command.arg(Arg::new("force").long("force").action(ArgAction::SetTrue).help(help))
         },
-        act: Act::Stop,
-        hidden: false,
+        ..Local::new("daemon stop", "End the daemon", Act::Stop)
     },
     Local {
-        name: "daemon run",
-        about: "Be the daemon of a state dir",
         grammar: |command| {
             let help = "End after so many seconds without sessions";
             command.arg(Arg::new("idle-exit").long("idle-exit").value_name("S").help(help))
         },
-        act: Act::Run,
         hidden: true,
+        ..Local::new("daemon run", "Be the daemon of a state dir", Act::Run)
     },
     Local {
-        name: "mcp",
-        about: "Serve these commands as tools to an MCP client, over stdio or HTTP",
         grammar: crate::mcp::grammar,
-        act: Act::Mcp,
-        hidden: false,
+        ..Local::new("mcp", "Serve these commands as tools to an MCP client, over stdio or HTTP", Act::Mcp)
     },
     Local {
-        name: "completions",
-        about: "Print the completions of a shell",
         grammar: |command| {
             let shells = ["bash", "zsh", "fish"];
             command.arg(
                 Arg::new("shell").value_name("SHELL").required(true).value_parser(shells).help("Which shell"),
             )
         },
-        act: Act::Completions,
-        hidden: false,
+        ..Local::new("completions", "Print the completions of a shell", Act::Completions)
     },
     Local {
-        name: "complete",
-        about: "Print the values that a completion offers now",
         grammar: |command| {
             let kinds = [crate::complete::APPS, crate::complete::SESSIONS];
             command.arg(
                 Arg::new("what").value_name("WHAT").required(true).value_parser(kinds).help("Which values"),
             )
         },
-        act: Act::Complete,
         hidden: true,
+        ..Local::new("complete", "Print the values that a completion offers now", Act::Complete)
     },
     Local {
-        name: "man",
-        about: "Print a manual page, or write all of them: stickpin man open | man -l -",
         grammar: |command| {
             let help = "A command; without one, the page of the program";
             let out = "Write the pages of all commands into this folder";
@@ -169,24 +147,18 @@ pub(crate) const LOCAL: &[Local] = &[
                 .arg(Arg::new("command").value_name("COMMAND").num_args(0..).help(help))
                 .arg(Arg::new("out").long("out").value_name("DIR").conflicts_with("command").help(out))
         },
-        act: Act::Man,
-        hidden: false,
+        ..Local::new(
+            "man",
+            "Print a manual page, or write all of them: stickpin man open | man -l -",
+            Act::Man,
+        )
     },
     Local {
-        name: "help",
-        about: "Explain a topic or a command",
         grammar: |command| {
             let help = "A topic, or a command; without one, all commands and topics";
             command.arg(Arg::new("topic").value_name("TOPIC").num_args(0..).help(help))
         },
-        act: Act::Help,
-        hidden: false,
+        ..Local::new("help", "Explain a topic or a command", Act::Help)
     },
-    Local {
-        name: "demo",
-        about: "Show the main job on a simulated shop, without a browser or a daemon",
-        grammar: |command| command,
-        act: Act::Demo,
-        hidden: false,
-    },
+    Local::new("demo", "Show the main job on a simulated shop, without a browser or a daemon", Act::Demo),
 ];

@@ -1,12 +1,11 @@
 //! Starting a daemon: the client spawns it with a pipe as its stdout and waits for one line on it. Nothing is polled:
 //! whoever loses a race for the state dir waits for the winner and then says `ready` too.
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::ffi::OsString;
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use stickpin_kernel::{Error, ErrorCode, Result};
 use stickpin_wire::{Announcement, Place};
 
@@ -48,14 +47,10 @@ impl Start {
             .spawn()
             .map_err(|e| unreachable(place, &format!("`{}` does not run: {e}", self.program.display())))?;
         let line = match child.stdout.take() {
-            Some(pipe) => read_line(pipe, Instant::now() + self.timeout),
+            Some(pipe) => read_line(pipe, self.timeout),
             None => Err(io::ErrorKind::BrokenPipe.into()),
         };
-        let said = match line {
-            Ok(line) => serde_json::from_slice(&line).map_err(io::Error::from),
-            Err(e) => Err(e),
-        };
-        let outcome = match said {
+        let outcome = match line.and_then(|line| Ok(serde_json::from_str(&line)?)) {
             Ok(Announcement::Ready { .. }) => Ok(()),
             Ok(Announcement::Failed(error)) => Err(error),
             Err(e) => {
@@ -76,27 +71,16 @@ fn unreachable(place: &Place, why: &str) -> Error {
         .hint(format!("its log, if it came so far: {}", place.log().display()))
 }
 
-fn read_line(mut pipe: impl Read + std::os::fd::AsFd, deadline: Instant) -> io::Result<Vec<u8>> {
-    let mut line = Vec::new();
-    let mut buf = [0; 4096];
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let left = Timespec::try_from(left).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
-        match poll(&mut [PollFd::new(&pipe, PollFlags::IN)], Some(&left)) {
-            Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
-            Ok(_) => {}
-            Err(rustix::io::Errno::INTR) => continue,
-            Err(e) => return Err(e.into()),
-        }
-        match pipe.read(&mut buf)? {
-            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            n => line.extend_from_slice(&buf[..n]),
-        }
-        if let Some(end) = line.iter().position(|&b| b == b'\n') {
-            line.truncate(end);
-            return Ok(line);
-        }
-    }
+/// The first line of a pipe. The thread that reads it ends with the pipe at the latest.
+fn read_line(pipe: impl Read + Send + 'static, patience: Duration) -> io::Result<String> {
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        let read = BufReader::new(pipe).read_line(&mut line);
+        // Whoever waited may have given up.
+        let _ = tell.send(read.map(|_| line));
+    });
+    told.recv_timeout(patience).unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ mod write;
 
 pub use errors::invalid_args;
 pub use grammar::{leaf, own};
-pub use options::{ColorChoice, Options};
+pub use options::Options;
 pub use read::{Line, Reading, parse, put_stdin, read, wants_stdin};
 pub use split::split;
 pub use words::{Own, Picked, members, names, pick};

@@ -1,6 +1,6 @@
 //! The options that every command takes.
 
-use clap::{Arg, ArgAction, ArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, ColorChoice, ValueEnum};
 use serde_json::Value;
 use stickpin_kernel::{Detail, Error, ErrorCode, Format, Render, Result};
 
@@ -21,28 +21,6 @@ const OPTIONS: &[Opt] = &[
     Opt { long: "max-bytes", value: Some("N"), help: "Bound of the text of the answer" },
     Opt { long: "color", value: Some("WHEN"), help: "Whether to color the text: auto, always, never" },
 ];
-
-/// Whether text is colored.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ColorChoice {
-    /// On a terminal, unless an environment variable says otherwise.
-    #[default]
-    Auto,
-    /// Wherever it goes.
-    Always,
-    /// Nowhere.
-    Never,
-}
-
-impl ColorChoice {
-    /// What `--color` takes, and what each means.
-    pub const NAMED: [(&str, Self); 3] =
-        [("auto", Self::Auto), ("always", Self::Always), ("never", Self::Never)];
-
-    fn parse(text: &str) -> Option<Self> {
-        Self::NAMED.iter().find(|(name, _)| *name == text).map(|(_, choice)| *choice)
-    }
-}
 
 /// What they were set to.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -120,7 +98,7 @@ pub fn read(matches: &ArgMatches) -> Result<Options> {
     };
     let color = match text("color") {
         None => ColorChoice::default(),
-        Some(text) => ColorChoice::parse(&text).ok_or_else(|| {
+        Some(text) => ColorChoice::from_str(&text, false).map_err(|_| {
             let message = format!("`--color`: {text:?} is not one of auto, always, never");
             Error::new(ErrorCode::InvalidArgs, message)
         })?,
@@ -160,7 +138,7 @@ pub fn wanted_color(args: &[String]) -> ColorChoice {
             Some(rest) => rest.strip_prefix('='),
             None => None,
         };
-        wanted = value.and_then(ColorChoice::parse).unwrap_or(wanted);
+        wanted = value.and_then(|value| ColorChoice::from_str(value, false).ok()).unwrap_or(wanted);
     }
     wanted
 }

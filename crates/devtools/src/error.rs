@@ -55,63 +55,17 @@ pub enum Refusal {
 /// The code of a session that does not exist.
 const SESSION_NOT_FOUND: i64 = -32001;
 
-/// Refusals about a target, as the sources of the browser have them (Chromium 156).
-const TARGET_GONE: &[&str] = &[
-    "Target closed",
-    "Target crashed",
-    "No session with given id",
-    "No target with given id",
-    "Session with given id not found",
-    "Not attached to an active page",
-    "Not attached to a page",
-    "The DevTools session is not attached to a frame",
-    "The DevTools session was detached",
-    "DevTools session detached during operation",
-];
+/// How refusals about a target begin, as the sources of the browser have them (Chromium 156).
+const TARGET_GONE: &str = include_str!("../refusals/target.txt");
 
-/// Refusals about a document and what is in it.
-const DOCUMENT_GONE: &[&str] = &[
-    "Cannot find context with specified id",
-    "Cannot find default execution context",
-    "uniqueContextId not found",
-    "No execution context",
-    "Execution context was destroyed",
-    "Execution context is detached",
-    "Context destroyed",
-    "Could not create isolated world",
-    "Execution was terminated",
-    // What V8 says of a script that was ended, or whose document went, in the middle.
-    "Internal error",
-    "Inspected target navigated or closed",
-    "Promise was collected",
-    "Frame not found",
-    "Frame is detached",
-    "Frame was detached",
-    "Frame with the given",
-    "Frame tree node for given frame not found",
-    "No frame for given id found",
-    "No frame found with the given",
-    "No frame with given id found",
-    "The frame is navigating or being destroyed",
-    "RenderFrameHost is being destroyed",
-    "Could not find node with given id",
-    "No node with given id found",
-    "No node found",
-    "Node id not found",
-    "Node is detached from document",
-    "Node not found",
-    "Node with given id does not belong to the document",
-    "Could not find object with given id",
-    "Cannot find execution context",
-    "Node does not belong to the document",
-    "Invalid remote object id",
-    "Invalid search result range",
-];
+/// How refusals about a document and what is in it begin. `Internal error` is what V8 says of a script that was ended, or
+/// whose document went, in the middle.
+const DOCUMENT_GONE: &str = include_str!("../refusals/document.txt");
 
 impl Refusal {
     /// Of an answer's code and words.
     pub(crate) fn of(code: i64, message: &str) -> Self {
-        let is_one_of = |known: &[&str]| known.iter().any(|words| message.starts_with(words));
+        let is_one_of = |known: &str| known.lines().any(|words| message.starts_with(words));
         if code == SESSION_NOT_FOUND || is_one_of(TARGET_GONE) {
             return Self::TargetGone;
         }

@@ -57,15 +57,10 @@ impl<T> Absent for Option<T> {
     }
 }
 impl<T> Absent for Vec<T> {}
-impl Absent for String {}
-impl Absent for bool {}
-impl Absent for f64 {}
-impl Absent for u32 {}
-impl Absent for u64 {}
-impl Absent for i32 {}
-impl Absent for i64 {}
-impl Absent for &'static str {}
-impl Absent for Value {}
+macro_rules! present {
+    ($($type:ty),*) => {$(impl Absent for $type {})*};
+}
+present!(String, bool, f64, u32, u64, i32, i64, &'static str, Value);
 
 fn absent<T: Absent>(value: &T) -> bool {
     value.absent()

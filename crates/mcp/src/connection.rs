@@ -3,8 +3,9 @@
 #![allow(deprecated, reason = "older revisions of the protocol have logging")]
 
 use crate::pins::Pins;
+use indexmap::IndexMap;
 use rmcp::model::LoggingLevel;
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use stickpin_kernel::Caller;
@@ -47,29 +48,23 @@ impl Connection {
 
 /// Clients that say with each request which of them they are.
 #[derive(Debug, Default)]
-pub(crate) struct Scopes {
-    all: HashMap<String, Arc<Connection>>,
-    order: VecDeque<String>,
-}
+pub(crate) struct Scopes(IndexMap<String, Arc<Connection>>);
 
 impl Scopes {
     pub(crate) fn get(&self, name: &str) -> Option<Arc<Connection>> {
-        self.all.get(name).cloned()
+        self.0.get(name).cloned()
     }
 
     /// Takes a new one in; returns the one that has to go for it.
     pub(crate) fn add(&mut self, name: String, connection: Arc<Connection>) -> Option<Arc<Connection>> {
-        let full = self.order.len() >= MAX_SCOPES;
-        let first = if full { self.order.pop_front() } else { None };
-        self.order.push_back(name.clone());
-        self.all.insert(name, connection);
-        self.all.remove(&first?)
+        let first = if self.0.len() >= MAX_SCOPES { self.0.shift_remove_index(0) } else { None };
+        self.0.insert(name, connection);
+        first.map(|(_, connection)| connection)
     }
 
     /// All of them, at the end of the server.
     pub(crate) fn take(&mut self) -> Vec<Arc<Connection>> {
-        self.order.clear();
-        self.all.drain().map(|(_, connection)| connection).collect()
+        std::mem::take(&mut self.0).into_values().collect()
     }
 }
 

@@ -22,7 +22,6 @@ use std::time::Duration;
 use stickpin_kernel::{Error, ErrorCode, Result};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
@@ -84,8 +83,7 @@ pub fn serve_http(setup: Setup, http: &Http, ready: impl FnOnce(&str, &str)) -> 
         let failed =
             |e: std::io::Error| Error::new(ErrorCode::Io, format!("could not listen at {address}: {e}"));
         let listener = TcpListener::bind(address).await.map_err(failed)?;
-        let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-        let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+        let signalled = crate::until_ended()?;
         let token = http.token.clone().unwrap_or_else(crate::connection::fresh_name);
         ready(&format!("http://{}{PATH}", listener.local_addr().map_err(failed)?), &token);
 
@@ -108,8 +106,7 @@ pub fn serve_http(setup: Setup, http: &Http, ready: impl FnOnce(&str, &str)) -> 
         tokio::select! {
             () = accept(&listener, limits, answer) => {}
             () = present.forget(&sessions, http.gone) => {}
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
+            () = signalled => {}
         }
         shared.leave_all().await;
         Ok(())

@@ -27,3 +27,19 @@ pub use http::{GONE, Http, serve_http};
 pub use profile::Profile;
 pub use setup::{MAX_CHARS, Setup};
 pub use stdio::serve_stdio;
+
+use stickpin_kernel::{Error, ErrorCode, Result};
+use tokio::signal::unix::{SignalKind, signal};
+
+/// Hears the signals that ask this process to end; the future is ready with the first of them.
+fn until_ended() -> Result<impl Future<Output = ()>> {
+    let failed = |e| Error::new(ErrorCode::Io, format!("signals cannot be waited for: {e}"));
+    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}

@@ -5,7 +5,6 @@ use crate::setup::Setup;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use stickpin_kernel::{Error, ErrorCode, Result};
-use tokio::signal::unix::{SignalKind, signal};
 
 /// Serves until the client goes, or a signal ends it; then closes what was the client's own.
 ///
@@ -16,10 +15,7 @@ pub fn serve_stdio(setup: Setup) -> Result<()> {
     let ended = runtime.block_on(async {
         let shared = Shared::new(setup);
         let server = Server::new(&shared, true);
-        let failed =
-            |e: std::io::Error| Error::new(ErrorCode::Io, format!("signals cannot be waited for: {e}"));
-        let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-        let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+        let signalled = crate::until_ended()?;
         let served = async {
             match server.serve(rmcp::transport::stdio()).await {
                 Ok(running) => match running.waiting().await {
@@ -38,8 +34,7 @@ pub fn serve_stdio(setup: Setup) -> Result<()> {
         };
         let ended = tokio::select! {
             ended = served => ended,
-            _ = terminate.recv() => Ok(()),
-            _ = interrupt.recv() => Ok(()),
+            () = signalled => Ok(()),
         };
         shared.leave_all().await;
         ended

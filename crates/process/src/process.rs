@@ -1,5 +1,6 @@
 //! Processes by id and start time, because ids come back.
 
+use rustix::process::{Pid, Signal};
 use serde::{Deserialize, Serialize};
 
 /// A process that cannot be mistaken for a later one with the same id.
@@ -50,18 +51,19 @@ impl Process {
 
 /// Ends one process at once, and nothing that it started.
 pub fn kill_one(pid: u32) {
-    let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) else { return };
-    if let Err(e) = rustix::process::kill_process(pid, rustix::process::Signal::KILL) {
-        tracing::debug!(pid = pid.as_raw_nonzero(), error = %e, "could not end a process");
-    }
+    kill_with(pid, rustix::process::kill_process);
 }
 
 /// Ends a process group at once, for a process that was started as the leader of its own.
 pub fn kill_group(pid: u32) {
-    let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) else { return };
-    if let Err(e) = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL) {
+    kill_with(pid, rustix::process::kill_process_group);
+}
+
+fn kill_with(pid: u32, kill: fn(Pid, Signal) -> rustix::io::Result<()>) {
+    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return };
+    if let Err(e) = kill(pid, Signal::KILL) {
         // Usually that it ended by itself meanwhile.
-        tracing::debug!(pid = pid.as_raw_nonzero(), error = %e, "could not end a process group");
+        tracing::debug!(pid = pid.as_raw_nonzero(), error = %e, "could not end a process or its group");
     }
 }
 

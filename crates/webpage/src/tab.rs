@@ -9,6 +9,7 @@ use crate::agent;
 use crate::state::{Shared, State, TabState};
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -390,6 +391,37 @@ impl Tab {
         worlds.iter().map(|world| self.begin(world, question(world)?)).collect()
     }
 
+    /// The answers to what documents were asked; none of a frame that is being replaced, which is empty for a moment.
+    ///
+    /// # Errors
+    /// See [`Fault`].
+    pub(crate) async fn finish_all<T: DeserializeOwned>(
+        &self,
+        worlds: &[World],
+        asked: Vec<Asked>,
+    ) -> Result<Vec<Option<T>>, Fault> {
+        let mut answers = Vec::with_capacity(worlds.len());
+        for (world, asked) in worlds.iter().zip(asked) {
+            answers.push(match self.finish(asked).await {
+                Err(Fault::WorldGone) if world.parent.is_some() => None,
+                answer => Some(answer?),
+            });
+        }
+        Ok(answers)
+    }
+
+    /// The sessions of the page and of its frames in other processes.
+    ///
+    /// # Errors
+    /// `BACKEND_LOST` when it is gone.
+    pub fn sessions(&self) -> Result<BTreeSet<String>, Error> {
+        let of_frames = |tab: &TabState| tab.frames.values().map(|frame| frame.session.clone()).collect();
+        let mut sessions: BTreeSet<String> = self.read(of_frames)?;
+        sessions.insert(self.session.clone());
+        sessions.remove("");
+        Ok(sessions)
+    }
+
     /// The answer to what was asked.
     ///
     /// # Errors
@@ -416,14 +448,11 @@ impl Tab {
 
     /// An answer of a document: that it is gone is told apart from other refusals.
     async fn answer_raw(&self, reply: Reply<cdp::Evaluate>) -> Result<cdp::Evaluated, Fault> {
-        match reply.await {
-            Ok(evaluated) => Ok(evaluated),
-            Err(e) if e.is_gone() => {
-                self.read(|_| ())?;
-                Err(Fault::WorldGone)
-            }
-            Err(e) => Err(self.call_error(&e).into()),
+        let answer = reply.await;
+        if answer.as_ref().is_err_and(CallError::is_gone) {
+            self.read(|_| ())?;
         }
+        answer.map_err(|e| self.or_gone(&e))
     }
 
     async fn world_gone(&self, context: &str) {

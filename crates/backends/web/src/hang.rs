@@ -74,10 +74,8 @@ async fn answered(web: &Driven, patience: Duration) -> Result<Answer> {
         return Ok(Answer::Asks);
     }
     let probe = cdp::Evaluate { expression: "0".to_owned(), ..cdp::Evaluate::default() };
-    let replies: Vec<_> = sessions(&web.page.tab)?
-        .iter()
-        .map(|session| web.page.tab.client.send(Some(session), &probe))
-        .collect();
+    let sessions = web.page.tab.sessions()?;
+    let replies: Vec<_> = sessions.iter().map(|s| web.page.tab.client.send(Some(s), &probe)).collect();
     let answered = async {
         for reply in replies {
             // Refused: that document is on its way out.
@@ -172,24 +170,12 @@ async fn address_of(web: &Driven, to: &Navigation) -> Result<Option<String>> {
 
 /// Ends what runs in a page now. The browser interrupts scripts for this.
 fn end_scripts(tab: &Tab) -> Result<()> {
-    for session in sessions(tab)? {
+    for session in tab.sessions()? {
         tracing::debug!(session, "scripts of the page are ended");
         // What it answers is that nothing runs any more, which shows itself.
         drop(tab.client.send(Some(&session), &cdp::TerminateExecution {}));
     }
     Ok(())
-}
-
-/// The sessions of a page and of its frames in other processes.
-fn sessions(tab: &Tab) -> Result<Vec<String>> {
-    let mut sessions = tab.read(|state| {
-        let of_frames = state.frames.values().map(|frame| frame.session.clone());
-        of_frames.filter(|session| !session.is_empty()).collect::<Vec<_>>()
-    })?;
-    sessions.push(tab.session.clone());
-    sessions.sort_unstable();
-    sessions.dedup();
-    Ok(sessions)
 }
 
 /// What became of a page that is to be left.

@@ -133,34 +133,7 @@ async fn first_tab(
 }
 
 /// What pages can do. Everything: this is the device that the others are measured by.
-pub(crate) const CAPABILITIES: &[Capability] = &[
-    Capability::Capture,
-    Capability::Locate,
-    Capability::Press,
-    Capability::LongPress,
-    Capability::Hover,
-    Capability::Drag,
-    Capability::Fill,
-    Capability::Type,
-    Capability::Key,
-    Capability::Select,
-    Capability::Scroll,
-    Capability::Upload,
-    Capability::Clipboard,
-    Capability::History,
-    Capability::Reload,
-    Capability::Navigate,
-    Capability::Screenshot,
-    Capability::Dialogs,
-    Capability::Html,
-    Capability::Attrs,
-    Capability::Settle,
-    Capability::Tabs,
-    Capability::Requests,
-    Capability::Downloads,
-    Capability::Evaluate,
-    Capability::GuardContext,
-];
+pub(crate) const CAPABILITIES: &[Capability] = Capability::ALL;
 
 #[async_trait]
 impl Provider for WebProvider {

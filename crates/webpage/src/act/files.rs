@@ -160,16 +160,9 @@ async fn choose_expected(
 
 /// Keeps file choosers from being shown, in every document; with `cancel` the page hears that nothing was chosen.
 async fn intercept(page: &Page, cancel: bool) -> Result<()> {
-    let mut sessions: Vec<String> =
-        page.tab.read(|tab| tab.frames.values().map(|f| f.session.clone()).collect())?;
-    sessions.sort_unstable();
-    sessions.dedup();
     let intercept = InterceptFileChooser { enabled: true, cancel };
-    let sent: Vec<_> = sessions
-        .iter()
-        .filter(|session| !session.is_empty())
-        .map(|session| page.tab.client.send(Some(session), &intercept))
-        .collect();
+    let sessions = page.tab.sessions()?;
+    let sent = sessions.iter().map(|session| page.tab.client.send(Some(session), &intercept)).collect();
     // A frame that goes away meanwhile needs none; a dialog that is open asks first.
     match page.tab.deliver(sent).await {
         Ok(()) | Err(Fault::Dialog(_)) => Ok(()),

@@ -74,20 +74,10 @@ pub(crate) struct Arrival {
     pub(crate) hit: Option<HitTest>,
     /// The box of the element.
     pub(crate) rect: Option<[f64; 4]>,
-    /// The page, where the press would reach the element.
-    pub(crate) look: Option<Look>,
+    /// The page as `locate` answers it, where the press would reach the element.
+    pub(crate) look: Option<String>,
     /// Whether the press is watched for.
     pub(crate) armed: bool,
-}
-
-/// A look that was asked for along with something else.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
-pub(crate) enum Look {
-    /// As `locate` answers.
-    Columns(String),
-    /// As `unchanged` and `uncollected` do.
-    Check(bool, bool),
 }
 
 /// `elementAt(x, y)`: the innermost element.

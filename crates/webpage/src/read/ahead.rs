@@ -70,7 +70,7 @@ pub async fn rests(page: &mut Page) {
 pub async fn reads_ahead(page: &mut Page, watch: &[Handle]) {
     let wanted = Wanted { watch, only: None, patient: true };
     page.ahead.readings += 1;
-    if let Err(fault) = unchanged::current(page, wanted, None).await {
+    if let Err(fault) = unchanged::current(page, wanted).await {
         tracing::debug!(?fault, "the page was not read ahead");
     }
 }

@@ -1,6 +1,6 @@
 //! `css=` terms: the browser knows what its selectors match.
 
-use crate::tab::{Fault, Tab, expression};
+use crate::tab::{Tab, expression};
 use serde::Deserialize;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_tree::{Handle, quote};
@@ -17,17 +17,12 @@ struct Matched {
 
 /// All elements that a CSS selector matches, in every frame.
 pub async fn by_css(tab: &Tab, selector: &str) -> Result<Vec<Handle>> {
-    let mut asked = Vec::new();
-    for world in tab.worlds().await? {
-        asked.push((tab.begin(&world, expression("css", (selector,))?)?, world));
-    }
+    let worlds = tab.worlds().await?;
+    let asked = tab.ask_all(&worlds, |_| expression("css", (selector,)))?;
+    let answers: Vec<Option<Matched>> = tab.finish_all(&worlds, asked).await?;
     let mut handles = Vec::new();
-    for (asking, world) in asked {
-        let matched: Matched = match tab.finish(asking).await {
-            // A frame that is being replaced is empty for a moment.
-            Err(Fault::WorldGone) if world.parent.is_some() => continue,
-            answer => answer?,
-        };
+    for (world, matched) in worlds.iter().zip(answers).filter_map(|(world, matched)| Some((world, matched?)))
+    {
         if matched.bad {
             let message = format!("{} is no CSS selector that the browser can read", quote(selector));
             return Err(Error::new(ErrorCode::InvalidArgs, message)

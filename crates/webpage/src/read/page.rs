@@ -3,7 +3,7 @@
 use crate::read::ahead::Ahead;
 use crate::read::evaluate::Evaluating;
 use crate::read::guard::Guards;
-use crate::read::together::{self, After, Arrived, Glimpse, Seen};
+use crate::read::together::{self, After, Arrived, Glimpse};
 use crate::read::unchanged::{self, Current, Verified, Walked, Wanted};
 use crate::state::TabState;
 use crate::tab::{Fault, Tab, World};
@@ -160,7 +160,7 @@ pub async fn capture(page: &mut Page, request: CaptureRequest<'_>) -> Result<Cap
         // A frame that is replaced in the middle is looked at again, but one that never rests keeps nobody waiting.
         let patient = attempt < PATIENT;
         let wanted = Wanted { watch: request.watch, only: None, patient };
-        let tree = match unchanged::current(page, wanted, None).await {
+        let tree = match unchanged::current(page, wanted).await {
             Ok(current) => current.walked.map(|walked| Arc::clone(walked.tree())),
             Err(Fault::WorldGone) if attempt < ATTEMPTS => None,
             Err(fault) => return Err(fault.into()),
@@ -188,7 +188,7 @@ pub async fn locate(page: &mut Page, handle: Handle, context: &[Handle]) -> Resu
         Err(Fault::WorldGone) => Ok(None),
         found => match found? {
             Some(found) => Ok(found),
-            None => find(page, handle, context, None).await,
+            None => find(page, handle, context).await,
         },
     }
 }
@@ -206,10 +206,7 @@ pub(crate) async fn locate_arrived(
     let Arrived { seen, press } = arrived;
     let seen = seen.map(|seen| seen.still(page)).transpose()?.flatten();
     let located = match seen {
-        Some(Seen::Tree(walked)) if walked.answers(context) => walked.located(handle, Ticket::default()),
-        Some(Seen::Check(checked)) if page.place(handle)?.is_some() => {
-            find(page, handle, context, Some(checked)).await?
-        }
+        Some(walked) if walked.answers(context) => walked.located(handle, Ticket::default()),
         _ => {
             drop(press);
             return Ok((locate(page, handle, context).await?, Ticket::default()));
@@ -218,14 +215,9 @@ pub(crate) async fn locate_arrived(
     Ok((located, Ticket::of(press)))
 }
 
-async fn find(
-    page: &mut Page,
-    handle: Handle,
-    context: &[Handle],
-    checked: Option<(bool, bool)>,
-) -> Result<Option<Located>> {
+async fn find(page: &mut Page, handle: Handle, context: &[Handle]) -> Result<Option<Located>> {
     let wanted = Wanted { watch: context, only: Some(handle), patient: false };
-    match unchanged::current(page, wanted, checked).await {
+    match unchanged::current(page, wanted).await {
         Err(Fault::WorldGone) => Ok(None),
         current => {
             let Current { walked, aimed } = current?;

@@ -7,7 +7,7 @@
 //! its target ([`After`]); and a page that is walked faster than it is asked whether it changed is walked. What comes along
 //! is of one element, and good until anything is told of the page; whoever acts hands it on.
 
-use crate::agent::{Aimed, Arrival, Look};
+use crate::agent::{Aimed, Arrival};
 use crate::capture::Columns;
 use crate::read::guard;
 use crate::read::page::{Page, Place, corrupt};
@@ -67,19 +67,11 @@ impl Glimpse {
     }
 }
 
-/// What a look saw.
-#[derive(Debug)]
-pub(crate) enum Seen {
-    /// The page.
-    Tree(Walked),
-    /// Whether it is as it was walked, as `unchanged` and `uncollected` of the script say.
-    Check((bool, bool)),
-}
-
 /// What the arrival of the pointer at an element brought along.
 #[derive(Debug, Default)]
 pub(crate) struct Arrived {
-    pub(crate) seen: Option<Momentary<Seen>>,
+    /// The page.
+    pub(crate) seen: Option<Momentary<Walked>>,
     pub(crate) press: Option<Announced>,
 }
 
@@ -174,7 +166,8 @@ async fn walked_alone(
 }
 
 /// Moves the pointer to a point of the tab's own document, and asks what is there when the page has answered. With a
-/// `context` a second look at the element comes along; with `press` besides, the document watches for it.
+/// `context` a second look at the element comes along in a page that is walked at once; with `press` besides, the document
+/// watches for it.
 pub(crate) async fn pointer_to(
     page: &mut Page,
     at: &Place,
@@ -187,34 +180,24 @@ pub(crate) async fn pointer_to(
     let handle = Handle { scope: world.scope, id: *id };
     page.tab.move_pointer(point).await?;
     let guard = page.guards.copy(handle);
-    let alone = only_world(page).await?.as_ref() == Some(world);
-    let Some(context) = context.filter(|_| alone) else {
+    let small = small_world(page).await?.as_ref() == Some(world);
+    let Some(context) = context.filter(|_| small) else {
         let (hit, rect) = page.tab.call(world, "arrived", (id, point.0, point.1, count, guard)).await?;
         guard::guard_around(page, handle).await?;
         return Ok((Arrival { hit, rect, look: None, armed: false }, Arrived::default()));
     };
     let wanted = Wanted { watch: context, only: Some(handle), patient: false };
-    let seal = if page.extent <= SMALL { None } else { unchanged::seal_of(page, world) };
-    let question = match seal {
-        Some(seal) => expression("arrivedLook", (id, point.0, point.1, count, press, seal, guard))?,
-        None => {
-            let ranges = wanted.ranges(world);
-            expression("arrivedLook", (id, point.0, point.1, count, press, ranges, guard))?
-        }
-    };
     page.tab.write(|tab| tab.verdict = None)?;
-    let mut arrival: Arrival = page.tab.evaluate(world, question).await?;
+    let question = (id, point.0, point.1, count, press, wanted.ranges(world), guard);
+    let mut arrival: Arrival = page.tab.call(world, "arrivedLook", question).await?;
     let mut arrived = Arrived::default();
     if arrival.armed {
         let (world, watching) = (world.clone(), Some(page.tab.clone()));
         arrived.press = Some(Announced { on: handle, world, at: Instant::now(), watching });
     }
-    if let Some(look) = arrival.look.take() {
+    if let Some(columns) = arrival.look.take() {
         let Momentary { activity, at, .. } = Momentary::now(page, ())?;
-        let answer = match look {
-            Look::Columns(columns) => Seen::Tree(walked_alone(page, world, &columns, wanted).await?),
-            Look::Check(same, uncollected) => Seen::Check((same, uncollected)),
-        };
+        let answer = walked_alone(page, world, &columns, wanted).await?;
         arrived.seen = Some(Momentary { activity, at, answer });
     }
     Ok((arrival, arrived))

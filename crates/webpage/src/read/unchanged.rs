@@ -14,7 +14,6 @@ use crate::state::{TabState, World as Known};
 use crate::tab::{Asked, Fault, World, expression};
 use crate::unseen::{Listening, Purpose};
 use hashbrown::{HashMap, HashSet};
-use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 use stickpin_device::Result;
@@ -170,11 +169,6 @@ pub struct Verified {
     pub confirmed: u32,
 }
 
-/// What the last walk of a document can be compared by, if anything.
-pub(crate) fn seal_of(page: &Page, world: &World) -> Option<u32> {
-    page.walked.as_ref().map(|walked| walked.seal(world)).filter(|seal| *seal != 0)
-}
-
 /// The page as it is now.
 #[derive(Debug)]
 pub(crate) struct Current<'a> {
@@ -184,24 +178,20 @@ pub(crate) struct Current<'a> {
     pub(crate) aimed: Option<Momentary<Aimed>>,
 }
 
-/// Reads the page. `checked`: what the only document has answered to the question whether it changed, if it was asked just
-/// now.
-pub(crate) async fn current<'a>(
-    page: &'a mut Page,
-    wanted: Wanted<'_>,
-    checked: Option<(bool, bool)>,
-) -> Result<Current<'a>, Fault> {
+/// Reads the page.
+pub(crate) async fn current<'a>(page: &'a mut Page, wanted: Wanted<'_>) -> Result<Current<'a>, Fault> {
     // Before the walk: what changes meanwhile is a change since.
     page.ahead.begins(page.tab.read(|tab| tab.activity)?);
     let worlds = page.tab.worlds().await?;
     page.unseen.keep(&worlds);
     let whole = wanted.only.is_none();
-    let last =
+    let mut last =
         page.walked.take().filter(|w| w.tab == page.tab.session && w.shows(&worlds) && (w.whole || !whole));
-    let last = match last {
-        Some(last) if !page.tab.read(|tab| last.is_outdated(tab))? => Some(last),
-        _ => None,
-    };
+    if let Some(walked) = &last
+        && page.tab.read(|tab| walked.is_outdated(tab))?
+    {
+        last = None;
+    }
     let question = |world: &World| {
         let seal = last.as_ref().map_or(0, |w| w.seal(world));
         // Where the element would be aimed at comes along; whoever does not aim does not look at it.
@@ -209,68 +199,56 @@ pub(crate) async fn current<'a>(
         let aim = aim.map_or(Ok("null".to_owned()), |only| expression("glimpse", (only.id,)))?;
         Ok(format!("[{},{GLOBAL}.uncollected(),{aim}]", expression("unchanged", (seal,))?))
     };
-    let asked = match (&last, checked) {
-        (Some(_), Some(_)) => Vec::new(),
-        _ => page.tab.ask_all(&worlds, question)?,
-    };
-    if last.is_none() {
+    let asked = page.tab.ask_all(&worlds, question)?;
+    let Some(mut last) = last else {
         // It will be walked whatever the answers are, so all is asked at once. Counts that the browser gives too
         // early make the next check fail, never pass.
         let counts = ask_counts(page, &worlds);
-        let walk = ask_walk(page, &worlds, wanted)?;
+        let walk = ask_walk(page, &worlds, wanted).await?;
         let (_, aimed) = checks(page, &worlds, asked).await?;
-        let counts = read_counts(page, counts).await?;
-        let walked = read_walk(page, walk, &worlds, counts, wanted).await?;
-        return Ok(Current { walked, aimed });
-    }
-    let (answers, aimed) = match checked {
-        Some(checked) => (vec![Some(checked)], None),
-        None => checks(page, &worlds, asked).await?,
+        return read_walk(page, walk, &worlds, counts, wanted, aimed).await;
     };
-    let same = answers.iter().all(|a| a.is_some_and(|(same, _)| same));
-    let kept = answers.iter().all(|a| a.is_some_and(|(_, kept)| kept));
-    let counts = ask_counts(page, &worlds);
-    if let Some(mut last) = last.filter(|_| same) {
-        let counts = read_counts(page, counts).await?;
-        let mut same = equal(&last.counts, &counts) && last.answers(wanted.watch);
-        if same {
-            last.listening &= kept && listeners(&last.counts).eq(listeners(&counts));
-            if whole {
-                same = page.unseen.still_listens(&page.tab, &worlds, last.listening).await?;
-                last.listening = same;
-            }
-            last.counts.clone_from(&counts);
-        }
-        if same {
-            let last = verify(page, last, &worlds, wanted).await?;
-            return Ok(Current { walked: Some(page.walked.insert(last)), aimed });
-        }
-        tracing::debug!("walked: style, layout, listeners, or what is asked about");
-        let walk = ask_walk(page, &worlds, wanted)?;
-        let walked = read_walk(page, walk, &worlds, counts, wanted).await?;
-        return Ok(Current { walked, aimed });
+    let (answers, aimed) = checks(page, &worlds, asked).await?;
+    let asked = ask_counts(page, &worlds);
+    if !answers.iter().all(|a| a.is_some_and(|(same, _)| same)) {
+        tracing::debug!(?answers, "walked: a document changed, or nothing can be proven");
+        // The walk is sent behind the question for the counts, which it cannot overtake.
+        let walk = ask_walk(page, &worlds, wanted).await?;
+        return read_walk(page, walk, &worlds, asked, wanted, aimed).await;
     }
-    tracing::debug!(?answers, "walked: a document changed, or nothing can be proven");
-    // The walk is sent behind the question for the counts, which it cannot overtake.
-    let walk = ask_walk(page, &worlds, wanted)?;
-    let counts = read_counts(page, counts).await?;
-    let walked = read_walk(page, walk, &worlds, counts, wanted).await?;
-    Ok(Current { walked, aimed })
+    let counts = read_counts(page, asked).await?;
+    let mut same = equal(&last.counts, &counts) && last.answers(wanted.watch);
+    if same {
+        let kept = answers.iter().all(|a| a.is_some_and(|(_, kept)| kept));
+        last.listening &= kept && listeners(&last.counts).eq(listeners(&counts));
+        if whole {
+            same = page.unseen.still_listens(&page.tab, &worlds, last.listening).await?;
+            last.listening = same;
+        }
+        last.counts.clone_from(&counts);
+    }
+    if same {
+        let last = verify(page, last, &worlds, wanted).await?;
+        return Ok(Current { walked: Some(page.walked.insert(last)), aimed });
+    }
+    tracing::debug!("walked: style, layout, listeners, or what is asked about");
+    let asked = ask_walk(page, &worlds, wanted).await?;
+    page.walked = walk(page, asked, &worlds, counts, wanted).await?;
+    Ok(Current { walked: page.walked.as_ref(), aimed })
 }
 
 /// What documents say to whether they changed, and where the element that is wanted would be aimed at, which one of them
 /// says.
 async fn checks(page: &Page, worlds: &[World], asked: Vec<Asked>) -> Result<(Vec<Check>, Aim), Fault> {
-    let answers = answers::<(bool, bool, Option<Aimed>)>(page, worlds, asked).await?;
-    let (mut checks, mut aim) = (Vec::with_capacity(answers.len()), None);
-    for answer in answers {
-        let (check, aimed) = answer.map(|(same, kept, aimed)| ((same, kept), aimed)).unzip();
-        if let Some(aimed) = aimed.flatten() {
-            aim = Some(Momentary::now(page, aimed)?);
-        }
-        checks.push(check);
-    }
-    Ok((checks, aim))
+    let answers: Vec<Option<(bool, bool, Option<Aimed>)>> = page.tab.finish_all(worlds, asked).await?;
+    let mut aim = None;
+    let checks = answers.into_iter().map(|answer| {
+        let (same, kept, aimed) = answer?;
+        aim = aim.take().or(aimed);
+        Some((same, kept))
+    });
+    let checks = checks.collect();
+    Ok((checks, aim.map(|aimed| Momentary::now(page, aimed)).transpose()?))
 }
 
 /// What `unchanged` and `uncollected` of the script say; none of a frame that is being replaced.
@@ -278,22 +256,28 @@ type Check = Option<(bool, bool)>;
 
 type Aim = Option<Momentary<Aimed>>;
 
+/// Reads the counts and the answers to a walk that was asked for behind them.
 async fn read_walk<'a>(
     page: &'a mut Page,
     asked: AskedWalk,
     worlds: &[World],
-    counts: Counts,
+    counts: AskedCounts,
     wanted: Wanted<'_>,
-) -> Result<Option<&'a Walked>, Fault> {
+    aimed: Aim,
+) -> Result<Current<'a>, Fault> {
+    let counts = read_counts(page, counts).await?;
     page.walked = walk(page, asked, worlds, counts, wanted).await?;
-    Ok(page.walked.as_ref())
+    Ok(Current { walked: page.walked.as_ref(), aimed })
 }
 
 /// Asks for a walk of every document, and for what listens: the browser answers that while the columns are read.
-fn ask_walk(page: &Page, worlds: &[World], wanted: Wanted<'_>) -> Result<AskedWalk, Fault> {
+async fn ask_walk(page: &mut Page, worlds: &[World], wanted: Wanted<'_>) -> Result<AskedWalk, Fault> {
     let columns = page.tab.ask_all(worlds, |world| wanted.question(world))?;
-    let whole = wanted.purpose() == Purpose::Capture;
-    Ok(AskedWalk { columns, listening: whole.then(|| page.unseen.listen(&page.tab, worlds)) })
+    let listening = match wanted.purpose() {
+        Purpose::Capture => Some(page.unseen.listen(&page.tab, worlds).await?),
+        Purpose::Locate(..) => None,
+    };
+    Ok(AskedWalk { columns, listening })
 }
 
 /// Reads the answers to a walk, completes them with what the scripts cannot see, and puts them together.
@@ -393,29 +377,16 @@ pub(crate) async fn put_together(
     })
 }
 
-/// The answers; `None` of a frame that is being replaced, which is empty for a moment.
-async fn answers<T: DeserializeOwned>(
-    page: &Page,
-    worlds: &[World],
-    asked: Vec<Asked>,
-) -> Result<Vec<Option<T>>, Fault> {
-    let mut answers = Vec::with_capacity(worlds.len());
-    for (world, asked) in worlds.iter().zip(asked) {
-        answers.push(match page.tab.finish(asked).await {
-            Err(Fault::WorldGone) if world.parent.is_some() => None,
-            answer => Some(answer?),
-        });
-    }
-    Ok(answers)
-}
+/// Questions for the counts of each session.
+type AskedCounts = Vec<(String, Reply<cdp::GetMetrics>)>;
 
-fn ask_counts(page: &Page, worlds: &[World]) -> Vec<(String, Reply<cdp::GetMetrics>)> {
+fn ask_counts(page: &Page, worlds: &[World]) -> AskedCounts {
     let sessions: BTreeSet<&str> = worlds.iter().map(|w| w.session.as_str()).collect();
     let ask = |session: &str| (session.to_owned(), page.tab.client.send(Some(session), &cdp::GetMetrics {}));
     sessions.into_iter().map(ask).collect()
 }
 
-async fn read_counts(page: &Page, asked: Vec<(String, Reply<cdp::GetMetrics>)>) -> Result<Counts, Fault> {
+async fn read_counts(page: &Page, asked: AskedCounts) -> Result<Counts, Fault> {
     let mut counts = Counts::new();
     for (session, reply) in asked {
         let answer = page.tab.unless_dialog(async { Ok::<_, Fault>(reply.await) }).await?;
@@ -439,7 +410,7 @@ async fn verify(
 ) -> Result<Walked, Fault> {
     let Some(mut verified) = page.verified else { return Ok(last) };
     verified.unchanged += 1;
-    let asked = ask_walk(page, worlds, wanted)?;
+    let asked = ask_walk(page, worlds, wanted).await?;
     let now = walk(page, asked, worlds, last.counts.clone(), wanted).await?;
     let asked = ask_counts(page, worlds);
     let counts = read_counts(page, asked).await?;

@@ -79,7 +79,7 @@ impl Tab {
     }
 
     /// What a refusal means of what was asked about.
-    fn or_gone(&self, error: &CallError) -> Fault {
+    pub(super) fn or_gone(&self, error: &CallError) -> Fault {
         if error.is_gone() { Fault::WorldGone } else { Fault::Failed(self.call_error(error)) }
     }
 }

@@ -24,22 +24,7 @@ const PRESSES: [&str; 3] = ["click", "mousedown", "pointerdown"];
 const LARGEST: usize = 40;
 
 /// A question under way, for each document.
-#[derive(Debug)]
-pub(crate) struct Listening {
-    asked: Vec<(World, Asked)>,
-}
-
-#[derive(Debug)]
-enum Asked {
-    /// For the document itself, first.
-    Object(Reply<cdp::EvaluateObject>),
-    Listeners(Reply<cdp::GetEventListeners>),
-}
-
-const fn listeners_of(object_id: String) -> cdp::GetEventListeners {
-    // Only `pierce` reports listeners of all worlds, and it looks into frames of the same process, too.
-    cdp::GetEventListeners { object_id, depth: -1, pierce: true }
-}
+pub(crate) type Listening = Vec<(World, Reply<cdp::GetEventListeners>)>;
 
 /// The document as an object of the page's own world. Asked through an object of another world, the browser builds the
 /// answer there, and a page whose garbage is collected meanwhile crashes (Chromium 156).
@@ -51,25 +36,32 @@ async fn in_page(tab: &Tab, world: &World, object_id: String) -> Result<Option<S
 }
 
 impl Unseen {
-    /// Asks without waiting: the browser answers while the captures before it are read.
-    pub(crate) fn listen(&self, tab: &Tab, worlds: &[World]) -> Listening {
-        let asked = worlds.iter().map(|world| {
-            let object = self.documents.get(&world.scope).and_then(|known| known.asked.clone());
-            let session = Some(world.session.as_str());
-            let asked = match object {
-                Some(object) => Asked::Listeners(tab.client.send(session, &listeners_of(object))),
-                None => Asked::Object(tab.client.send(
-                    session,
-                    &cdp::EvaluateObject {
-                        expression: "document".to_owned(),
-                        unique_context_id: world.context.clone(),
-                        object_group: KEPT,
-                    },
-                )),
-            };
-            (world.clone(), asked)
-        });
-        Listening { asked: asked.collect() }
+    /// Asks every document; the browser answers while the captures before it are read.
+    ///
+    /// # Errors
+    /// See [`Fault`].
+    pub(crate) async fn listen(&mut self, tab: &Tab, worlds: &[World]) -> Result<Listening, Fault> {
+        let mut asked = Vec::with_capacity(worlds.len());
+        for world in worlds {
+            let known = self.documents.entry(world.scope).or_default();
+            if known.asked.is_none() {
+                let document = cdp::EvaluateObject {
+                    expression: "document".to_owned(),
+                    unique_context_id: world.context.clone(),
+                    object_group: KEPT,
+                };
+                let object = one(tab, world, document).await?.and_then(|e| e.result.object_id);
+                let Some(object) = object else { continue };
+                known.asked = in_page(tab, world, object.clone()).await?;
+                known.object = Some(object);
+            }
+            if let Some(object_id) = known.asked.clone() {
+                // Only `pierce` reports listeners of all worlds, and it looks into frames of the same process, too.
+                let question = cdp::GetEventListeners { object_id, depth: -1, pierce: true };
+                asked.push((world.clone(), tab.client.send(Some(&world.session), &question)));
+            }
+        }
+        Ok(asked)
     }
 
     /// Reads the answers. Returns the documents whose walk is to be done again, because it left out a drawing in which
@@ -79,7 +71,7 @@ impl Unseen {
     /// See [`Fault`].
     pub(crate) async fn heard(&mut self, tab: &Tab, listening: Listening) -> Result<Vec<World>, Fault> {
         let mut left_out = Vec::new();
-        for (world, nodes) in self.nodes(tab, listening).await? {
+        for (world, nodes) in nodes(tab, listening).await? {
             if self.translate(tab, &world, &nodes).await? {
                 left_out.push(world);
             }
@@ -101,56 +93,13 @@ impl Unseen {
         if none_added && self.documents.values().all(|known| known.heard.is_empty()) {
             return Ok(true);
         }
-        let listening = self.listen(tab, worlds);
-        let now = self.nodes(tab, listening).await?;
+        let listening = self.listen(tab, worlds).await?;
+        let now = nodes(tab, listening).await?;
         let same = |(world, mut nodes): (World, Vec<i64>)| {
             nodes.sort_unstable();
             self.documents.get(&world.scope).is_some_and(|known| known.heard == nodes)
         };
         Ok(now.len() == worlds.len() && now.into_iter().all(same))
-    }
-
-    /// The elements that listen, by the browser's own numbers.
-    async fn nodes(&mut self, tab: &Tab, listening: Listening) -> Result<Vec<(World, Vec<i64>)>, Fault> {
-        let mut answers = Vec::with_capacity(listening.asked.len());
-        for (world, asked) in listening.asked {
-            let heard = async {
-                let reply = match asked {
-                    Asked::Listeners(reply) => reply,
-                    Asked::Object(reply) => {
-                        let object = tab.answer_if(reply).await?.and_then(|e| e.result.object_id);
-                        let Some(object) = object else { return Ok(None) };
-                        let Some(asked) = in_page(tab, &world, object.clone()).await? else {
-                            return Ok(None);
-                        };
-                        let known = self.documents.entry(world.scope).or_default();
-                        known.object = Some(object);
-                        known.asked = Some(asked.clone());
-                        tab.client.send(Some(&world.session), &listeners_of(asked))
-                    }
-                };
-                tab.answer_if(reply).await
-            };
-            if let Some(answer) = tab.unless_dialog(heard).await? {
-                answers.push((world, answer.listeners));
-            }
-        }
-        // A document's answer holds those of the frames in it: inner ones first, and each number once.
-        let mut claimed = HashSet::new();
-        let mut found = Vec::with_capacity(answers.len());
-        for (world, listeners) in answers.into_iter().rev() {
-            let mut nodes = Vec::new();
-            for listener in listeners {
-                if let Some(node) = listener.backend_node_id
-                    && PRESSES.contains(&listener.r#type.as_str())
-                    && claimed.insert((world.session.clone(), node))
-                {
-                    nodes.push(node);
-                }
-            }
-            found.push((world, nodes));
-        }
-        Ok(found)
     }
 
     /// Notes the elements with these numbers of the browser as those that listen. Returns whether one of them is in a
@@ -189,7 +138,7 @@ impl Unseen {
                     arguments,
                     return_by_value: true,
                 };
-                let answer = all(tab, world, vec![call]).await?.pop().flatten();
+                let answer = one(tab, world, call).await?;
                 let (ids, anew): (Vec<u64>, bool) = answer
                     .and_then(|a| a.result.value)
                     .and_then(|v| serde_json::from_str(v.get()).ok())
@@ -205,6 +154,20 @@ impl Unseen {
         known.listening.extend(nodes.iter().filter_map(|n| known.numbers.get(n)).filter(|id| **id != 0));
         Ok(is_left_out)
     }
+}
+
+/// The elements that listen, by the browser's own numbers.
+async fn nodes(tab: &Tab, listening: Listening) -> Result<Vec<(World, Vec<i64>)>, Fault> {
+    // A document's answer holds those of the frames in it: inner ones first, and each number once.
+    let (mut claimed, mut found) = (HashSet::new(), Vec::with_capacity(listening.len()));
+    for (world, reply) in listening.into_iter().rev() {
+        let Some(answer) = tab.unless_dialog(tab.answer_if(reply)).await? else { continue };
+        let presses = answer.listeners.into_iter().filter(|l| PRESSES.contains(&l.r#type.as_str()));
+        let nodes = presses.filter_map(|listener| listener.backend_node_id);
+        let nodes = nodes.filter(|node| claimed.insert((world.session.clone(), *node))).collect();
+        found.push((world, nodes));
+    }
+    Ok(found)
 }
 
 /// Roles whose elements are pressed as a whole when they listen. Of other roles it is the inside that is pressed.

@@ -115,18 +115,12 @@ pub async fn settle_until(
 
 /// Asks every document to answer when it is quiet.
 async fn inside(page: &Page, quiet: u64, cap: u64) -> Result<Quiet, Fault> {
-    let mut asked = Vec::new();
-    for world in page.tab.worlds().await? {
-        let inside = world.parent.is_some();
-        asked.push((page.tab.begin(&world, expression("settled", (quiet, cap))?)?, inside));
-    }
+    let worlds = page.tab.worlds().await?;
+    let asked = page.tab.ask_all(&worlds, |_| expression("settled", (quiet, cap)))?;
+    let answers: Vec<Option<Quiet>> = page.tab.finish_all(&worlds, asked).await?;
     let mut all = Quiet { settled: true, still: Vec::new() };
-    for (asking, inside) in asked {
-        let Quiet { settled, still } = match page.tab.finish(asking).await {
-            // A frame that went away is quiet.
-            Err(Fault::WorldGone) if inside => continue,
-            answer => answer?,
-        };
+    // A frame that went away is quiet.
+    for Quiet { settled, still } in answers.into_iter().flatten() {
         all.settled &= settled;
         all.still.extend(still);
     }

@@ -19,7 +19,7 @@
 //   aim(id, guard?)             -> {rect: [x,y,w,h] | null, point: [x,y] | null, hit?, at?}; scrolls into view if need be
 //   glimpse(id)                 -> the same without scrolling; null unless it is in view and free
 //   arrived(id, x, y, at, guard) -> Promise of [hit, rect], when the page has answered the pointer
-//   arrivedLook(id, x, y, at, press, seal | [id, id], guard) -> Promise of [hit, rect, look, watched]: the second look, of that moment
+//   arrivedLook(id, x, y, at, press, [id, id], guard) -> Promise of [hit, rect, look, watched]: the second look, of that moment
 //   frame()                     -> Promise: a frame was made, or 100 ms went by without one
 //   hit(id, x, y)               -> {target: true} | {target: false, by: id or 0, what: `dialog "Cookies"`}
 //   elementAt(x, y)             -> {id, frame: whether it shows a frame} | null

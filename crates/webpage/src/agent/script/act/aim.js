@@ -12,7 +12,6 @@ import { enterScope, newScope, readRoot, scope } from '../scope.js';
 import { A_CLASS, A_ID, A_ROLE, readAttributes } from '../read/attributes.js';
 import { nameOf } from '../read/names.js';
 import { insideFlat, walkNumber, walkOf } from '../read/capture.js';
-import { unchanged, uncollected } from '../read/unchanged.js';
 import { locate } from '../read/locate.js';
 import { guardContent } from './guard.js';
 import { WATCH_MS, expectClick } from './press.js';
@@ -305,16 +304,14 @@ export async function arrived(id, x, y, at, guard) {
 }
 
 /**
- * As `arrived`, with what is asked next anyway, of the same moment: [hit, rect, look, watched]. `look`: a seal, for
- * [unchanged, uncollected], or ranges of ids, for what `locate` answers. `press`: the press that follows is watched as
- * `expectClick` does, for a while.
+ * As `arrived`, with what is asked next anyway, of the same moment: [hit, rect, look, watched]. `look` is what `locate`
+ * answers to these ranges of ids. `press`: the press that follows is watched as `expectClick` does, for a while.
  */
-export async function arrivedLook(id, x, y, at, press, look, guard) {
+export async function arrivedLook(id, x, y, at, press, ranges, guard) {
   const until = performance.now() + WATCH_MS;
   const [there, rect] = await arrived(id, x, y, at, guard);
   if (there === null || !there.target) return [there, rect, null, false];
-  const seen = typeof look === 'number' ? [unchanged(look), uncollected()] : locate(id, look);
-  return [there, rect, seen, press && expectClick(id, until, guard && [guard[0]])];
+  return [there, rect, locate(id, ranges), press && expectClick(id, until, guard && [guard[0]])];
 }
 
 /** A frame was made, or is not going to be. */
