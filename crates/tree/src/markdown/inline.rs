@@ -6,7 +6,7 @@ use crate::outline::{Style, describe};
 use crate::{NodeRef, Role};
 
 /// A line that grows by pieces.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Line {
     pub(super) text: String,
     /// Numbers of the links in it.
@@ -14,6 +14,11 @@ pub(super) struct Line {
 }
 
 impl Line {
+    /// A line without links.
+    pub(super) fn of(text: String) -> Self {
+        Self { text, links: Vec::new() }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
@@ -28,6 +33,12 @@ impl Line {
             self.text.push(' ');
         }
         self.text.push_str(piece);
+    }
+
+    /// Appends another line as a piece.
+    fn push_line(&mut self, line: Line) {
+        self.push(&line.text);
+        self.links.extend(line.links);
     }
 
     /// Appends a line, with `between` where both say something.
@@ -95,18 +106,16 @@ impl<'t> Page<'t> {
             Role::Image if !node.name().is_empty() => {
                 line.push(&format!("![{}]", escape::text(node.name())));
             }
-            Role::Strong => self.marked(node, line, "**", depth),
-            Role::Emphasis => self.marked(node, line, "*", depth),
-            Role::Deletion => self.marked(node, line, "~~", depth),
+            Role::Strong => line.push_line(self.inline_of(node, depth).wrapped("**")),
+            Role::Emphasis => line.push_line(self.inline_of(node, depth).wrapped("*")),
+            Role::Deletion => line.push_line(self.inline_of(node, depth).wrapped("~~")),
             Role::Subscript => self.script(node, line, "sub", depth),
             Role::Superscript => self.script(node, line, "sup", depth),
             Role::Code => line.push(&code(node)),
             Role::Link => self.link(node, line, depth),
             _ if is_preformatted(node) => line.push(&code(node)),
             _ if is_control(node) => line.push(&control(node)),
-            _ => {
-                self.inline_children(node, line, depth);
-            }
+            _ => line.push_line(self.inline_of(node, depth)),
         }
     }
 
@@ -147,18 +156,6 @@ impl<'t> Page<'t> {
         line
     }
 
-    fn inline_children(&mut self, node: NodeRef<'t>, line: &mut Line, depth: usize) {
-        let inner = self.inline_of(node, depth);
-        line.push(&inner.text);
-        line.links.extend(inner.links);
-    }
-
-    fn marked(&mut self, node: NodeRef<'t>, line: &mut Line, mark: &str, depth: usize) {
-        let inner = self.inline_of(node, depth).wrapped(mark);
-        line.push(&inner.text);
-        line.links.extend(inner.links);
-    }
-
     /// Raised and lowered text stands close to what it belongs to: without a mark 10⁶ would read 106.
     fn script(&mut self, node: NodeRef<'t>, line: &mut Line, tag: &str, depth: usize) {
         let inner = self.inline_of(node, depth);
@@ -180,9 +177,7 @@ impl<'t> Page<'t> {
         if inner.is_empty() {
             inner.text = if node.name().is_empty() { "link".to_owned() } else { escape::text(node.name()) };
         }
-        let inner = inner.linked(number);
-        line.push(&inner.text);
-        line.links.extend(inner.links);
+        line.push_line(inner.linked(number));
     }
 }
 

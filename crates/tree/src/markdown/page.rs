@@ -115,7 +115,7 @@ impl<'t> Page<'t> {
             return;
         }
         if depth > DEPTH {
-            self.paragraph(Line { text: escape::text(&plain(node)), links: Vec::new() });
+            self.paragraph(Line::of(escape::text(&plain(node))));
             return;
         }
         match node.role() {
@@ -178,7 +178,7 @@ impl<'t> Page<'t> {
         let name = node.name();
         let mut near = node.subtree().skip(1).take(50);
         if !near.any(|n| n.name() == name && !self.skips(n)) {
-            self.paragraph(Line { text: format!("**{}**", escape::text(name)), links: Vec::new() });
+            self.paragraph(Line::of(format!("**{}**", escape::text(name))));
         }
     }
 
@@ -238,25 +238,19 @@ impl<'t> Page<'t> {
     }
 
     fn item(&mut self, item: NodeRef<'t>, marker: &str, depth: usize) {
-        let rest = if marker.len() > 3 {
-            "    "
-        } else if marker.len() > 2 {
-            "   "
-        } else {
-            "  "
-        };
+        let rest = &"    "[..marker.len().min(4)];
         let before = self.rows.len();
         self.indented(marker, rest, |page| {
             if is_control(item) {
-                page.paragraph(Line { text: control(item), links: Vec::new() });
+                page.paragraph(Line::of(control(item)));
             } else {
                 if item.role() == Role::TreeItem && !item.is(States::NAME_FROM_CONTENT) {
-                    page.paragraph(Line { text: escape::text(item.name()), links: Vec::new() });
+                    page.paragraph(Line::of(escape::text(item.name())));
                 }
                 page.children(item, depth);
             }
             if page.rows.len() == before && !item.name().is_empty() {
-                page.paragraph(Line { text: escape::text(item.name()), links: Vec::new() });
+                page.paragraph(Line::of(escape::text(item.name())));
             }
         });
     }
@@ -296,7 +290,7 @@ impl<'t> Page<'t> {
         self.children(node, depth);
         if self.rows.len() == before {
             let text = if node.name().is_empty() { "link".to_owned() } else { escape::text(node.name()) };
-            self.paragraph(Line { text, links: Vec::new() });
+            self.paragraph(Line::of(text));
         }
         self.pending_link = outer;
     }

@@ -14,8 +14,7 @@ const REPEATED: usize = 100;
 /// A cell.
 #[derive(Debug, Default, Clone)]
 struct Cell {
-    text: String,
-    links: Vec<u32>,
+    line: Line,
     header: bool,
 }
 
@@ -69,9 +68,9 @@ impl<'t> Page<'t> {
         let mut links = Vec::new();
         for cell in cells {
             text.push(' ');
-            text.push_str(&cell.text);
+            text.push_str(&cell.line.text);
             text.push_str(" |");
-            links.extend(cell.links);
+            links.extend(cell.line.links);
         }
         self.emit(text, links);
     }
@@ -97,26 +96,24 @@ impl<'t> Page<'t> {
                 }
                 break;
             };
-            let Line { text, links } = self.inline_of(node, depth);
-            let text = if text.is_empty() { escape::text(node.name()) } else { text };
-            let cell = Cell { text, links, header: node.role() == Role::ColumnHeader };
-            let (across, rows) = (span(node, Attr::ColSpan, COLUMNS - at), span(node, Attr::RowSpan, 65_534));
-            let again = Cell {
-                text: if cell.text.len() <= REPEATED { cell.text.clone() } else { String::new() },
-                ..cell.clone()
-            };
-            for n in 0..across {
-                if rows > 1 {
-                    if down.len() <= at + n {
-                        down.resize(at + n + 1, (0, Cell::default()));
-                    }
-                    let below =
-                        if n == 0 { again.clone() } else { Cell { header: cell.header, ..Cell::default() } };
-                    down[at + n] = (rows - 1, below);
-                }
+            let mut line = self.inline_of(node, depth);
+            if line.is_empty() {
+                line.text = escape::text(node.name());
             }
-            cells.push(cell.clone());
-            cells.extend((1..across).map(|_| Cell { header: cell.header, ..Cell::default() }));
+            let cell = Cell { line, header: node.role() == Role::ColumnHeader };
+            let empty = Cell { header: cell.header, ..Cell::default() };
+            let (across, rows) = (span(node, Attr::ColSpan, COLUMNS - at), span(node, Attr::RowSpan, 65_534));
+            if rows > 1 {
+                let mut again = cell.clone();
+                if again.line.text.len() > REPEATED {
+                    again.line.text.clear();
+                }
+                down.resize(down.len().max(at + across), (0, Cell::default()));
+                down[at] = (rows - 1, again);
+                down[at + 1..at + across].fill((rows - 1, empty.clone()));
+            }
+            cells.push(cell);
+            cells.resize(at + across, empty);
         }
         cells
     }

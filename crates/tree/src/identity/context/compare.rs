@@ -4,7 +4,6 @@
 //! same shape, a selection that moved, another address. What was only added or only removed is no change, and what
 //! moved with its node reads the same.
 
-use std::hash::Hash;
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
@@ -79,63 +78,60 @@ impl Fact {
 /// A fact and what it says.
 pub(super) type Read<'c> = (&'c Fact, &'c str);
 
-/// Which facts of two readings are the same one.
+/// What facts of two readings that are the same one have in common, the surest first. What has no key is not asked.
+const KEYS: [fn(Read<'_>) -> Option<u64>; 11] = [
+    // What reads the same in the same parent stayed, wherever it stands among its siblings.
+    |(f, text)| Some(number(&(f.kind, f.parent, f.shape, text))),
+    // Another text in the same place was replaced.
+    |(f, _)| (f.slot != 0).then(|| number(&(f.kind, f.slot))),
+    // What reads the same elsewhere was rendered again.
+    |(f, text)| Some(number(&(f.kind, f.shape, text))),
+    // A node was replaced by one of the same shape: in the same parent, else below the same element. Of several that
+    // are drawn anew, as the marks of a chart, those between the same words belong together: `6 s` and `7 s`, not `6 s`
+    // and `30`.
+    |read| in_parent(read).zip(words(read)).map(|key| number(&key)),
+    |read| below(read).zip(words(read)).map(|key| number(&key)),
+    |read| words(read).filter(|_| read.0.slot != 0).map(|words| number(&(read.0.kind, read.0.shape, words))),
+    in_parent,
+    below,
+    // Without identity a shape is all that says where a fact is.
+    |(f, _)| (f.slot == 0).then(|| number(&(f.kind, f.shape))),
+    // What reads the same in another shape was moved. What is left was replaced by what has its shape anywhere.
+    |(f, text)| Some(number(&(f.kind, text))),
+    |(f, _)| Some(number(&(f.kind, f.shape))),
+];
+
+fn words((_, text): Read<'_>) -> Option<Vec<&str>> {
+    holds_number(text).then(|| around_numbers(text))
+}
+
+fn in_parent((f, _): Read<'_>) -> Option<u64> {
+    (f.parent != 0).then(|| number(&(f.kind, f.shape, f.parent)))
+}
+
+fn below((f, _): Read<'_>) -> Option<u64> {
+    (f.grandparent != 0).then(|| number(&(f.kind, f.shape, f.grandparent)))
+}
+
+/// Which facts of two readings are the same one, by their places in them.
 #[derive(Default)]
-pub(super) struct Pairs<'c> {
+pub(super) struct Pairs {
     /// Then and now, whether they read the same or not.
-    pub(super) found: Vec<(Read<'c>, Read<'c>)>,
+    pub(super) found: Vec<(usize, usize)>,
     /// What was there then and is nowhere now.
-    pub(super) gone: Vec<Read<'c>>,
+    pub(super) gone: Vec<usize>,
 }
 
-impl<'c> Pairs<'c> {
-    pub(super) fn of(mut then: Vec<Read<'c>>, mut now: Vec<Read<'c>>) -> Self {
+impl Pairs {
+    pub(super) fn of(then: &[Read<'_>], now: &[Read<'_>]) -> Self {
+        let (mut gone, mut came): (Vec<usize>, Vec<usize>) =
+            ((0..then.len()).collect(), (0..now.len()).collect());
         let mut found = Vec::with_capacity(now.len());
-        let mut pair = Pairing { then: &mut then, now: &mut now, found: &mut found };
-        // What reads the same in the same parent stayed, wherever it stands among its siblings.
-        pair.by(|(f, text)| Some((f.kind, f.parent, f.shape, text)));
-        // Another text in the same place was replaced.
-        pair.by(|(f, _)| (f.slot != 0).then_some((f.kind, f.slot)));
-        // What reads the same elsewhere was rendered again.
-        pair.by(|(f, text)| Some((f.kind, f.shape, text)));
-        // A node was replaced by one of the same shape: in the same parent, else below the same element. Of several that
-        // are drawn anew, as the marks of a chart, those between the same words belong together: `6 s` and `7 s`, not `6 s`
-        // and `30`.
-        let words = |(_, text): Read<'c>| holds_number(text).then(|| around_numbers(text));
-        let in_parent = |read: Read<'c>| {
-            (read.0.parent != 0).then_some((read.0.kind, read.0.shape, read.0.parent, words(read)?))
-        };
-        pair.by(in_parent);
-        let below = |read: Read<'c>| {
-            (read.0.grandparent != 0).then_some((read.0.kind, read.0.shape, read.0.grandparent, words(read)?))
-        };
-        pair.by(below);
-        let anywhere =
-            |read: Read<'c>| (read.0.slot != 0).then_some((read.0.kind, read.0.shape, words(read)?));
-        pair.by(anywhere);
-        let in_parent = |(f, _): Read<'_>| (f.parent != 0).then_some((f.kind, f.shape, f.parent));
-        pair.by(in_parent);
-        let below = |(f, _): Read<'_>| (f.grandparent != 0).then_some((f.kind, f.shape, f.grandparent));
-        pair.by(below);
-        // Without identity a shape is all that says where a fact is.
-        pair.by(|(f, _)| (f.slot == 0).then_some((f.kind, f.shape)));
-        // What reads the same in another shape was moved. What is left was replaced by what has its shape anywhere.
-        pair.by(|(f, text)| Some((f.kind, text)));
-        pair.by(|(f, _)| Some((f.kind, f.shape)));
-        Self { found, gone: then }
-    }
-}
-
-/// Facts that are not paired yet, and those that are.
-struct Pairing<'p, 'c> {
-    then: &'p mut Vec<Read<'c>>,
-    now: &'p mut Vec<Read<'c>>,
-    found: &'p mut Vec<(Read<'c>, Read<'c>)>,
-}
-
-impl<'c> Pairing<'_, 'c> {
-    fn by<K: Hash + Eq>(&mut self, key: impl Fn(Read<'c>) -> Option<K>) {
-        pair_equal(self.then, self.now, (&key, &key), |was, is| self.found.push((was, is)));
+        for key in KEYS {
+            let keys = (|at: usize| key(then[at]), |at: usize| key(now[at]));
+            pair_equal(&mut gone, &mut came, keys, |was, is| found.push((was, is)));
+        }
+        Self { found, gone }
     }
 }
 
@@ -153,12 +149,14 @@ impl Context {
         let now: Vec<Read<'_>> = now.facts().filter(|(f, _)| !content.is_state(f)).collect();
         let own_words: HashSet<&str> =
             now.iter().filter(|(fact, _)| content.is_name(fact)).map(|&(_, text)| text).collect();
-        let order: HashMap<*const Fact, usize> =
-            now.iter().enumerate().map(|(at, (fact, _))| (std::ptr::from_ref(*fact), at)).collect();
-        let replaced = Pairs::of(then, now).found.into_iter().filter(|(was, is)| was.1 != is.1);
+        let replaced = Pairs::of(&then, &now).found.into_iter().map(|(was, is)| (then[was], is));
         let mut changes: Vec<(usize, ContextChange)> = Vec::new();
         let mut is_named_anew = false;
-        for (was, is) in replaced.filter(|(was, is)| !is_clockwork(was.1, is.1)) {
+        for (was, at) in replaced {
+            let is = now[at];
+            if was.1 == is.1 || is_clockwork(was.1, is.1) {
+                continue;
+            }
             // A look at an element alone does not say what its window is called.
             let untold = matches!(is.0.kind, FactKind::Title | FactKind::WindowTitle | FactKind::Address)
                 && is.1.is_empty();
@@ -176,7 +174,7 @@ impl Context {
             let is_said = own && is.0.kind == FactKind::Text && is_named_anew;
             if counts && !is_said {
                 is_named_anew |= own && is.0.kind == FactKind::Name;
-                changes.push((order[&std::ptr::from_ref(is.0)], change(was, is)));
+                changes.push((at, change(was, is)));
             }
         }
         changes.sort_by_key(|&(at, _)| at);

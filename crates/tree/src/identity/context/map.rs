@@ -214,19 +214,18 @@ impl ContextMap {
             new.flat_map(|segment| segment.facts())
                 .filter(|(fact, _)| fact.slot == 0 || missing.contains(&(fact.kind, fact.slot))),
         );
-        let unseen = Pairs::of(known, facts(&then));
-        let known_text: HashMap<*const Fact, &str> =
-            unseen.found.iter().map(|(known, then)| (std::ptr::from_ref(then.0), known.1)).collect();
-        let effects = Pairs::of(facts(&then), facts(&now));
+        let (facts_then, facts_now) = (facts(&then), facts(&now));
+        let unseen = Pairs::of(&known, &facts_then);
+        let known_text: HashMap<usize, &str> =
+            unseen.found.iter().map(|&(at, then)| (then, known[at].1)).collect();
         // What the act left as it was is known as it was.
-        let untouched = effects.found.iter().filter(|(then, now)| then.1 == now.1);
-        let untouched: HashMap<*const Fact, &str> = untouched
-            .filter_map(|(then, now)| {
-                Some((std::ptr::from_ref(now.0), *known_text.get(&std::ptr::from_ref(then.0))?))
-            })
+        let effects = Pairs::of(&facts_then, &facts_now).found.into_iter();
+        let untouched: HashMap<*const Fact, &str> = effects
+            .filter(|&(then, now)| facts_then[then].1 == facts_now[now].1)
+            .filter_map(|(then, now)| Some((std::ptr::from_ref(facts_now[now].0), *known_text.get(&then)?)))
             .collect();
         let gone: HashSet<*const Fact> =
-            unseen.gone.iter().map(|(fact, _)| std::ptr::from_ref(*fact)).collect();
+            unseen.gone.iter().map(|&at| std::ptr::from_ref(known[at].0)).collect();
         let slots_then: HashSet<Slot> =
             then.iter().flat_map(|then| slots(then)).map(|(slot, _)| slot).collect();
         let mut told = Vec::with_capacity(now.len());
