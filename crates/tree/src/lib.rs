@@ -19,7 +19,7 @@ mod selector;
 #[path = "../tests/trees/mod.rs"]
 pub mod testing;
 
-pub use diff::{Change, Diff, DiffCues, pairs};
+pub use diff::{Diff, DiffCues, pairs};
 pub use identity::context::{
     Content, Context, ContextChange, ContextMap, ContextReader, FactKey, FactKind, SegmentKey, Ticks,
     differ_in_numbers, ends_segment, number_pattern, texts_changed,

@@ -32,33 +32,11 @@ impl DiffCues<'_> {
     pub const NONE: DiffCues<'static> = DiffCues { issued: &|_| false, renumbered: &|_, _| false };
 }
 
-/// An element of both trees that reads otherwise now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Change {
-    /// In the old tree.
-    pub old: NodeId,
-    /// In the new tree.
-    pub new: NodeId,
-    /// Its name or text is another.
-    pub name: bool,
-    /// Its value is another.
-    pub value: bool,
-    /// A state is another. Losing the focus is none, and getting it only where one can type.
-    pub state: bool,
-    /// It stands in another place of its container, or in another container.
-    pub place: bool,
-    /// It reads the same and has another ref: it is in another document, or belongs to another record.
-    pub renumbered: bool,
-}
-
 /// The lines that differ between two trees.
 #[derive(Debug)]
 pub struct Diff<'t> {
     old: &'t Tree,
     new: &'t Tree,
-    added: Vec<NodeId>,
-    removed: Vec<NodeId>,
-    changed: Vec<Change>,
     lines: Vec<Line>,
     /// Lines that had no room.
     beyond: usize,
@@ -82,28 +60,10 @@ impl<'t> Diff<'t> {
         plan::plan(old, new, &aligned, view, cues)
     }
 
-    /// Elements and texts of the new tree that came.
-    #[must_use]
-    pub fn added(&self) -> &[NodeId] {
-        &self.added
-    }
-
-    /// Elements and texts of the old tree that went.
-    #[must_use]
-    pub fn removed(&self) -> &[NodeId] {
-        &self.removed
-    }
-
-    /// Elements and texts that read otherwise.
-    #[must_use]
-    pub fn changed(&self) -> &[Change] {
-        &self.changed
-    }
-
     /// Whether there is nothing to say.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty() && !self.page_changed
+        self.lines.is_empty() && self.beyond == 0 && !self.page_changed
     }
 
     /// Whether every difference is printed, and both captures were complete. Only such a diff renews refs.

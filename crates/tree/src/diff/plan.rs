@@ -1,7 +1,7 @@
 //! The lines of a diff in their order, bounded; then the text with refs.
 
 use super::align::Aligned;
-use super::{Change, Diff, DiffCues};
+use super::{Diff, DiffCues};
 use crate::model::escape::{bare_url, quote};
 use crate::outline::{Style, View, describe, or_first_words, state_words, takes_ref};
 use crate::{NodeId, NodeRef, Role, States, Tree};
@@ -61,54 +61,51 @@ pub(super) fn plan<'t>(
     cues: &DiffCues<'_>,
 ) -> Diff<'t> {
     let (was, is) = (&old.documents()[0], &new.documents()[0]);
-    let mut diff = Diff {
+    let page_changed = was.url != is.url || was.title != is.title;
+    let diff = Diff {
         old,
         new,
-        added: Vec::new(),
-        removed: Vec::new(),
-        changed: Vec::new(),
         lines: Vec::new(),
         beyond: 0,
         runs_cut: false,
-        page_changed: was.url != is.url || was.title != is.title,
+        page_changed,
         max_bytes: view.max_bytes,
     };
-    let budget = if view.all { usize::MAX } else { view.max_bytes.saturating_sub(LAST_WORDS) };
-    let mut writer = Writer { used: 0, budget, ref_width: 3 + view.ref_digits, all: view.all };
+    let mut writer = Writer {
+        diff,
+        aligned,
+        used: 0,
+        budget: if view.all { usize::MAX } else { view.max_bytes.saturating_sub(LAST_WORDS) },
+        ref_width: 3 + view.ref_digits,
+        all: view.all,
+        depths: vec![0; aligned.new.lines.len()],
+        run: None,
+        lengths: run_lengths(aligned),
+    };
     let mut removed = removed_after(aligned);
     if was.scope != is.scope && aligned.to_new.iter().all(Option::is_none) {
         removed.clear();
-        diff.removed = aligned.old.lines.iter().map(|l| l.node.id()).collect();
-        if !diff.removed.is_empty() {
-            writer.push(&mut diff, Line::AllRemoved { count: aligned.old.lines.len() });
+        let count = aligned.old.lines.len();
+        if count > 0 {
+            writer.push(Line::AllRemoved { count });
         }
     }
     let mut next_removed = removed.chunk_by(|a, b| a.0 == b.0 && aligned.alike(a.1, b.1)).peekable();
     let places = displaced(aligned);
-    // Depth of an added line below the outermost added one, and of each run how many were printed.
-    let mut depths = vec![0_usize; aligned.new.lines.len()];
-    let mut run: Option<Run> = None;
-    let lengths = run_lengths(aligned);
     for at in 0..=aligned.new.lines.len() {
         while let Some(run) = next_removed.next_if(|run| run[0].0 == at) {
-            writer.removed_run(&mut diff, aligned, run);
+            writer.removed_run(run);
         }
         if at == aligned.new.lines.len() {
             break;
         }
         match aligned.to_old[at] {
-            Some(old_at) => writer.compared(&mut diff, aligned, (old_at, at), places[at], cues),
+            Some(old_at) => writer.compared(old_at, at, places[at], cues),
             None if aligned.was_folded.contains(&at) || aligned.moved_in_or_out(at, true) => {}
-            None => {
-                let parent = aligned.new.lines[at].parent;
-                let added_parent =
-                    parent.filter(|&p| aligned.to_old[p].is_none() && !aligned.was_folded.contains(&p));
-                depths[at] = added_parent.map_or(0, |p| depths[p] + 1);
-                writer.added(&mut diff, aligned, at, depths[at], &mut run, &lengths);
-            }
+            None => writer.added(at),
         }
     }
-    diff
+    writer.diff
 }
 
 /// Lines of the old outline that are gone, outermost only, each with the new line that it stands before.
@@ -181,16 +178,23 @@ struct Run {
     cut_at: Option<usize>,
 }
 
-struct Writer {
+struct Writer<'d, 't> {
+    diff: Diff<'t>,
+    aligned: &'d Aligned<'t>,
     used: usize,
     budget: usize,
     ref_width: usize,
     all: bool,
+    /// Depth of an added line below the outermost added one.
+    depths: Vec<usize>,
+    /// The run of added siblings that goes on.
+    run: Option<Run>,
+    lengths: HashMap<(Option<usize>, Role), usize>,
 }
 
-impl Writer {
+impl Writer<'_, '_> {
     /// Takes a line if there is room. Once something had no room nothing has: a diff with holes misleads.
-    fn push(&mut self, diff: &mut Diff<'_>, line: Line) {
+    fn push(&mut self, line: Line) {
         let bytes = match &line {
             Line::Added { text, depth, .. } => text.len() + 2 * depth,
             Line::Removed { text, .. } => text.len(),
@@ -198,67 +202,55 @@ impl Writer {
             Line::MoreAdded { .. } | Line::MoreRemoved { .. } | Line::AllRemoved { .. } => 40,
         };
         self.used += bytes + self.ref_width + 3;
-        if self.used > self.budget { diff.beyond += 1 } else { diff.lines.push(line) }
+        if self.used > self.budget { self.diff.beyond += 1 } else { self.diff.lines.push(line) }
     }
 
     /// Likes that went together. That they went is told by a few; every ref among them is listed as ended by
     /// whoever keeps the refs, so this is no cut.
-    fn removed_run(&mut self, diff: &mut Diff<'_>, aligned: &Aligned<'_>, run: &[(usize, usize)]) {
+    fn removed_run(&mut self, run: &[(usize, usize)]) {
         let printed = if run.len() > LONGEST && !self.all { KEPT_REMOVED } else { run.len() };
         for &(_, at) in &run[..printed] {
-            let line = removed(diff, aligned, at);
-            self.push(diff, line);
-        }
-        for &(_, at) in &run[printed..] {
-            removed(diff, aligned, at);
+            let line = removed(self.aligned, at);
+            self.push(line);
         }
         if printed < run.len() {
-            let role = aligned.old.lines[run[0].1].node.role();
-            self.push(diff, Line::MoreRemoved { count: run.len() - printed, role });
+            let role = self.aligned.old.lines[run[0].1].node.role();
+            self.push(Line::MoreRemoved { count: run.len() - printed, role });
         }
     }
 
-    fn added(
-        &mut self,
-        diff: &mut Diff<'_>,
-        aligned: &Aligned<'_>,
-        at: usize,
-        depth: usize,
-        run: &mut Option<Run>,
-        lengths: &HashMap<(Option<usize>, Role), usize>,
-    ) {
+    fn added(&mut self, at: usize) {
+        let aligned = self.aligned;
         let line = &aligned.new.lines[at];
         let node = line.node;
-        diff.added.push(node.id());
-        let left_out = run.as_ref().and_then(|r| r.cut_at);
+        let is_added = |p: &usize| aligned.to_old[*p].is_none() && !aligned.was_folded.contains(p);
+        let depth = line.parent.filter(is_added).map_or(0, |p| self.depths[p] + 1);
+        self.depths[at] = depth;
+        let left_out = self.run.as_ref().and_then(|r| r.cut_at);
         if left_out.is_some_and(|cut| line.depth > aligned.new.lines[cut].depth) {
             return; // inside of what was left out
         }
-        let same = run.as_ref().is_some_and(|r| r.parent == line.parent && r.role == node.role());
-        // A line inside an item of a run does not end the run.
-        let inside_run = run.as_ref().is_some_and(|r| {
-            line.parent != r.parent
-                && r.parent.is_none_or(|p| aligned.new.lines[p].node.contains(node.id()))
-                && depth > 0
-        });
-        if same {
-            let run = run.as_mut().expect("checked");
-            run.count += 1;
-            let length = lengths.get(&(line.parent, node.role())).copied().unwrap_or(0);
-            if run.count > KEPT && length > LONGEST && !self.all {
-                diff.runs_cut = true;
-                if run.cut_at.is_some() {
-                    if let Some(Line::MoreAdded { count, .. }) = diff.lines.last_mut() {
+        match &mut self.run {
+            Some(run) if run.parent == line.parent && run.role == node.role() => {
+                run.count += 1;
+                let length = self.lengths.get(&(line.parent, node.role())).copied().unwrap_or(0);
+                if run.count > KEPT && length > LONGEST && !self.all {
+                    self.diff.runs_cut = true;
+                    if run.cut_at.is_none() {
+                        run.cut_at = Some(at);
+                        self.push(Line::MoreAdded { count: 1, depth, role: node.role() });
+                    } else if let Some(Line::MoreAdded { count, .. }) = self.diff.lines.last_mut() {
                         *count += 1;
                     }
-                } else {
-                    run.cut_at = Some(at);
-                    self.push(diff, Line::MoreAdded { count: 1, depth, role: node.role() });
+                    return;
                 }
-                return;
             }
-        } else if !inside_run {
-            *run = Some(Run { parent: line.parent, role: node.role(), count: 1, cut_at: None });
+            // A line inside an item of a run does not end the run.
+            Some(run)
+                if line.parent != run.parent
+                    && run.parent.is_none_or(|p| aligned.new.lines[p].node.contains(node.id()))
+                    && depth > 0 => {}
+            run => *run = Some(Run { parent: line.parent, role: node.role(), count: 1, cut_at: None }),
         }
         let mut text = String::new();
         describe(&mut text, node, aligned.new.label(at), Style::Full);
@@ -270,17 +262,11 @@ impl Writer {
         if folded > 0 {
             write!(text, " {folded} buttons").expect("writing to a String cannot fail");
         }
-        self.push(diff, Line::Added { new: node.id(), depth, text, has_ref: takes_ref(node) });
+        self.push(Line::Added { new: node.id(), depth, text, has_ref: takes_ref(node) });
     }
 
-    fn compared(
-        &mut self,
-        diff: &mut Diff<'_>,
-        aligned: &Aligned<'_>,
-        (old_at, at): (usize, usize),
-        place: bool,
-        cues: &DiffCues<'_>,
-    ) {
+    fn compared(&mut self, old_at: usize, at: usize, moved: bool, cues: &DiffCues<'_>) {
+        let aligned = self.aligned;
         let (a, b) = (aligned.old.lines[old_at].node, aligned.new.lines[at].node);
         let (mut was, is) = (aligned.old.label(old_at), aligned.new.label(at));
         if aligned.same_words(old_at, at) {
@@ -293,28 +279,16 @@ impl Writer {
         };
         let before = said(state_words(a, was, Style::Full), a.is(States::FOCUSED) && b.is(States::FOCUSED));
         let after = said(state_words(b, is, Style::Full), true);
-        let is_value = |w: &&String| w.starts_with("value=");
-        let valued = before.iter().find(is_value) != after.iter().find(is_value);
-        let stated = !before.iter().filter(|w| !is_value(w)).eq(after.iter().filter(|w| !is_value(w)));
-        let change = Change {
-            old: a.id(),
-            new: b.id(),
-            name: a.role() != b.role() || was != is,
-            value: valued,
-            state: stated,
-            place,
-            renumbered: takes_ref(b) && (cues.renumbered)(a.id(), b.id()),
-        };
-        if !(change.name || change.value || change.state || change.place || change.renumbered) {
+        let renumbered = takes_ref(b) && (cues.renumbered)(a.id(), b.id());
+        if a.role() == b.role() && was == is && before == after && !moved && !renumbered {
             return;
         }
-        diff.changed.push(change);
         let mut text = String::new();
-        describe(&mut text, b, if change.place { or_first_words(b, is) } else { is }, Style::Full);
-        if change.place {
+        describe(&mut text, b, if moved { or_first_words(b, is) } else { is }, Style::Full);
+        if moved {
             text.push_str(" moved");
         }
-        if change.renumbered {
+        if renumbered {
             describe_row(&mut text, b, is);
         }
         let mut old_words = Vec::new();
@@ -326,7 +300,7 @@ impl Writer {
         }
         old_words.extend(before.into_iter().filter(|w| !after.contains(w)));
         let (old, new, has_ref) = (a.id(), b.id(), takes_ref(b));
-        self.push(diff, Line::Changed { old, new, text, was: old_words.join(" "), has_ref });
+        self.push(Line::Changed { old, new, text, was: old_words.join(" "), has_ref });
     }
 }
 
@@ -339,19 +313,17 @@ fn describe_row(text: &mut String, node: NodeRef<'_>, label: &str) {
     }
 }
 
-/// Notes a line of the old outline, and what stood under it, as gone.
-fn removed(diff: &mut Diff<'_>, aligned: &Aligned<'_>, at: usize) -> Line {
+/// A line of the old outline that is gone, with how many that stood under it are, too.
+fn removed(aligned: &Aligned<'_>, at: usize) -> Line {
     let line = &aligned.old.lines[at];
     let until = line.node.subtree_end();
-    let inside = (at..aligned.old.lines.len()).take_while(|&i| aligned.old.lines[i].node.id() < until);
-    let gone: Vec<NodeId> =
-        inside.filter(|&i| aligned.to_new[i].is_none()).map(|i| aligned.old.lines[i].node.id()).collect();
+    let inside = (at + 1..aligned.old.lines.len()).take_while(|&i| aligned.old.lines[i].node.id() < until);
+    let gone = inside.filter(|&i| aligned.to_new[i].is_none()).count();
     let mut text = String::new();
     describe(&mut text, line.node, or_first_words(line.node, aligned.old.label(at)), Style::Full);
-    if gone.len() > 1 {
-        write!(text, " … {} inside", gone.len() - 1).expect("writing to a String cannot fail");
+    if gone > 0 {
+        write!(text, " … {gone} inside").expect("writing to a String cannot fail");
     }
-    diff.removed.extend(gone);
     Line::Removed { old: line.node.id(), text }
 }
 
