@@ -2,20 +2,20 @@
 
 use crate::error::{ParseError, ParseErrorKind as Kind};
 use crate::types::{Generation, Ref, RefToken};
-use nom::bytes::complete::tag;
-use nom::character::complete::{char, digit1};
-use nom::combinator::opt;
-use nom::sequence::preceded;
-use nom::{IResult, Parser};
 
-/// `["@"] "e" digits`: the digits.
-fn plain(input: &str) -> IResult<&str, &str> {
-    preceded((opt(char('@')), char('e')), digit1).parse(input)
+/// `["@"] "e" digits`: the digits, and what follows.
+fn plain(input: &str) -> Option<(&str, &str)> {
+    digits(input.strip_prefix('@').unwrap_or(input).strip_prefix('e')?)
 }
 
-/// `"~s" digits`: the digits.
-fn pin(input: &str) -> IResult<&str, &str> {
-    preceded(tag("~s"), digit1).parse(input)
+/// `"~s" digits`: the digits, and what follows.
+fn pin(input: &str) -> Option<(&str, &str)> {
+    digits(input.strip_prefix("~s")?)
+}
+
+fn digits(input: &str) -> Option<(&str, &str)> {
+    let end = input.find(|c: char| !c.is_ascii_digit()).unwrap_or(input.len());
+    (end > 0).then(|| input.split_at(end))
 }
 
 pub(crate) fn parse(text: &str) -> Result<RefToken, ParseError> {
@@ -23,7 +23,7 @@ pub(crate) fn parse(text: &str) -> Result<RefToken, ParseError> {
     let at = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
     let fail = |kind, part: &str| ParseError::new(kind, at(part)..at(part) + part.len(), text);
 
-    let (rest, digits) = plain(token).map_err(|_| fail(Kind::NotARef, token))?;
+    let (digits, rest) = plain(token).ok_or_else(|| fail(Kind::NotARef, token))?;
     let number = digits.parse::<u32>().map_err(|_| fail(Kind::RefTooLarge, digits))?;
     let r#ref = Ref::new(number).ok_or_else(|| fail(Kind::Zero, digits))?;
     if rest.is_empty() {
@@ -32,10 +32,8 @@ pub(crate) fn parse(text: &str) -> Result<RefToken, ParseError> {
     if !rest.starts_with('~') {
         return Err(fail(Kind::Trailing, rest));
     }
-    let (after, digits) = pin(rest).map_err(|_| fail(Kind::MalformedPin, rest))?;
-    if !after.is_empty() {
-        return Err(fail(Kind::MalformedPin, rest));
-    }
+    let found = pin(rest).filter(|(_, after)| after.is_empty());
+    let (digits, _) = found.ok_or_else(|| fail(Kind::MalformedPin, rest))?;
     let number = digits.parse::<u64>().map_err(|_| fail(Kind::GenerationTooLarge, digits))?;
     Ok(RefToken::pinned(r#ref, Generation::new(number)))
 }
@@ -72,8 +70,8 @@ pub fn strip(text: &str) -> &str {
 #[must_use]
 pub fn looks_like_ref(text: &str) -> bool {
     let token = text.trim();
-    let bare = plain(token).is_ok_and(|(rest, _)| rest.is_empty() || rest.starts_with('~'));
-    token.starts_with('@') || bare || pin(token).is_ok()
+    let bare = plain(token).is_some_and(|(_, rest)| rest.is_empty() || rest.starts_with('~'));
+    token.starts_with('@') || bare || pin(token).is_some()
 }
 
 #[cfg(test)]
