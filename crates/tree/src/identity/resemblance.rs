@@ -157,7 +157,7 @@ fn document_text(records: &Records<'_>, area: NodeId) -> Fingerprint {
         let texts = leaves_without(records.tree.node(area), |n| {
             is_field(n) || n.is(States::LIVE) || n.is(States::TIME)
         });
-        let masked: Vec<String> = texts.iter().map(|t| masked(t)).collect();
+        let masked: Vec<String> = texts.iter().map(|(_, t)| masked(t)).collect();
         Fingerprint::of(TextKind::Text, &masked.join("\n"))
     })
 }

@@ -154,64 +154,53 @@ pub(crate) fn is_numeric_date(word: &str) -> bool {
 
 /// Text around a measure that moves: a money amount, a percentage, `2 ×`, `3 comments`, `qty`, `5 min ago`.
 fn holds_measure(text: &str) -> bool {
-    let chars: Vec<char> = text.chars().take(400).collect();
-    let digits = chars.iter().take_while(|c| c.is_ascii_digit()).count();
-    let gap = chars[digits..].iter().take_while(|c| c.is_whitespace()).count();
-    let word = chars.get(digits + gap).copied();
+    let head = text.char_indices().nth(400).map_or(text, |(end, _)| &text[..end]);
+    let rest = head.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_spaced = rest.len() < head.len() && rest.starts_with(char::is_whitespace);
     // `12 Main Street` is an address, not a count.
-    if digits > 0 && gap > 0 && word.is_some_and(char::is_uppercase) {
+    if is_spaced && rest.trim_start().starts_with(char::is_uppercase) {
         return false;
     }
-    counts_something(&chars)
-        || (0..chars.len()).any(|i| chars[i].is_ascii_digit() && has_money_or_percent(&chars, i))
-        || has_times_sign(&chars, digits)
+    counts_something(head)
+        || has_money_or_percent(head)
+        || has_times_sign(head)
         || has_quantity_word(text)
         || ends_a_span_ago(text)
 }
 
 /// `3 comments`, `1.2k views`.
-fn counts_something(chars: &[char]) -> bool {
-    if !chars.first().is_some_and(char::is_ascii_digit) {
-        return false;
-    }
-    let number = chars.iter().take_while(|c| c.is_ascii_digit() || ".,kKmM".contains(**c)).count();
-    let gap = chars[number..].iter().take_while(|c| c.is_whitespace()).count();
-    gap > 0 && chars.get(number + gap).is_some_and(|c| c.is_lowercase())
+fn counts_something(text: &str) -> bool {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit() || ".,kKmM".contains(c));
+    let word = rest.trim_start();
+    text.starts_with(|c: char| c.is_ascii_digit())
+        && word.len() < rest.len()
+        && word.starts_with(char::is_lowercase)
 }
 
-fn has_money_or_percent(chars: &[char], digit: usize) -> bool {
-    let symbol = |c: char| CURRENCY_SIGNS.contains(&c);
-    let back = |n: usize| digit.checked_sub(n).map(|i| chars[i]);
-    if back(1).is_some_and(symbol) || back(1).is_some_and(char::is_whitespace) && back(2).is_some_and(symbol)
-    {
-        return true;
-    }
-    let mut next = digit + 1;
-    if chars.get(next).is_some_and(|c| c.is_whitespace()) {
-        next += 1;
-    }
-    let Some(&c) = chars.get(next) else { return false };
-    let word: String = chars[next..].iter().take_while(|c| c.is_alphabetic()).collect();
-    symbol(c) || c == '%' || word == "USD" || word == "EUR" || word == "kr"
+fn has_money_or_percent(text: &str) -> bool {
+    text.match_indices(|c: char| c.is_ascii_digit()).any(|(at, digit)| {
+        let (front, behind) = (&text[..at], &text[at + digit.len()..]);
+        let front = front.strip_suffix(char::is_whitespace).unwrap_or(front);
+        let behind = behind.strip_prefix(char::is_whitespace).unwrap_or(behind);
+        let word = &behind[..behind.find(|c: char| !c.is_alphabetic()).unwrap_or(behind.len())];
+        front.ends_with(CURRENCY_SIGNS)
+            || behind.starts_with(CURRENCY_SIGNS)
+            || behind.starts_with('%')
+            || matches!(word, "USD" | "EUR" | "kr")
+    })
 }
 
-fn has_times_sign(chars: &[char], digits: usize) -> bool {
-    let sign = |i: usize| chars.get(i).is_some_and(|&c| c == '×' || c == 'x');
-    let space = |i: usize| chars.get(i).is_some_and(|c| c.is_whitespace());
-    let leading = digits > 0
-        && (sign(digits) && space(digits + 1) || space(digits) && sign(digits + 1) && space(digits + 2));
-    let tail = chars.iter().rev().take_while(|c| c.is_ascii_digit()).count();
-    let before = chars.len() - tail;
-    // A word that ends in x (`Box 3`, `iPhone X 3`) is no times sign.
-    let alone = |i: usize| chars[i] == '×' || i == 0 || !chars[i - 1].is_alphanumeric();
-    let trailing = tail > 0
-        && [1, 2].iter().any(|&n| {
-            before >= n
-                && sign(before - n)
-                && alone(before - n)
-                && (n == 1 || chars[before - 1].is_whitespace())
-        });
-    leading || trailing
+/// `2 x ...`, `... ×3`. A word that ends in x (`Box 3`, `iPhone X 3`) is no times sign.
+fn has_times_sign(text: &str) -> bool {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let rest = text.trim_start_matches(is_digit);
+    let sign = rest.strip_prefix(char::is_whitespace).unwrap_or(rest).strip_prefix(['×', 'x']);
+    let front = text.trim_end_matches(is_digit);
+    let before = front.strip_suffix(char::is_whitespace).unwrap_or(front);
+    let is_alone = |before: &str| !before.ends_with(char::is_alphanumeric);
+    rest.len() < text.len() && sign.is_some_and(|rest| rest.starts_with(char::is_whitespace))
+        || front.len() < text.len()
+            && (before.ends_with('×') || before.strip_suffix('x').is_some_and(is_alone))
 }
 
 fn has_quantity_word(text: &str) -> bool {
@@ -232,27 +221,15 @@ fn ends_a_span_ago(text: &str) -> bool {
 
 /// A text without its parenthesised integers: `Inbox (3)` is `Inbox`.
 pub(crate) fn without_counts(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(open) = rest.find('(') {
-        let inner = &rest[open + 1..];
-        let close = inner.find(')').filter(|&i| {
-            let digits = inner[..i].trim();
-            !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
-        });
-        match close {
-            Some(i) => {
-                out.push_str(&rest[..open]);
-                out.push(' ');
-                rest = &inner[i + 1..];
-            }
-            None => {
-                out.push_str(&rest[..=open]);
-                rest = inner;
-            }
+    let mut parts = text.split('(');
+    let mut out = parts.next().unwrap_or("").to_owned();
+    for part in parts {
+        let is_count = |inner: &str| !inner.is_empty() && inner.bytes().all(|b| b.is_ascii_digit());
+        match part.split_once(')').filter(|(inner, _)| is_count(inner.trim())) {
+            Some((_, rest)) => out.extend([" ", rest]),
+            None => out.extend(["(", part]),
         }
     }
-    out.push_str(rest);
     out.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

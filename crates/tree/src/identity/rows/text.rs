@@ -48,18 +48,9 @@ pub(crate) fn leaf_text(node: NodeRef<'_>) -> Option<Cow<'_, str>> {
     (!text.is_empty()).then_some(text)
 }
 
-/// All text leaves below a node, joined by spaces.
+/// All text leaves below a node.
 pub(crate) fn leaves<'t>(root: NodeRef<'t>) -> Vec<(NodeRef<'t>, Cow<'t, str>)> {
-    let mut found = Vec::new();
-    walk(root, |n| {
-        if n.is_text()
-            && let Some(text) = leaf_text(n)
-        {
-            found.push((n, text));
-        }
-        true
-    });
-    found
+    leaves_without(root, |_| false)
 }
 
 /// A wrapper as far as structure goes: it has no role that groups what is in it.
@@ -78,11 +69,14 @@ pub(crate) fn is_field(node: NodeRef<'_>) -> bool {
 }
 
 /// Text leaves without those below nodes where `skip` says so.
-pub(crate) fn leaves_without<'t>(root: NodeRef<'t>, skip: impl Fn(NodeRef<'t>) -> bool) -> Vec<Cow<'t, str>> {
+pub(crate) fn leaves_without<'t>(
+    root: NodeRef<'t>,
+    skip: impl Fn(NodeRef<'t>) -> bool,
+) -> Vec<(NodeRef<'t>, Cow<'t, str>)> {
     let mut found = Vec::new();
     walk(root, |n| {
         if n.is_text() {
-            found.extend(leaf_text(n));
+            found.extend(leaf_text(n).map(|text| (n, text)));
             return true;
         }
         !skip(n)

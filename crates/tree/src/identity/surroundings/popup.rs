@@ -67,7 +67,7 @@ pub(crate) fn text_of(speaker: NodeRef<'_>, pages: bool) -> PopupText {
         let page = !pages && n.role() == Role::TabPanel;
         n.is(States::ACTIONABLE) || is_field(n) || n.is(States::LIVE) || page
     });
-    let said = texts.iter().filter(|t| !is_bare(t)).map(|t| without_mark(t));
+    let said = texts.iter().filter(|(_, t)| !is_bare(t)).map(|(_, t)| without_mark(t));
     let mut text: Vec<Fingerprint> =
         said.filter(|t| !t.is_empty()).map(|t| Fingerprint::of(TextKind::Text, t)).collect();
     text.sort_unstable();

@@ -65,7 +65,7 @@ fn read_section(section: NodeRef<'_>) -> SectionText {
     };
     let texts = leaves_without(section, skip);
     let mut read: Vec<(Fingerprint, bool)> =
-        texts.iter().filter(|t| !is_volatile(t)).map(|text| read(text)).collect();
+        texts.iter().filter(|(_, t)| !is_volatile(t)).map(|(_, t)| read(t)).collect();
     read.sort_unstable();
     let all: Arc<[Fingerprint]> = read.iter().map(|(fingerprint, _)| *fingerprint).collect();
     let (beside_title, labels) = if of_window {
