@@ -22,20 +22,10 @@ struct Arguments {
     #[schemars(extend("x-positional" = 0, "x-path" = true))]
     file: String,
     /// What is written.
-    format: Format,
+    format: formats::Format,
     /// Where it is written; without it, it is printed.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "FILE"))]
     out: Option<String>,
-}
-
-/// A format of others.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-enum Format {
-    /// A flow (YAML).
-    Maestro,
-    /// A test for @playwright/test (TypeScript).
-    Playwright,
 }
 
 static FORM: Form = Form::of::<Arguments>(Spec {
@@ -77,11 +67,8 @@ struct Exported {
 
 fn export(input: Map<String, Value>, call: &Call) -> Result<Exported> {
     let args: Arguments = FORM.read(input)?;
-    let format = match args.format {
-        Format::Maestro => formats::Format::Maestro,
-        Format::Playwright => formats::Format::Playwright,
-    };
-    let formats::Export { text, notes } = formats::export(Path::new(&args.file), format, &reader(call))?;
+    let written = formats::export(Path::new(&args.file), args.format, &reader(call))?;
+    let formats::Export { text, notes } = written;
     let Some(out) = args.out else { return Ok(Exported { path: None, text: Some(text), notes }) };
     let path = whole(call, Path::new(&out));
     call.policy.path(&path)?;

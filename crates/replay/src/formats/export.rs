@@ -3,15 +3,18 @@
 use super::writer::{Flow, Note, Reader};
 use super::{maestro::write as maestro, playwright};
 use crate::plan::ReadFile;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use std::path::Path;
 use stickpin_kernel::Result;
 
-/// A format that scripts are written in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A format of others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub enum Format {
-    /// A Maestro flow (YAML).
+    /// A flow (YAML).
     Maestro,
-    /// A test for `@playwright/test` (TypeScript).
+    /// A test for @playwright/test (TypeScript).
     Playwright,
 }
 

@@ -1,207 +1,199 @@
 //! One run of a script: what it found instead of what was recorded, and its steps.
 
-use super::text::{millis, plural, text, with_refs};
-use super::{Page, bar, names, sign};
+use super::picture::Pictures;
+use super::text::{millis, text, with_refs};
+use super::{bar, in_line, names, sign};
+use crate::commands::counted;
 use crate::divergence::Divergence;
 use crate::report::model::{Attempt, Outcome, Step};
 use stickpin_kernel::Error;
 
+const SCREEN: &str = "The screen, at that moment";
+
 /// So many steps that went well are shown when they are asked for.
 const MANY: usize = 40;
 
-impl Page<'_> {
-    pub(super) fn attempt(&mut self, id: &str, file: &str, attempt: &Attempt, of: usize, open: bool) {
-        let (class, word) = names(attempt.outcome);
-        let several = of > 1;
-        if several {
-            let open = if open { " open" } else { "" };
-            self.add(&format!(
-                "<details class=\"attempt\" id=\"{id}\"{open}>\n<summary>{} Attempt {} of {of} <span class=\"word {class}\">{word}</span> <span class=\"time\">{}</span></summary>\n",
-                sign(attempt.outcome),
-                attempt.number,
-                millis(attempt.millis)
-            ));
-        } else {
-            self.add(&format!("<div class=\"attempt\" id=\"{id}\">\n"));
-        }
-        if let Some(divergence) = &attempt.divergence {
-            self.divergence(id, file, divergence);
-        }
-        if let Some(error) = &attempt.error {
-            let title = match attempt.outcome {
+/// An attempt, the `number`-th of all; of several, the last one is open.
+pub(super) fn attempt(
+    id: &str,
+    file: &str,
+    attempt: &Attempt,
+    (number, all): (usize, usize),
+    pictures: &mut Pictures<'_>,
+) -> String {
+    let (class, word) = names(attempt.outcome);
+    let mut content = attempt.divergence.as_ref().map(|d| divergence(id, file, d)).unwrap_or_default();
+    if let Some(error) = &attempt.error {
+        content += &failure(
+            error,
+            match attempt.outcome {
                 Outcome::Broken => "The machinery failed; this says nothing about the app",
                 _ => "It failed",
-            };
-            self.error(error, title);
-        }
-        if !attempt.steps.is_empty() {
-            // Many steps that went well would only stand in the way of the next script.
-            let good = matches!(attempt.outcome, Outcome::Passed | Outcome::Flaky);
-            let open = if good && attempt.steps.len() > MANY { "" } else { " open" };
-            self.add(&format!(
-                "<details class=\"all\"{open}>\n<summary>{}</summary>\n<ol class=\"steps\">\n",
-                plural(attempt.steps.len(), "step")
-            ));
-            for (s, step) in attempt.steps.iter().enumerate() {
-                self.step(&format!("{id}s{}", s + 1), step, attempt);
-            }
-            self.add("</ol>\n</details>\n");
-        }
-        let mut facts = vec![format!("session <code>{}</code>", text(&attempt.session))];
-        facts.extend(
-            attempt
-                .artifacts
-                .as_ref()
-                .map(|path| format!("files in <code>{}</code>", text(&path.display().to_string()))),
+            },
         );
-        self.add(&format!(
-            "<p class=\"facts\">{}</p>\n",
-            facts.join(" <span aria-hidden=\"true\">·</span> ")
-        ));
-        self.add(if several { "</details>\n" } else { "</div>\n" });
     }
+    if !attempt.steps.is_empty() {
+        // Many steps that went well would only stand in the way of the next script.
+        let good = matches!(attempt.outcome, Outcome::Passed | Outcome::Flaky);
+        let steps = (1..).zip(&attempt.steps);
+        content += &format!(
+            include_str!("steps.html"),
+            open = if good && attempt.steps.len() > MANY { "" } else { " open" },
+            count = counted(attempt.steps.len(), "step"),
+            steps =
+                steps.map(|(s, one)| step(&format!("{id}s{s}"), one, attempt, pictures)).collect::<String>(),
+        );
+    }
+    let mut facts = vec![format!("session <code>{}</code>", text(&attempt.session))];
+    let artifacts = attempt.artifacts.as_ref().map(|path| text(&path.display().to_string()));
+    facts.extend(artifacts.map(|path| format!("files in <code>{path}</code>")));
+    content += &format!("<p class=\"facts\">{}</p>\n", in_line(&facts));
+    if all == 1 {
+        return format!("<div class=\"attempt\" id=\"{id}\">\n{content}</div>\n");
+    }
+    format!(
+        include_str!("attempt.html"),
+        id = id,
+        open = if number == all { " open" } else { "" },
+        sign = sign(attempt.outcome),
+        number = attempt.number,
+        of = all,
+        class = class,
+        word = word,
+        time = millis(attempt.millis),
+        content = content,
+    )
+}
 
-    pub(super) fn error(&mut self, error: &Error, title: &str) {
-        self.add(&format!(
-            "<section class=\"error\" aria-label=\"{title}\">\n<h3>{title}</h3>\n<p><code>{}</code> {}</p>\n",
-            error.code.name(),
-            with_refs(&error.message)
-        ));
-        if !error.hint.is_empty() {
-            self.add(&format!("<p class=\"hint\">{}</p>\n", with_refs(&error.hint)));
-        }
-        self.add("</section>\n");
-    }
+pub(super) fn failure(error: &Error, title: &str) -> String {
+    let hint = match error.hint.as_str() {
+        "" => String::new(),
+        hint => format!("<p class=\"hint\">{}</p>\n", with_refs(hint)),
+    };
+    let message = with_refs(&error.message);
+    format!(
+        include_str!("error.html"),
+        title = title,
+        code = error.code.name(),
+        message = message,
+        hint = hint
+    )
+}
 
-    /// What was recorded beside what there is.
-    fn divergence(&mut self, id: &str, file: &str, divergence: &Divergence) {
-        let place = text(&divergence.at.to_string());
-        self.add(&format!(
-            "<section class=\"divergence\" aria-labelledby=\"{id}-div\">\n<h3 id=\"{id}-div\">Step {} found something else</h3>\n\
-             <p class=\"what\"><code>{}</code> {}</p>\n<div class=\"sides\">\n",
-            divergence.step,
-            divergence.error.code.name(),
-            with_refs(&divergence.error.message)
-        ));
-        self.add(&format!(
-            "<div class=\"side recorded\">\n<h4>Recorded</h4>\n<p class=\"place\">{place}</p>\n<pre class=\"line\"><code>{}</code></pre>\n",
-            text(&divergence.line)
-        ));
-        if divergence.expected.is_empty() {
-            self.add("<p class=\"quiet\">What the target was is not recorded with this step.</p>\n");
-        } else {
-            self.add("<p class=\"quiet\">Its target was</p>\n<ul class=\"expected\">\n");
-            for expected in &divergence.expected {
-                self.add(&format!("<li><code>{}</code></li>\n", text(expected)));
-            }
-            self.add("</ul>\n");
+/// What was recorded beside what there is.
+fn divergence(id: &str, file: &str, divergence: &Divergence) -> String {
+    let expected = match &divergence.expected[..] {
+        [] => quiet("What the target was is not recorded with this step."),
+        expected => {
+            let items = expected.iter().map(|e| format!("<li><code>{}</code></li>\n", text(e)));
+            let items = items.collect::<String>();
+            format!("{}<ul class=\"expected\">\n{items}</ul>\n", quiet("Its target was"))
         }
-        // Where the session is gone, nothing can go on in it.
-        let (what, command) = match &divergence.resume {
-            Some(resume) => {
-                ("Go on from here, when it is right in the app", resume.command(file, &resume.again()))
-            }
-            None => {
-                let file = crate::script::line(&[crate::script::Template::text(file)]);
-                ("See what it finds, and stay there", format!("replay {file}"))
-            }
-        };
-        self.add(&format!(
-            "<p class=\"quiet\">{what}</p>\n\
-             <div class=\"copy\"><code>stickpin {}</code><button type=\"button\" data-copy>Copy</button></div>\n",
-            text(&command)
-        ));
-        self.add("</div>\n<div class=\"side found\">\n<h4>Found</h4>\n");
-        if divergence.suggestions.is_empty() {
-            self.add("<p class=\"quiet\">Nothing is like what was asked for.</p>\n");
-        } else {
-            self.add("<p class=\"quiet\">Perhaps one of these is meant</p>\n<ol class=\"suggestions\">\n");
-            for suggestion in &divergence.suggestions {
-                self.add(&format!(
-                    "<li><code>{}</code> <span class=\"why\">same {}</span></li>\n",
-                    with_refs(suggestion.line.trim()),
-                    text(&suggestion.basis)
-                ));
-            }
-            self.add("</ol>\n");
+    };
+    // Where the session is gone, nothing can go on in it.
+    let (next, command) = match &divergence.resume {
+        Some(resume) => {
+            ("Go on from here, when it is right in the app", resume.command(file, &resume.again()))
         }
-        match &divergence.screen {
-            Some(screen) => {
-                self.add("<p class=\"quiet\">The screen, at that moment</p>\n");
-                self.block("screen", "The screen, at that moment", &with_refs(screen.trim_end()));
-            }
-            None => self.add("<p class=\"quiet\">The screen could not be read.</p>\n"),
+        None => {
+            let file = crate::script::line(&[crate::script::Template::text(file)]);
+            ("See what it finds, and stay there", format!("replay {file}"))
         }
-        self.add("</div>\n</div>\n</section>\n");
-    }
+    };
+    let suggestions = match &divergence.suggestions[..] {
+        [] => quiet("Nothing is like what was asked for."),
+        suggestions => {
+            let item = |s: &crate::Suggestion| {
+                let (line, basis) = (with_refs(s.line.trim()), text(&s.basis));
+                format!("<li><code>{line}</code> <span class=\"why\">same {basis}</span></li>\n")
+            };
+            let items = suggestions.iter().map(item).collect::<String>();
+            format!("{}<ol class=\"suggestions\">\n{items}</ol>\n", quiet("Perhaps one of these is meant"))
+        }
+    };
+    let screen = match &divergence.screen {
+        Some(screen) => quiet(SCREEN) + &block("screen", SCREEN, &with_refs(screen.trim_end())),
+        None => quiet("The screen could not be read."),
+    };
+    format!(
+        include_str!("divergence.html"),
+        id = id,
+        step = divergence.step,
+        code = divergence.error.code.name(),
+        message = with_refs(&divergence.error.message),
+        place = text(&divergence.at.to_string()),
+        line = text(&divergence.line),
+        expected = expected,
+        next = next,
+        command = text(&command),
+        suggestions = suggestions,
+        screen = screen,
+    )
+}
 
-    fn step(&mut self, id: &str, step: &Step, attempt: &Attempt) {
-        let outcome = if step.ok { Outcome::Passed } else { attempt.outcome_of_a_failed_step() };
-        let (class, _) = names(outcome);
-        let open = if step.ok { "" } else { " open" };
-        let flag = step.warning.as_ref().map_or("", |_| "<span class=\"flag\">warning</span>");
-        self.add(&format!(
-            "<li><details class=\"step {class}\" id=\"{id}\"{open}>\n<summary>{}<span class=\"no\">{}</span>\
-             <code class=\"line\">{}</code>{flag}<svg class=\"times\" height=\"6\" aria-hidden=\"true\">{}</svg><span class=\"time\">{}</span></summary>\n<div class=\"seen\">\n<div class=\"facts-of-step\">\n",
-            sign(outcome),
-            step.number,
-            text(&step.line),
-            bar(step.began, step.millis, attempt.millis.max(1.0), class),
-            millis(step.millis)
-        ));
-        self.add(&format!("<p class=\"place\">{}</p>\n", text(&step.at.to_string())));
-        let diverged = attempt.divergence.as_ref().is_some_and(|d| d.step == step.number && !step.ok);
-        match (&step.error, id.rfind('s')) {
-            (Some(_), Some(end)) if diverged => {
-                let attempt = &id[..end];
-                self.add(&format!("<p><a href=\"#{attempt}-div\">What was found instead</a></p>\n"));
-            }
-            // It is said above the steps already.
-            (Some(error), _) if attempt.error.as_ref() == Some(error) => {}
-            (Some(error), _) => self.error(error, "It failed"),
-            (None, _) => {}
-        }
-        if let Some(warning) = &step.warning {
-            self.add(&format!("<p class=\"warning\"><b>Warning</b> {}</p>\n", with_refs(warning)));
-        }
-        self.list("Recorded", &step.expected);
-        self.list("Seen since the act", &step.receipt);
-        if let Some(said) = step.said.as_deref().filter(|said| !said.is_empty()) {
-            self.add("<h4>Answer</h4>\n");
-            self.block("said", "Answer", &with_refs(said.trim_end()));
-        }
-        match step.changes.as_deref().map(str::trim_end) {
-            Some(changes) if !changes.is_empty() => {
-                self.add("<h4>Changes</h4>\n");
-                let lines: String = changes.lines().map(changed).collect();
-                self.block("changes", "Changes", &lines);
-            }
-            Some(_) => self.add("<p class=\"quiet\">Nothing changed.</p>\n"),
-            None => {}
-        }
-        self.add("</div>\n");
-        if let Some(picture) = &step.picture {
-            let figure =
-                self.pictures.figure(picture, id, &format!("What was to be seen after step {}", step.number));
-            self.add(&figure);
-        }
-        self.add("</div>\n</details></li>\n");
-    }
+fn quiet(words: &str) -> String {
+    format!("<p class=\"quiet\">{words}</p>\n")
+}
 
-    fn list(&mut self, title: &str, lines: &[String]) {
-        if lines.is_empty() {
-            return;
+fn step(id: &str, step: &Step, attempt: &Attempt, pictures: &mut Pictures<'_>) -> String {
+    let outcome = if step.ok { Outcome::Passed } else { attempt.outcome_of_a_failed_step() };
+    let (class, _) = names(outcome);
+    let diverged = attempt.divergence.as_ref().is_some_and(|d| d.step == step.number && !step.ok);
+    let mut content = match (&step.error, id.rfind('s')) {
+        (Some(_), Some(end)) if diverged => {
+            format!("<p><a href=\"#{}-div\">What was found instead</a></p>\n", &id[..end])
         }
-        let items: String = lines.iter().map(|line| format!("<li>{}</li>\n", with_refs(line))).collect();
-        self.add(&format!("<h4>{title}</h4>\n<ul class=\"lines\">\n{items}</ul>\n"));
+        // It is said above the steps already.
+        (Some(error), _) if attempt.error.as_ref() == Some(error) => String::new(),
+        (Some(error), _) => failure(error, "It failed"),
+        (None, _) => String::new(),
+    };
+    if let Some(warning) = &step.warning {
+        content += &format!("<p class=\"warning\"><b>Warning</b> {}</p>\n", with_refs(warning));
     }
+    content += &list("Recorded", &step.expected);
+    content += &list("Seen since the act", &step.receipt);
+    if let Some(said) = step.said.as_deref().filter(|said| !said.is_empty()) {
+        content += &titled("said", "Answer", &with_refs(said.trim_end()));
+    }
+    content += &match step.changes.as_deref().map(str::trim_end) {
+        Some("") => quiet("Nothing changed."),
+        Some(changes) => titled("changes", "Changes", &changes.lines().map(changed).collect::<String>()),
+        None => String::new(),
+    };
+    let seen = format!("What was to be seen after step {}", step.number);
+    format!(
+        include_str!("step.html"),
+        class = class,
+        id = id,
+        open = if step.ok { "" } else { " open" },
+        sign = sign(outcome),
+        number = step.number,
+        line = text(&step.line),
+        flag = step.warning.as_ref().map_or("", |_| "<span class=\"flag\">warning</span>"),
+        bar = bar(step.began, step.millis, attempt.millis.max(1.0), class),
+        time = millis(step.millis),
+        place = text(&step.at.to_string()),
+        content = content,
+        figure = step.picture.as_ref().map(|p| pictures.figure(p, id, &seen)).unwrap_or_default(),
+    )
+}
 
-    /// Lines that may be wider and more than there is room for: reachable by keyboard, too.
-    fn block(&mut self, class: &str, label: &str, html: &str) {
-        self.add(&format!(
-            "<pre class=\"{class}\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\">{html}</pre>\n"
-        ));
+fn list(title: &str, lines: &[String]) -> String {
+    if lines.is_empty() {
+        return String::new();
     }
+    let items: String = lines.iter().map(|line| format!("<li>{}</li>\n", with_refs(line))).collect();
+    format!("<h4>{title}</h4>\n<ul class=\"lines\">\n{items}</ul>\n")
+}
+
+fn titled(class: &str, title: &str, html: &str) -> String {
+    format!("<h4>{title}</h4>\n{}", block(class, title, html))
+}
+
+/// Lines that may be wider and more than there is room for: reachable by keyboard, too.
+fn block(class: &str, label: &str, html: &str) -> String {
+    format!("<pre class=\"{class}\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\">{html}</pre>\n")
 }
 
 /// A line of a diff.

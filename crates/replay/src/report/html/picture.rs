@@ -2,6 +2,7 @@
 
 use super::ReadPicture;
 use super::text::text;
+use crate::commands::counted;
 use crate::report::model::{Picture, RefBox};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -38,17 +39,19 @@ impl<'r> Pictures<'r> {
         // As large as can be read where a wide picture is shown in a column; larger pictures show them smaller.
         let size = (f64::from(width) / 46.0).clamp(10.0, 40.0);
         let refs: String = picture.refs.iter().map(|r| drawn(r, width, height, size)).collect();
+        let count = match picture.refs.len() {
+            0 => String::new(),
+            n => format!(" · {}", counted(n, "ref")),
+        };
         format!(
-            "<figure class=\"shot\"><button type=\"button\" class=\"zoom\" aria-pressed=\"false\" aria-label=\"Larger: {0}\">\
-             <img {source} width=\"{width}\" height=\"{height}\" alt=\"{0}\">\
-             <svg class=\"refs\" viewBox=\"0 0 {width} {height}\" font-size=\"{size:.1}\" aria-hidden=\"true\">{refs}</svg></button>\
-             <figcaption>{0}{1}</figcaption></figure>\n",
-            text(what),
-            match picture.refs.len() {
-                0 => String::new(),
-                1 => " · 1 ref".to_owned(),
-                n => format!(" · {n} refs"),
-            }
+            include_str!("figure.html"),
+            what = text(what),
+            source = source,
+            width = width,
+            height = height,
+            size = size,
+            refs = refs,
+            count = count,
         )
     }
 }

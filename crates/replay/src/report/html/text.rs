@@ -58,11 +58,6 @@ pub(super) fn millis(ms: f64) -> String {
     }
 }
 
-/// `3 steps`, `1 step`.
-pub(super) fn plural(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
-}
-
 /// Milliseconds since 1970 as `2026-11-22T06:20:00Z`.
 pub(super) fn utc(ms: u64) -> String {
     let (days, seconds) = (ms / 86_400_000, ms / 1000 % 86_400);
