@@ -24,7 +24,7 @@ use crate::observe::resolve::Found;
 use crate::observe::{resolve, waiting};
 use crate::recording;
 use std::time::Duration;
-use stickpin_device::{Error, ErrorCode, Hit, Result, Ticket};
+use stickpin_device::{Error, ErrorCode, Hit, Result};
 use stickpin_tree::{IdentityGrade, NodeRef, States};
 use tokio::time::Instant;
 
@@ -74,16 +74,10 @@ async fn attempt(cx: &mut Cx, target: &Target, reach: Reach, how: How) -> Result
         check_enabled(cx, &place, &found, how)?;
         let mut ready = Ready {
             handle: Some(place.handle),
-            point: (0.0, 0.0),
-            forced: false,
             before: Some(before.clone()),
-            ticket: Ticket::default(),
-            now: None,
             actionable: place.tree.node(place.node).is(States::ACTIONABLE),
             protected: place.tree.node(place.node).is(States::PROTECTED),
-            words: found.words(),
-            found: None,
-            tree: None,
+            ..Ready::default()
         };
         if reach != Reach::There {
             let guarded = context_guard::guarded(cx, &place.tree, place.node)?;

@@ -2,6 +2,7 @@
 
 pub(crate) mod act;
 pub(crate) mod navigate;
+pub(crate) mod prelude;
 pub(crate) mod read;
 pub(crate) mod session;
 pub(crate) mod wait;

@@ -4,6 +4,7 @@ use crate::api::request::{Request, Response};
 use crate::api::secret::Secret;
 use crate::api::spec::Scope;
 use crate::command::context::{Cx, Envelope};
+use crate::command::definition::Time;
 use crate::command::entry::{Entry, Prepared, Produced};
 use crate::host::Host;
 use crate::host::queue;
@@ -54,18 +55,16 @@ impl Request {
         let own = || {
             let prepared =
                 registry::lookup(&self.command).and_then(|entry| entry.prepare(self.input.clone()));
-            prepared.map_or(UNKNOWN, |prepared| {
-                self.given(&*prepared).unwrap_or_else(|| prepared.time().deadline)
-            })
+            prepared.map_or(UNKNOWN, |Prepared { time, .. }| self.given(time).unwrap_or(time.deadline))
         };
         self.timeout_ms.map_or_else(own, Duration::from_millis).saturating_add(GRACE)
     }
 
     /// The time that the caller gave it.
-    fn given(&self, prepared: &dyn Prepared) -> Option<Duration> {
+    fn given(&self, time: Time) -> Option<Duration> {
         let asked = self.timeout_ms.map(Duration::from_millis);
         // A run of a script has a time of its own; what it gives its steps is how long they wait.
-        asked.or_else(|| if self.replayed { None } else { prepared.time().bound })
+        asked.or_else(|| if self.replayed { None } else { time.bound })
     }
 }
 
@@ -116,7 +115,7 @@ impl Host {
             Ok(prepared) => prepared,
             Err(e) => return failed(entry.spec.name, &request.render, e),
         };
-        let given = request.given(&*prepared);
+        let given = request.given(prepared.time);
         let session_name = request.session.unwrap_or_else(|| request.caller.own_session.clone());
         if let Err(e) = crate::api::name::check(&session_name) {
             return failed(entry.spec.name, &request.render, e);
@@ -137,8 +136,9 @@ impl Host {
             dispatched: AtomicBool::new(false),
             underway: Arc::default(),
             looked: false,
+            fresh: Vec::new(),
         };
-        let hangs = prepared.time().deadline;
+        let hangs = prepared.time.deadline;
         let answer = given.unwrap_or(hangs);
         let times = Times { answer, hangs: hangs.max(answer) };
         let result = run(entry, prepared, times, overdue, &mut cx).await;
@@ -175,7 +175,7 @@ struct Times {
 /// way: the input goes on.
 async fn run(
     entry: &'static Entry,
-    prepared: Box<dyn Prepared>,
+    prepared: Prepared,
     times: Times,
     overdue: oneshot::Sender<Duration>,
     cx: &mut Cx,

@@ -10,7 +10,8 @@ use crate::command::context::Cx;
 use crate::host::pictures::{Mark, PageShown, Picture, Placed};
 use crate::observe::capture;
 use crate::observe::resolve::Found;
-use stickpin_device::{AimOptions, Error, ErrorCode, Located, Result, Ticket};
+use std::sync::Arc;
+use stickpin_device::{AimOptions, Error, ErrorCode, Located, Result};
 use stickpin_tree::{Handle, IdentityGrade, NodeId, NodeRef, Rect, Role, States, Tree};
 
 /// How many elements of a picture are remembered.
@@ -96,13 +97,10 @@ pub(crate) async fn pointed(cx: &mut Cx, x: f64, y: f64, reach: Reach, how: How)
         "when the pointer arrived, {} came to be where {} was",
         now.words, first.words
     ));
-    if how.force {
-        cx.warn(format!("Forced: {changed}."));
-        return Ok(now);
-    }
-    Err(changed
+    let changed = changed
         .hint("nothing was pressed; the same point again acts on what is there now")
-        .details(serde_json::json!({ "reason": "changed", "was": first.words, "now": now.words })))
+        .details(serde_json::json!({ "reason": "changed", "was": first.words, "now": now.words }));
+    veto(cx, how, changed).map(|()| now)
 }
 
 /// What a point means for this client: a pixel of its last picture, else of the viewport.
@@ -127,11 +125,11 @@ pub(crate) fn pictured(cx: &mut Cx) -> Result<Option<Picture>> {
 }
 
 /// Another thing is there than in the picture: nothing is sent, unless the caller insists.
-fn vetoed(cx: &mut Cx, veto: Error, how: How) -> Result<()> {
+fn veto(cx: &mut Cx, how: How, e: Error) -> Result<()> {
     if !how.force {
-        return Err(veto);
+        return Err(e);
     }
-    cx.warn(format!("Forced: {veto}."));
+    cx.warn(format!("Forced: {e}."));
     Ok(())
 }
 
@@ -162,10 +160,11 @@ async fn read_point(cx: &mut Cx, x: f64, y: f64, how: How, is_drag: bool) -> Res
     let mut hit = cx.device()?.element_at(point.0, point.1).await?;
     if let (None, Some((_, mark))) = (hit, &shown) {
         // The picture shows more than is in view: what it shows there is brought into view.
-        match cx.device()?.aim(mark.handle, AimOptions::default()).await {
-            Ok(_) => {}
-            Err(e) if e.code == ErrorCode::ElementNotFound => {}
-            Err(e) => return Err(e),
+        let aim = cx.device()?.aim(mark.handle, AimOptions::default()).await;
+        if let Err(e) = aim
+            && e.code != ErrorCode::ElementNotFound
+        {
+            return Err(e);
         }
         point = now_at(cx, picture.as_ref(), pictured).await?;
         hit = cx.device()?.element_at(point.0, point.1).await?;
@@ -176,23 +175,9 @@ async fn read_point(cx: &mut Cx, x: f64, y: f64, how: How, is_drag: bool) -> Res
     };
     let Some((handle, located)) = located else {
         if let Some((id, mark)) = shown {
-            let veto = moved(id, x, y, &mark.meaning.to_string(), "nothing is there now");
-            vetoed(cx, veto, how)?;
+            veto(cx, how, moved(id, x, y, &mark.meaning.to_string(), "nothing is there now"))?;
         }
-        let ready = Ready {
-            found: None,
-            handle: None,
-            point,
-            forced: false,
-            before: None,
-            ticket: Ticket::default(),
-            now: None,
-            actionable: false,
-            protected: false,
-            words: format!("{x},{y}"),
-            tree: None,
-        };
-        return Ok((ready, None));
+        return Ok((Ready { point, words: format!("{x},{y}"), ..Ready::default() }, None));
     };
     let node = described(located.tree.node(located.node));
     let meaning = capture::meaning(cx, &located.tree, node.id())?;
@@ -219,8 +204,7 @@ async fn read_point(cx: &mut Cx, x: f64, y: f64, how: How, is_drag: bool) -> Res
             None => Some(format!("{meaning} is there now")),
         };
         if let Some(now) = now {
-            let veto = moved(id, x, y, &mark.meaning.to_string(), &now);
-            vetoed(cx, veto, how)?;
+            veto(cx, how, moved(id, x, y, &mark.meaning.to_string(), &now))?;
             shown = None;
         }
     } else if let Some(picture) = &picture
@@ -228,8 +212,7 @@ async fn read_point(cx: &mut Cx, x: f64, y: f64, how: How, is_drag: bool) -> Res
         && !shows(cx, picture, pictured, &located.tree, acting).await?
     {
         let now = capture::meaning(cx, &located.tree, acting)?;
-        let veto = moved(picture.id, x, y, "nothing to act on", &format!("{now} is there now"));
-        vetoed(cx, veto, how)?;
+        veto(cx, how, moved(picture.id, x, y, "nothing to act on", &format!("{now} is there now")))?;
     }
     let words = format!("{meaning} at {x},{y}");
     act::check_node_enabled(cx, node, &words, how)?;
@@ -239,28 +222,22 @@ async fn read_point(cx: &mut Cx, x: f64, y: f64, how: How, is_drag: bool) -> Res
         handle: Some(mark.handle),
         meaning: mark.meaning,
     });
-    let (actionable, protected) = (node.is(States::ACTIONABLE), node.is(States::PROTECTED));
-    let before = Some(Reading::of(node));
     let graded = cx.device()?.info().grade != IdentityGrade::None;
     let acts = match acting(located.tree.node(located.node)) {
         Some(acting) if graded => Some(Acts::Element(located.tree.node(acting).address())),
         Some(acting) => Some(Acts::Reads(capture::meaning(cx, &located.tree, acting)?.to_string())),
         None => None,
     };
-    let handle = Some(handle);
-    let tree = Some(located.tree);
     let ready = Ready {
         found,
-        handle,
+        handle: Some(handle),
         point,
-        forced: false,
-        before,
-        ticket: Ticket::default(),
-        now: None,
-        actionable,
-        protected,
+        before: Some(Reading::of(node)),
+        actionable: node.is(States::ACTIONABLE),
+        protected: node.is(States::PROTECTED),
         words,
-        tree,
+        tree: Some(Arc::clone(&located.tree)),
+        ..Ready::default()
     };
     Ok((ready, acts))
 }

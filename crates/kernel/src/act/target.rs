@@ -19,7 +19,7 @@ pub(crate) enum Reach {
 }
 
 /// A target that may be acted on now.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Ready {
     /// The element; `None` for a bare point that hits nothing known.
     pub(crate) found: Option<Found>,

@@ -1,8 +1,7 @@
 //! Chords as people write them: `Enter`, `Control+a`, `Shift+Tab`.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use crate::api::schema::text_schema;
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 use std::fmt;
 use stickpin_device::{Error, Modifiers, Result, key_names};
 use stickpin_tree::quote;
@@ -138,24 +137,8 @@ impl From<Held> for String {
     }
 }
 
-macro_rules! text_schema {
-    ($($type:ident)*) => {$(
-        impl JsonSchema for $type {
-            fn schema_name() -> Cow<'static, str> {
-                stringify!($type).into()
-            }
-
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": "string" })
-            }
-        }
-    )*};
-}
-text_schema!(Chord Held);
+text_schema!(Chord);
+text_schema!(Held);
 
 #[cfg(test)]
 mod tests {

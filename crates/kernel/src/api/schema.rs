@@ -237,3 +237,19 @@ fn fits(kind: &Kind, value: &Value) -> Result<(), Error> {
         }
     }
 }
+
+/// Gives a type that is read from text the schema of text, with what else is said of it.
+macro_rules! text_schema {
+    ($type:ty $(, $key:literal = $value:literal)*) => {
+        impl schemars::JsonSchema for $type {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "type": "string" $(, $key: $value)* })
+            }
+        }
+    };
+}
+pub(crate) use text_schema;

@@ -3,7 +3,7 @@
 //! This is the parse boundary: a pin is split off here and read again only by `resolve`. Nothing is looked up;
 //! that is the second step.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use crate::api::schema::text_schema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
@@ -130,19 +130,7 @@ impl<'de> Deserialize<'de> for Target {
     }
 }
 
-impl JsonSchema for Target {
-    fn schema_name() -> Cow<'static, str> {
-        "Target".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "x-target": true })
-    }
-}
+text_schema!(Target, "x-target" = true);
 
 #[cfg(test)]
 mod tests {

@@ -46,6 +46,8 @@ pub struct Cx {
     pub(crate) underway: Arc<AtomicBool>,
     /// A wait has waited and will have looked since it last let other waits in.
     pub(crate) looked: bool,
+    /// Ranges of refs that earlier steps of a batch issued: known to the caller, whatever their pins say.
+    pub(crate) fresh: Vec<(u32, u32)>,
 }
 
 /// A line of a receipt.

@@ -5,6 +5,7 @@ use crate::api::spec::{Effect, Spec};
 use crate::command::context::Cx;
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
 use std::time::Duration;
 use stickpin_device::Result;
 
@@ -34,7 +35,8 @@ pub trait Command: DeserializeOwned + JsonSchema + Send + 'static {
     type Output: Serialize + Show + Send + 'static;
 
     /// Whether it changes the app, with these arguments.
-    fn effect(&self) -> Effect {
+    #[must_use]
+    fn effect(_input: &Map<String, Value>) -> Effect {
         Self::SPEC.effect
     }
 

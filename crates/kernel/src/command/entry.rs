@@ -13,15 +13,16 @@ use std::ops::Deref;
 use std::pin::Pin;
 use stickpin_device::{Error, Result};
 
-type Parse = fn(Map<String, Value>) -> serde_json::Result<Box<dyn Prepared>>;
+type Parse = fn(Map<String, Value>) -> serde_json::Result<Prepared>;
 
 /// The end of a command that runs.
-pub(crate) type Running<'a> = Pin<Box<dyn Future<Output = Result<Box<dyn Produced>>> + Send + 'a>>;
+type Running<'a> = Pin<Box<dyn Future<Output = Result<Box<dyn Produced>>> + Send + 'a>>;
 
 /// A command of the list: its form, and what runs it.
 pub struct Entry {
     form: Form,
     parse: Parse,
+    effect: fn(&Map<String, Value>) -> Effect,
 }
 
 /// What is said of a command is said of its form.
@@ -40,41 +41,57 @@ impl fmt::Debug for Entry {
 }
 
 pub(crate) const fn entry<C: Command>() -> Entry {
-    Entry {
-        form: Form::of::<C>(C::SPEC),
-        parse: |input| {
-            let command = C::deserialize((&input).into_deserializer())?;
-            Ok(Box::new(Parsed(command, input)))
-        },
-    }
+    Entry { form: Form::of::<C>(C::SPEC), parse: Prepared::parse::<C>, effect: C::effect }
 }
 
 impl Entry {
     /// Whether it changes the app, with this input.
-    ///
-    /// # Errors
-    /// `INVALID_ARGS` that names the argument.
-    pub fn effect(&self, input: Map<String, Value>) -> Result<Effect> {
-        Ok(self.prepare(input)?.effect())
+    #[must_use]
+    pub fn effect(&self, input: &Map<String, Value>) -> Effect {
+        (self.effect)(input)
     }
 
-    /// Reads an input.
+    /// Reads an input, once for all that is done with it.
     ///
     /// # Errors
     /// `INVALID_ARGS` that names the argument.
-    pub(crate) fn prepare(&self, input: Map<String, Value>) -> Result<Box<dyn Prepared>> {
+    pub(crate) fn prepare(&self, input: Map<String, Value>) -> Result<Prepared> {
         schema::check(self.spec.name, self.fields(), &input)?;
         (self.parse)(input).map_err(|e| self.unreadable(&e))
     }
 }
 
 /// A command with its arguments, its type erased.
-pub(crate) trait Prepared: Send {
-    /// What it was given, handed over: nothing is left of it here.
-    fn take_input(&mut self) -> Map<String, Value>;
-    fn effect(&self) -> Effect;
-    fn time(&self) -> Time;
-    fn run<'a>(self: Box<Self>, cx: &'a mut Cx) -> Running<'a>;
+pub(crate) struct Prepared {
+    command: Box<dyn Runnable>,
+    /// What it was read from.
+    pub(crate) input: Map<String, Value>,
+    /// Whether it changes the app.
+    pub(crate) effect: Effect,
+    /// How long it may take.
+    pub(crate) time: Time,
+}
+
+impl Prepared {
+    fn parse<C: Command>(input: Map<String, Value>) -> serde_json::Result<Self> {
+        let command = C::deserialize((&input).into_deserializer())?;
+        let (effect, time) = (C::effect(&input), command.time());
+        Ok(Self { command: Box::new(command), input, effect, time })
+    }
+
+    pub(crate) fn run(self, cx: &mut Cx) -> Running<'_> {
+        self.command.start(cx)
+    }
+}
+
+trait Runnable: Send {
+    fn start(self: Box<Self>, cx: &mut Cx) -> Running<'_>;
+}
+
+impl<C: Command> Runnable for C {
+    fn start(self: Box<Self>, cx: &mut Cx) -> Running<'_> {
+        Box::pin(async move { self.run(cx).await.map(produced) })
+    }
 }
 
 /// An output, its type erased.
@@ -83,26 +100,6 @@ pub(crate) trait Produced: Send {
     fn text(&self, text: &mut Text);
     fn exit(&self) -> u8;
     fn failure(&self) -> Option<Error>;
-}
-
-struct Parsed<C>(C, Map<String, Value>);
-
-impl<C: Command> Prepared for Parsed<C> {
-    fn take_input(&mut self) -> Map<String, Value> {
-        std::mem::take(&mut self.1)
-    }
-
-    fn effect(&self) -> Effect {
-        self.0.effect()
-    }
-
-    fn time(&self) -> Time {
-        self.0.time()
-    }
-
-    fn run<'a>(self: Box<Self>, cx: &'a mut Cx) -> Running<'a> {
-        Box::pin(async move { self.0.run(cx).await.map(produced) })
-    }
 }
 
 /// Erases the type of an output.

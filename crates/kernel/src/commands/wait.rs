@@ -4,13 +4,8 @@ pub(crate) mod element;
 pub(crate) mod page;
 pub(crate) mod traffic;
 
-use crate::api::render::{Show, Text};
-use crate::api::spec::Spec;
 use crate::command::args::ALLOWANCE;
-use crate::command::definition::Time;
-use serde::Serialize;
-use std::time::Duration;
-use stickpin_device::Capability;
+use crate::commands::prelude::*;
 
 /// How long a wait takes unless it says otherwise, in milliseconds.
 pub(crate) fn usual() -> u64 {

@@ -10,7 +10,7 @@ use serde_json::json;
 use std::collections::HashSet;
 use std::sync::Arc;
 use stickpin_device::{Error, Result};
-use stickpin_refs::Ref;
+use stickpin_refs::{Ref, RefToken};
 use stickpin_session::{EndReason, Origin, RefFault, Resolved, Standing};
 use stickpin_tree::{Handle, Meaning, NodeId, Selector, States, Tree};
 
@@ -56,20 +56,35 @@ pub(crate) enum Presence {
 /// # Errors
 /// `REF_NOT_FOUND`, `STALE_REF`.
 pub(crate) fn reference(cx: &mut Cx, target: RefTarget) -> Result<Found> {
-    match standing(cx, target)? {
+    let resolved = standing(cx, target)?;
+    usable(cx, target, resolved)
+}
+
+/// The same for a use of it: what was gone when the session last looked may be there again.
+pub(crate) async fn present(cx: &mut Cx, target: RefTarget) -> Result<Found> {
+    let mut resolved = standing(cx, target)?;
+    if let Err(RefFault::Ended { reason: EndReason::Gone, .. }) = resolved {
+        capture::look(cx, Origin::Look).await?;
+        resolved = standing(cx, target)?;
+    }
+    usable(cx, target, resolved)
+}
+
+fn usable(cx: &mut Cx, target: RefTarget, resolved: Result<Resolved, RefFault>) -> Result<Found> {
+    match resolved {
         Ok(resolved) => Ok(found(cx, target, resolved)),
         Err(fault) => Err(refused(cx, fault)?),
     }
 }
 
-/// The same for a use of it: what was gone when the session last looked may be there again.
-pub(crate) async fn present(cx: &mut Cx, target: RefTarget) -> Result<Found> {
-    let client = cx.client();
-    let resolved = cx.live()?.session.resolve(&client, target.token());
-    if let Err(RefFault::Ended { reason: EndReason::Gone, .. }) = resolved {
-        capture::look(cx, Origin::Look).await?;
+/// The token of a ref. One that an earlier step of this batch issued is as fresh as can be, whatever the client knew when
+/// it wrote the steps.
+pub(crate) fn token(cx: &Cx, target: RefTarget) -> RefToken {
+    let number = target.plain().get();
+    match cx.fresh.iter().any(|(first, last)| (*first..=*last).contains(&number)) {
+        true => RefToken::plain(target.plain()),
+        false => target.token(),
     }
-    reference(cx, target)
 }
 
 /// The same, but an element that means something else now is accepted (`--allow-changed`).
@@ -104,9 +119,9 @@ pub(crate) fn foresee<'t>(cx: &mut Cx, targets: impl IntoIterator<Item = &'t Tar
 }
 
 fn standing(cx: &mut Cx, target: RefTarget) -> Result<Result<Resolved, RefFault>> {
-    let client = cx.client();
+    let (client, token) = (cx.client(), token(cx, target));
     let session = &cx.live()?.session;
-    let resolved = session.resolve(&client, target.token());
+    let resolved = session.resolve(&client, token);
     let (standing, meaning) = match &resolved {
         Ok(r) => (r.standing.name(), r.meaning.to_string()),
         Err(RefFault::NotIssued { .. }) => ("never", String::new()),
@@ -116,7 +131,7 @@ fn standing(cx: &mut Cx, target: RefTarget) -> Result<Result<Resolved, RefFault>
     };
     cx.envelope.reference = Some(RefDetail {
         body: target.plain().to_string(),
-        minted: target.token().pin.map(|g| g.get()),
+        minted: token.pin.map(|g| g.get()),
         current: session.generation().map(|g| g.get()),
         standing: standing.to_owned(),
         meaning,
@@ -130,15 +145,11 @@ fn standing(cx: &mut Cx, target: RefTarget) -> Result<Result<Resolved, RefFault>
 /// # Errors
 /// As [`reference`].
 pub(crate) fn again(cx: &mut Cx, target: RefTarget) -> Result<Found> {
-    match standing(cx, target)? {
-        Ok(mut resolved) => {
-            if resolved.standing == Standing::Live {
-                resolved.warning = None;
-            }
-            Ok(found(cx, target, resolved))
-        }
-        Err(fault) => Err(refused(cx, fault)?),
+    let mut resolved = standing(cx, target)?;
+    if let Ok(Resolved { standing: Standing::Live, warning, .. }) = &mut resolved {
+        *warning = None;
     }
+    usable(cx, target, resolved)
 }
 
 fn found(cx: &mut Cx, target: RefTarget, resolved: Resolved) -> Found {
@@ -204,10 +215,10 @@ pub(crate) async fn matches(cx: &mut Cx, tree: &Tree, selector: &Selector) -> Re
 /// As resolving; `INVALID_ARGS` for a point.
 pub(crate) async fn element(cx: &mut Cx, target: &Target) -> Result<(Arc<Tree>, NodeId)> {
     let found = match target {
-        Target::Ref(r) => match look_for(cx, *r).await?.1 {
-            Ok(resolved) => found(cx, *r, resolved),
-            Err(fault) => return Err(refused(cx, fault)?),
-        },
+        Target::Ref(r) => {
+            let (_, resolved) = look_for(cx, *r).await?;
+            usable(cx, *r, resolved)?
+        }
         Target::Selector(s) => selector(cx, s).await?,
         Target::Point { .. } => return Err(no_point(target)),
     };
@@ -298,43 +309,66 @@ pub(crate) fn ambiguous(cx: &mut Cx, tree: &Tree, selector: &Selector, found: &[
     Ok(candidates(e, "use one of:", &named, found.len()))
 }
 
-/// The error of a ref that may not be used. Issues what the element is now, or the one like it.
+/// The error of a ref that may not be used: what it was, what happened, what to do next. Issues what the element is now,
+/// or the one like it.
 pub(crate) fn refused(cx: &mut Cx, fault: RefFault) -> Result<Error> {
-    match fault {
+    let (r#ref, reason, was, handle, now, is_hidden, warning) = match fault {
         RefFault::NotIssued { r#ref, warning } => {
-            Ok(Error::ref_not_found(format!("{ref} was never issued in this session's lifetime")).hint(
-                warning
-                    .unwrap_or_else(|| "stickpin snapshot -i lists the elements with their refs".to_owned()),
-            ))
+            let lists = || "stickpin snapshot -i lists the elements with their refs".to_owned();
+            return Ok(Error::ref_not_found(format!("{ref} was never issued in this session's lifetime"))
+                .hint(warning.unwrap_or_else(lists)));
         }
-        RefFault::Ended { hidden: true, r#ref, was, now, warning, .. } => {
-            hidden(cx, r#ref, was, now, warning)
+        RefFault::Ended { r#ref, reason, was, handle, now, hidden, warning, .. } => {
+            (r#ref, reason, was, handle, now, hidden, warning)
         }
-        RefFault::Ended { r#ref, reason, was, handle, now, warning, .. } => {
-            let left = match handle.filter(|_| reason == EndReason::Gone) {
+    };
+    let tree = cx.tree()?;
+    let because = match (&was, now) {
+        (Some(was), Some(node)) if reason == EndReason::Changed && !is_hidden => {
+            cx.live()?.session.records(&tree).judge(was, node).clause()
+        }
+        _ => None,
+    };
+    let modal = tree.nodes().find(|n| is_hidden && n.is(States::MODAL)).map(|n| n.id());
+    let behind = named(cx, &tree, modal)?;
+    let now = named(cx, &tree, now)?;
+    let (reason, (what, next)) = match is_hidden {
+        true => (EndReason::Gone, hidden(r#ref, behind.as_ref(), now.as_ref())),
+        false => {
+            let with = match handle.filter(|_| reason == EndReason::Gone) {
                 Some(handle) => cx.device()?.lifecycle().and_then(|life| life.gone_with(handle)),
                 None => None,
             };
-            stale(cx, r#ref, reason, was, now, warning, left.as_deref())
+            (reason, stale(reason, now.as_ref(), with))
         }
+    };
+    let was = was.as_ref().map(Meaning::to_string);
+    let subject = was.as_ref().map_or_else(|| r#ref.to_string(), |was| format!("{ref} was {was}"));
+    let hint = warning.map_or_else(|| next.clone(), |warning| format!("{warning} {next}"));
+    let mut details = json!({
+        "ref": r#ref.to_string(), "reason": reason.name(), "was": was,
+        "now": now.as_ref().map(|(r, _)| r.to_string()), "nowIs": now.as_ref().map(|(_, line)| line),
+    });
+    if is_hidden {
+        details["hidden"] = json!(true);
     }
+    if let Some((dialog, _)) = behind {
+        details["behind"] = json!(dialog.to_string());
+    }
+    if let Some(clause) = because {
+        details["because"] = json!(clause.reason());
+    }
+    Ok(Error::stale_ref(format!("{subject}; {what}")).hint(hint).details(details))
 }
 
-/// The element is connected and not shown: nobody could act on it now.
-fn hidden(
-    cx: &mut Cx,
-    r#ref: Ref,
-    was: Option<Meaning>,
-    now: Option<NodeId>,
-    warning: Option<String>,
-) -> Result<Error> {
-    let tree = cx.tree()?;
-    let modal = tree.nodes().find(|n| n.is(States::MODAL)).map(|n| n.id());
-    let behind = match modal {
-        Some(modal) => capture::named(cx, &tree, &[modal])?.pop(),
-        None => None,
-    };
-    let (mut what, mut next) = match &behind {
+/// A node of the stored tree with its ref and its record, if there is one.
+fn named(cx: &mut Cx, tree: &Tree, node: Option<NodeId>) -> Result<Option<(Ref, String)>> {
+    Ok(capture::named(cx, tree, node.as_slice())?.pop())
+}
+
+/// What became of an element that is connected and not shown, and what to do: nobody could act on it now.
+fn hidden(r#ref: Ref, behind: Option<&(Ref, String)>, now: Option<&(Ref, String)>) -> (String, String) {
+    let (mut what, mut next) = match behind {
         Some((dialog, line)) => (
             format!("it is hidden now, perhaps behind {line}"),
             format!("close the dialog first (stickpin snapshot -s {dialog}); then {ref} is good again"),
@@ -344,47 +378,17 @@ fn hidden(
             format!("do first what shows it (stickpin snapshot -i); then {ref} is good again"),
         ),
     };
-    let now = match now {
-        Some(node) => capture::named(cx, &tree, &[node])?.pop(),
-        None => None,
-    };
-    if let Some((new, line)) = &now {
+    if let Some((new, line)) = now {
         what = format!("{what}; the one that reads the same is {line}");
         next = format!("use {new} if that is what you mean, or {next}");
     }
-    let mut e = ended(r#ref, EndReason::Gone, was.as_ref(), now.as_ref(), &what, next, warning);
-    e.details["hidden"] = json!(true);
-    if let Some((dialog, _)) = behind {
-        e.details["behind"] = json!(dialog.to_string());
-    }
-    Ok(e)
+    (what, next)
 }
 
-fn stale(
-    cx: &mut Cx,
-    r#ref: Ref,
-    reason: EndReason,
-    was: Option<Meaning>,
-    now: Option<NodeId>,
-    warning: Option<String>,
-    left: Option<&str>,
-) -> Result<Error> {
-    let tree = cx.tree()?;
-    let gone = match left {
-        Some(with) => format!("it is gone with {with}"),
-        None => "it is gone".to_owned(),
-    };
-    let because = match (&was, now, reason) {
-        (Some(was), Some(node), EndReason::Changed) => {
-            cx.live()?.session.records(&tree).judge(was, node).clause()
-        }
-        _ => None,
-    };
-    let now = match now {
-        Some(node) => capture::named(cx, &tree, &[node])?.pop(),
-        None => None,
-    };
-    let (what, next) = match (reason, &now) {
+/// What became of an element whose ref ended, and what to do. `with`: what it left with.
+fn stale(reason: EndReason, now: Option<&(Ref, String)>, with: Option<String>) -> (String, String) {
+    let gone = with.map_or_else(|| "it is gone".to_owned(), |with| format!("it is gone with {with}"));
+    match (reason, now) {
         (EndReason::Changed, Some((new, line))) => (
             format!("that element changed: now {line}"),
             format!("use {new} if that is what you mean, or --allow-changed"),
@@ -405,34 +409,7 @@ fn stale(
         }
         (EndReason::Changed, None) => ("that element changed".to_owned(), AGAIN.to_owned()),
         _ => (gone, AGAIN.to_owned()),
-    };
-    let mut e = ended(r#ref, reason, was.as_ref(), now.as_ref(), &what, next, warning);
-    if let Some(clause) = because {
-        e.details["because"] = json!(clause.reason());
     }
-    Ok(e)
-}
-
-/// `STALE_REF`: what the ref was, what happened, what to do next.
-fn ended(
-    r#ref: Ref,
-    reason: EndReason,
-    was: Option<&Meaning>,
-    now: Option<&(Ref, String)>,
-    what: &str,
-    next: String,
-    warning: Option<String>,
-) -> Error {
-    let was = was.map(Meaning::to_string);
-    let subject = was.as_ref().map_or_else(|| r#ref.to_string(), |was| format!("{ref} was {was}"));
-    let hint = match warning {
-        Some(warning) => format!("{warning} {next}"),
-        None => next,
-    };
-    Error::stale_ref(format!("{subject}; {what}")).hint(hint).details(json!({
-        "ref": r#ref.to_string(), "reason": reason.name(), "was": was,
-        "now": now.map(|(r, _)| r.to_string()), "nowIs": now.map(|(_, line)| line),
-    }))
 }
 
 /// The place of an element in the stored tree.

@@ -9,7 +9,6 @@ use crate::host::Desk;
 use crate::observe::navigation;
 use crate::recording;
 use crate::run::respond;
-use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stickpin_device::{Error, Result};
@@ -17,7 +16,7 @@ use stickpin_device::{Error, Result};
 /// Takes the turn, writes the journal, runs it, and publishes what readers may see.
 pub(crate) async fn step(
     entry: &'static Entry,
-    prepared: Box<dyn Prepared>,
+    prepared: Prepared,
     desk: Option<Arc<Desk>>,
     cx: &mut Cx,
 ) -> Result<Box<dyn Produced>> {
@@ -35,11 +34,7 @@ pub(crate) async fn step(
 }
 
 /// Runs a command as a part of another one, with an envelope of its own.
-pub(crate) async fn nested(cx: &mut Cx, entry: &'static Entry, input: Map<String, Value>) -> Response {
-    let prepared = match entry.prepare(input) {
-        Ok(prepared) => prepared,
-        Err(e) => return respond::failed(entry.spec.name, &cx.render, e),
-    };
+pub(crate) async fn nested(cx: &mut Cx, entry: &'static Entry, prepared: Prepared) -> Response {
     let outer = std::mem::take(&mut cx.envelope);
     let before = cx.dispatched.swap(false, Ordering::Relaxed);
     let desk = match entry.spec.scope {
@@ -60,11 +55,7 @@ pub(crate) async fn nested(cx: &mut Cx, entry: &'static Entry, input: Map<String
 }
 
 /// Runs it in a session that was entered.
-async fn run(
-    entry: &'static Entry,
-    mut prepared: Box<dyn Prepared>,
-    cx: &mut Cx,
-) -> Result<Box<dyn Produced>> {
+async fn run(entry: &'static Entry, mut prepared: Prepared, cx: &mut Cx) -> Result<Box<dyn Produced>> {
     cx.check()?;
     if entry.spec.lane != Lane::Beside {
         publish(cx, Some(entry.spec.name));
@@ -77,20 +68,20 @@ async fn run(
     }
     able(entry, cx)?;
     // What does not act on the page may be used whichever tab that is.
-    let acts = prepared.effect() == Effect::Mutates && !entry.spec.despite_dialog;
+    let (effect, mut input) = (prepared.effect, std::mem::take(&mut prepared.input));
+    let acts = effect == Effect::Mutates && !entry.spec.despite_dialog;
     match navigation::attend(cx) {
         Some(moved) if acts => return Err(elsewhere(&moved)),
         Some(moved) => cx.warn(format!("Note: {moved}.")),
         None => {}
     }
-    if prepared.effect() == Effect::Mutates
+    if effect == Effect::Mutates
         && let Ok(live) = cx.live()
     {
         live.act_begins();
     }
     let journal = cx.host.config.journal.clone();
-    journal.command_begin(&cx.session_name, entry.spec.name, prepared.effect());
-    let (effect, mut input) = (prepared.effect(), prepared.take_input());
+    journal.command_begin(&cx.session_name, entry.spec.name, effect);
     recording::name_asked(cx, entry, effect, &mut input);
     let result = prepared.run(cx).await;
     // A question whose answer is no did not hold.

@@ -2,17 +2,11 @@
 
 use crate::act::outcome;
 use crate::act::outcome::Acted;
-use crate::api::render::{Show, Text};
-use crate::api::spec::{Effect, Lane, Spec};
 use crate::command::args::How;
-use crate::command::context::Cx;
-use crate::command::definition::{Command, Time};
 use crate::command::facets;
+use crate::commands::prelude::*;
 use crate::observe::waiting::Patience;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::time::Duration;
-use stickpin_device::{Capability, Dialog, DialogAnswer, Error, Result};
+use stickpin_device::{Dialog, DialogAnswer};
 
 /// Say whether a dialog of the app (confirm, prompt, beforeunload) waits for an answer.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

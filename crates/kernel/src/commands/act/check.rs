@@ -2,13 +2,8 @@
 
 use crate::act::outcome::Acted;
 use crate::act::{fields, outcome};
-use crate::api::spec::{Effect, Spec};
-use crate::api::target::Target;
 use crate::command::args::acting;
-use crate::command::context::Cx;
-use crate::command::definition::{Command, Time};
-use std::time::Duration;
-use stickpin_device::{Capability, Result};
+use crate::commands::prelude::*;
 
 acting! {
     /// Make a checkbox, radio, switch or toggle be on. One that is on already is left alone.

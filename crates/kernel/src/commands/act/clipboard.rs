@@ -1,13 +1,8 @@
 //! `clipboard read`, `clipboard write`: copied text.
 
 use crate::act::outcome::Acted;
-use crate::api::spec::{Effect, Spec};
-use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::commands::prelude::*;
 use crate::commands::read::get::Got;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use stickpin_device::{Capability, Error, Result};
 
 /// Bytes that can be written: what a person would still call a text.
 const LONGEST: usize = 1 << 20;

@@ -5,14 +5,10 @@ use crate::act::input::Attempts;
 use crate::act::outcome::Acted;
 use crate::act::target::{Reach, Ready};
 use crate::act::{input, outcome, points};
-use crate::api::spec::{Effect, Spec};
-use crate::api::target::Target;
 use crate::command::args::acting;
-use crate::command::context::Cx;
-use crate::command::definition::{Command, Time};
+use crate::commands::prelude::*;
 use crate::observe::resolve;
-use std::time::Duration;
-use stickpin_device::{Action, Capability, Error, Result};
+use stickpin_device::Action;
 
 acting! {
     /// Drag an element onto another one: press, move, release.

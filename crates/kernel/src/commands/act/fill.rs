@@ -2,13 +2,9 @@
 
 use crate::act::outcome;
 use crate::act::outcome::Acted;
-use crate::api::spec::{Effect, Spec};
-use crate::api::target::Target;
 use crate::command::args::acting;
-use crate::command::context::Cx;
-use crate::command::definition::{Command, Time};
+use crate::commands::prelude::*;
 use std::collections::BTreeSet;
-use stickpin_device::{Capability, Error, Result};
 use stickpin_tree::quote;
 
 /// Names of secrets that a message lists.

@@ -3,20 +3,12 @@
 use crate::act::fields::press;
 use crate::act::outcome::Acted;
 use crate::act::{fields, input, locate, outcome};
-use crate::api::render::{Show, Text};
-use crate::api::spec::{Effect, Spec};
+use crate::api::schema::text_schema;
 use crate::api::target;
-use crate::api::target::Target;
 use crate::command::args::How;
 use crate::command::args::acting;
-use crate::command::context::Cx;
-use crate::command::definition::{Command, Time};
+use crate::commands::prelude::*;
 use crate::observe::resolve;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
-use std::time::Duration;
-use stickpin_device::{Capability, Error, Result};
 
 acting! {
     /// Fill several fields, and submit if asked. All targets are resolved and checked before the first act.
@@ -60,19 +52,7 @@ impl From<Assignment> for String {
     }
 }
 
-impl JsonSchema for Assignment {
-    fn schema_name() -> Cow<'static, str> {
-        "Assignment".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "x-targets": "assignment" })
-    }
-}
+text_schema!(Assignment, "x-targets" = "assignment");
 
 /// What became of the fields.
 #[derive(Debug, Serialize)]

@@ -4,13 +4,8 @@ use crate::act;
 use crate::act::outcome;
 use crate::act::outcome::Acted;
 use crate::act::target::Reach;
-use crate::api::spec::{Effect, Spec};
-use crate::api::target::Target;
 use crate::command::args::acting;
-use crate::command::context::Cx;
-use crate::command::definition::{Command, Time};
-use std::time::Duration;
-use stickpin_device::{Capability, Result};
+use crate::commands::prelude::*;
 
 acting! {
     /// Move the pointer onto an element: shows tooltips and hover menus.

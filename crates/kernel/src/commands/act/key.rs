@@ -3,15 +3,10 @@
 use crate::act::outcome::Acted;
 use crate::act::{focus, input, outcome};
 use crate::api::keys::Chord;
-use crate::api::spec::{Effect, Spec};
 use crate::command::args::How;
 use crate::command::args::{Receipt, Settle};
-use crate::command::context::Cx;
-use crate::command::definition::{Command, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::time::Duration;
-use stickpin_device::{Action, Capability, Result};
+use crate::commands::prelude::*;
+use stickpin_device::Action;
 
 /// Press a key or chord where the focus is: `Enter`, `Control+a`, `Shift+Tab`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

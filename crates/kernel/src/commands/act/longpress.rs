@@ -3,13 +3,9 @@
 use crate::act::outcome::Acted;
 use crate::act::target::Ready;
 use crate::act::{input, outcome};
-use crate::api::spec::{Effect, Spec};
-use crate::api::target::Target;
 use crate::command::args::acting;
-use crate::command::context::Cx;
-use crate::command::definition::{Command, Time};
-use std::time::Duration;
-use stickpin_device::{Action, Button, Capability, Error, Modifiers, Result};
+use crate::commands::prelude::*;
+use stickpin_device::{Action, Button, Modifiers};
 
 acting! {
     /// Press an element and hold it, by default for 600 ms.

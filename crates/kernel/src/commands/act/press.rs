@@ -4,17 +4,11 @@ use crate::act::outcome::Acted;
 use crate::act::target::Ready;
 use crate::act::{input, outcome};
 use crate::api::keys::Held;
-use crate::api::render::{Show, Text};
-use crate::api::spec::{Effect, Spec};
-use crate::api::target::Target;
 use crate::command::args::acting;
-use crate::command::context::Cx;
-use crate::command::definition::{Command, Time};
+use crate::commands::prelude::*;
 use crate::commands::wait::traffic::{Saved, download};
 use crate::commands::wait::usual;
-use serde::Serialize;
-use std::time::Duration;
-use stickpin_device::{Action, Button, Capability, Error, Result, is_plain};
+use stickpin_device::{Action, Button, is_plain};
 
 acting! {
     /// Press an element, as a person with a mouse or finger would.

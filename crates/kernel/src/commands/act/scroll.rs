@@ -4,20 +4,12 @@ use crate::act;
 use crate::act::outcome::Acted;
 use crate::act::target::Reach;
 use crate::act::{input, outcome};
-use crate::api::render::{Show, Text};
-use crate::api::spec::{Effect, Spec};
-use crate::api::target::Target;
 use crate::command::args::How;
 use crate::command::args::{Receipt, Settle};
-use crate::command::context::Cx;
-use crate::command::definition::{Command, Time};
+use crate::commands::prelude::*;
 use crate::observe::waiting::QUIET;
 use crate::observe::{capture, resolve};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::time::Duration;
-use stickpin_device::{Action, AimOptions, Capability, Error, Result, SettleRequest};
-use stickpin_session::Origin;
+use stickpin_device::{Action, AimOptions, SettleRequest};
 
 /// How far a scroll goes unless it says otherwise, in CSS pixels.
 const AMOUNT: u32 = 600;

@@ -2,13 +2,8 @@
 
 use crate::act::outcome::Acted;
 use crate::act::{choice, outcome};
-use crate::api::spec::{Effect, Spec};
-use crate::api::target::Target;
 use crate::command::args::acting;
-use crate::command::context::Cx;
-use crate::command::definition::{Command, Time};
-use std::time::Duration;
-use stickpin_device::{Capability, Result};
+use crate::commands::prelude::*;
 
 acting! {
     /// Choose options of a list by their label or value. A list that is closed is opened first.

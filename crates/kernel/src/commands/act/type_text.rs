@@ -4,12 +4,9 @@ use crate::act;
 use crate::act::outcome::Acted;
 use crate::act::target::Reach;
 use crate::act::{focus, input, outcome};
-use crate::api::spec::{Effect, Spec};
-use crate::api::target::Target;
 use crate::command::args::acting;
-use crate::command::context::Cx;
-use crate::command::definition::{Command, Time};
-use stickpin_device::{Action, Capability, Result};
+use crate::commands::prelude::*;
+use stickpin_device::Action;
 
 acting! {
     /// Type a text key by key where the focus is, or into an element that is focused first. Keeps what is there.

@@ -5,17 +5,12 @@ use crate::act::input::{Attempts, Input};
 use crate::act::outcome::Acted;
 use crate::act::target::{Reach, Ready};
 use crate::act::{input, outcome};
-use crate::api::spec::{Effect, Spec};
-use crate::api::target::Target;
 use crate::command::args::How;
 use crate::command::args::acting;
-use crate::command::context::Cx;
-use crate::command::definition::{Command, Time};
+use crate::commands::prelude::*;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
-use stickpin_device::{
-    Action, Capability, Dispatched, Error, ErrorCode, FileInput, HeldFile, Performed, Result, io_error,
-};
+use std::time::UNIX_EPOCH;
+use stickpin_device::{Action, Dispatched, FileInput, HeldFile, Performed, io_error};
 use stickpin_tree::{Handle, escape, quote};
 
 /// Characters of an input's `accept` in a message.

@@ -1,14 +1,8 @@
 //! `back`, `forward`, `reload`, `home`: through what was visited.
 
-use crate::api::render::{Show, Text};
-use crate::api::spec::{Effect, Spec};
-use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::commands::prelude::*;
 use crate::observe::navigation;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::time::Duration;
-use stickpin_device::{Arrived, Capability, Error, Leave, Navigation, Result};
+use stickpin_device::{Arrived, Leave, Navigation};
 use stickpin_tree::quote;
 
 /// How long the document may take until it is ready and quiet.

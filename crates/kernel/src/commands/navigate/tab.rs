@@ -1,19 +1,13 @@
 //! `tab list|new|switch|close|show`: the tabs and windows of the app, one of which a session is in.
 
-use crate::api::render::{Cell, Show, Text};
-use crate::api::spec::{Effect, Spec};
-use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::api::render::Cell;
 use crate::command::facets;
 use crate::commands::navigate::history::leave;
+use crate::commands::prelude::*;
 use crate::commands::read::get::page;
 use crate::commands::read::snapshot::{Outlined, Snapshot};
 use crate::observe::{capture, navigation};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::time::Duration;
-use stickpin_device::{Capability, Error, Result, TabEntry};
-use stickpin_session::Origin;
+use stickpin_device::TabEntry;
 use stickpin_tree::{bare_url, escape, quote};
 
 /// How long a document may take until it is ready and quiet.

@@ -1,15 +1,7 @@
 //! `count`: how many elements match.
 
-use crate::api::render::{Show, Text};
-use crate::api::spec::Spec;
-use crate::api::target::Target;
-use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::commands::prelude::*;
 use crate::observe::{capture, resolve};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use stickpin_device::{Capability, Error, Result};
-use stickpin_session::Origin;
 
 /// Count the elements that a selector matches. None is an answer, not an error.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

@@ -1,14 +1,8 @@
 //! `diff snapshot`: what changed since the caller last read the whole.
 
-use crate::api::spec::Spec;
-use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::commands::prelude::*;
 use crate::observe::changes;
 use crate::observe::changes::Changes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use stickpin_device::{Capability, Result};
-use stickpin_session::Origin;
 
 /// Print what changed in the app since you last read the whole.
 ///

@@ -1,18 +1,12 @@
 //! `diff screenshot`: which pixels differ between two pictures, or between a picture and the app now.
 
-use crate::api::render::{Show, Text};
-use crate::api::spec::Spec;
-use crate::api::target::Target;
-use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::commands::prelude::*;
 use crate::commands::read::screenshot;
 use crate::commands::read::screenshot::{LONGEST, still};
 use crate::host::private_dir;
 use crate::picture::image::{Format, Image};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-use stickpin_device::{Capability, Result, ShotRequest, io_error};
+use stickpin_device::{ShotRequest, io_error};
 
 /// Colours that differ by no more are the same, unless another number is asked for: edges of letters are not drawn the
 /// same twice.

@@ -1,15 +1,7 @@
 //! `find`: elements by text or selector, with refs.
 
-use crate::api::render::{Show, Text};
-use crate::api::spec::Spec;
-use crate::api::target::Target;
-use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::commands::prelude::*;
 use crate::observe::{capture, resolve};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use stickpin_device::{Capability, Error, Result};
-use stickpin_session::Origin;
 use stickpin_tree::{NodeId, Selector, quote};
 
 /// How many matches are listed.

@@ -1,17 +1,10 @@
 //! `get title`, `get url`, `get WHAT T`: one value.
 
-use crate::api::render::{Show, Text};
-use crate::api::spec::Spec;
-use crate::api::target::Target;
-use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::commands::prelude::*;
 use crate::observe::question::{state_words, text_of};
 use crate::observe::{capture, resolve};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use stickpin_device::{Capability, Error, Page, Query, Result};
-use stickpin_session::Origin;
+use stickpin_device::{Page, Query};
 use stickpin_tree::{DEFAULT_MAX_BYTES, States};
 
 /// Print the title of the page or window.

@@ -1,14 +1,7 @@
 //! `is`: asks whether something holds for an element.
 
-use crate::api::render::{Show, Text};
-use crate::api::spec::Spec;
-use crate::api::target::Target;
-use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::commands::prelude::*;
 use crate::observe::question::{Answer, Predicate, ask};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use stickpin_device::{Capability, Error, Result};
 
 /// Ask whether something holds for an element now. False exits with 1 and says what is true instead.
 ///

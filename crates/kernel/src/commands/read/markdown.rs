@@ -1,16 +1,8 @@
 //! `read`: the app as Markdown, for reading. It hands out no refs: who wants to act takes a snapshot.
 
-use crate::api::render::{Show, Text};
-use crate::api::spec::Spec;
-use crate::api::target::Target;
-use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::commands::prelude::*;
 use crate::observe::{capture, resolve};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
-use stickpin_device::{Capability, Error, ErrorCode, Result};
-use stickpin_session::Origin;
 use stickpin_tree::{DEFAULT_MAX_BYTES, Heading, Markdown, NoSection, NodeId, bare_url, escape, quote};
 
 /// Print the page, or what is inside an element, as Markdown.

@@ -1,25 +1,18 @@
 //! `screenshot`: a picture, with refs drawn into it if wanted.
 
 use crate::act::points;
-use crate::api::render::{Show, Text};
-use crate::api::spec::Spec;
-use crate::api::target::Target;
-use crate::command::context::Cx;
-use crate::command::definition::Command;
 use crate::command::facets;
+use crate::commands::prelude::*;
 use crate::host::pictures::{Mark, PageShown, Picture, Placed};
 use crate::host::private_dir;
 use crate::observe::{capture, resolve};
 use crate::picture::image::{Format, Image, fitted};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
-use stickpin_device::{Capability, Error, Result, Shot, ShotRequest};
+use stickpin_device::{Shot, ShotRequest};
 use stickpin_refs::Ref;
-use stickpin_session::Origin;
 use stickpin_tree::{Handle, Rect, Tree};
 
 /// How often a picture is taken until everything stood still.

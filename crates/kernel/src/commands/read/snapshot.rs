@@ -1,18 +1,10 @@
 //! `snapshot`: the app as a short text with refs.
 
-use crate::api::render::{Show, Text};
 use crate::api::request::Detail;
-use crate::api::spec::Spec;
-use crate::api::target::Target;
-use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::commands::prelude::*;
 use crate::observe::changes::Changes;
 use crate::observe::{capture, changes, resolve};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use stickpin_device::{Capability, Result};
 use stickpin_refs::Ref;
-use stickpin_session::Origin;
 use stickpin_tree::{Cues, DEFAULT_MAX_BYTES, NodeId, Outline, View};
 
 /// Print the app as a tree of roles and names, with a ref for everything that can be acted on or read.

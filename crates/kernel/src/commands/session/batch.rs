@@ -1,18 +1,11 @@
 //! `batch`: several commands in one call.
 
-use crate::api::render::{Show, Text};
 use crate::api::request::Response;
-use crate::api::spec::{Effect, Spec};
-use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::commands::prelude::*;
 use crate::registry;
 use crate::run::execute;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::time::Duration;
-use stickpin_device::{Dispatched, Error, Result, io_error};
-use stickpin_refs::RefToken;
+use stickpin_device::{Dispatched, io_error};
 
 /// How many steps one batch may have.
 const STEPS: usize = 200;
@@ -99,39 +92,30 @@ impl Command for Batch {
     type Output = Ran;
 
     /// It reads when each of its steps only reads.
-    fn effect(&self) -> Effect {
-        let reads = |step: &Step| {
-            let entry = registry::find(&step.command);
-            entry.is_some_and(|e| e.effect(step.input.clone()).is_ok_and(|e| e == Effect::Reads))
-        };
-        match &self.steps {
-            Some(steps) if steps.iter().all(reads) => Effect::Reads,
-            _ => Effect::Mutates,
-        }
+    fn effect(input: &Map<String, Value>) -> Effect {
+        let steps = input.get("steps").and_then(Value::as_array);
+        let command = |step: &Value| step["command"].as_str().and_then(registry::find);
+        let reads = |step: &Value| command(step).is_some_and(|entry| entry.spec.effect == Effect::Reads);
+        if steps.is_some_and(|steps| steps.iter().all(reads)) { Effect::Reads } else { Effect::Mutates }
     }
 
     async fn run(self, cx: &mut Cx) -> Result<Ran> {
-        let steps = self.steps(cx)?;
-        for (i, step) in steps.iter().enumerate() {
+        let mut prepared = Vec::new();
+        for (i, step) in self.steps(cx)?.into_iter().enumerate() {
+            let numbered = |e: Error| Error { message: format!("step {}: {}", i + 1, e.message), ..e };
             if step.command == Self::SPEC.name {
-                return Err(Error::invalid_args(format!("step {}: a batch holds no batch", i + 1))
+                return Err(numbered(Error::invalid_args("a batch holds no batch"))
                     .hint("write the steps of the inner one in its place"));
             }
-            registry::lookup(&step.command)
-                .and_then(|entry| entry.prepare(step.input.clone()))
-                .map(drop)
-                .map_err(|e| Error { message: format!("step {}: {}", i + 1, e.message), ..e })?;
+            let entry = registry::lookup(&step.command).map_err(numbered)?;
+            prepared.push((entry, entry.prepare(step.input).map_err(numbered)?));
         }
-        let mut ran = Ran { steps: Vec::new(), skipped: steps.len(), dispatched: Dispatched::No };
-        // What an earlier step issues is as fresh as can be, whatever a client knew when it wrote the steps.
-        let mut issued: Vec<(u32, u32)> = Vec::new();
-        for mut step in steps {
+        let mut ran = Ran { steps: Vec::new(), skipped: prepared.len(), dispatched: Dispatched::No };
+        for (entry, prepared) in prepared {
             cx.check()?;
-            let entry = registry::lookup(&step.command)?;
-            crate::api::targets::change(entry, &mut step.input, &mut |text| fresh(text, &issued));
-            let response = execute::nested(cx, entry, step.input).await;
+            let response = execute::nested(cx, entry, prepared).await;
             let ok = response.ok;
-            issued.extend(response.refs.iter().flat_map(|refs| &refs.issued));
+            cx.fresh.extend(response.refs.iter().flat_map(|refs| &refs.issued));
             ran.dispatched = cx.dispatched();
             ran.steps.push(response);
             ran.skipped -= 1;
@@ -141,13 +125,6 @@ impl Command for Batch {
         }
         Ok(ran)
     }
-}
-
-/// A pinned ref without its pin, if one of these numbers.
-fn fresh(text: &str, issued: &[(u32, u32)]) -> Option<String> {
-    let RefToken { r#ref, pin } = text.parse().ok()?;
-    let fresh = issued.iter().any(|(first, last)| (*first..=*last).contains(&r#ref.get()));
-    (pin.is_some() && fresh).then(|| r#ref.to_string())
 }
 
 impl Show for Ran {

@@ -1,12 +1,7 @@
 //! `capabilities`: what each platform can do.
 
-use crate::api::render::{Show, Text, word};
-use crate::api::spec::Spec;
-use crate::command::context::Cx;
-use crate::command::definition::Command;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use stickpin_device::{Capability, Result};
+use crate::api::render::word;
+use crate::commands::prelude::*;
 
 /// List what each platform can do, and what it cannot.
 ///

@@ -1,14 +1,8 @@
 //! `close`: ends a session.
 
-use crate::api::render::{Show, Text};
-use crate::api::spec::{Effect, Spec};
 use crate::command::args::Given;
-use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::commands::prelude::*;
 use crate::commands::session::record::{Saved, enter_if_open, forget, mended, save};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use stickpin_device::{Error, Result};
 
 /// Close the session and its app.
 ///

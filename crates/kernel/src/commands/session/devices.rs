@@ -1,12 +1,8 @@
 //! `devices`: what could be opened here.
 
-use crate::api::render::{Cell, Show, Text};
-use crate::api::spec::Spec;
-use crate::command::context::Cx;
-use crate::command::definition::Command;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use stickpin_device::{DeviceEntry, Result};
+use crate::api::render::Cell;
+use crate::commands::prelude::*;
+use stickpin_device::DeviceEntry;
 use stickpin_tree::quote;
 
 /// List what can be opened here: apps, browsers.

@@ -1,13 +1,7 @@
 //! `doctor`: what is missing here, and the command that mends it.
 
-use crate::api::render::{Show, Text};
-use crate::api::spec::Spec;
-use crate::command::context::Cx;
-use crate::command::definition::Command;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::time::Duration;
-use stickpin_device::{Check, Result};
+use crate::commands::prelude::*;
+use stickpin_device::Check;
 
 /// Check everything that opening needs on this machine, and say how to mend what is wrong.
 ///

@@ -2,12 +2,9 @@
 
 mod values;
 
-use crate::api::render::{Show, Text};
-use crate::api::spec::{Effect, Spec};
 use crate::command::args::Given;
-use crate::command::context::Cx;
-use crate::command::definition::Command;
 use crate::command::facets;
+use crate::commands::prelude::*;
 use crate::commands::read::get::page;
 use crate::commands::read::snapshot::{Outlined, Snapshot};
 use crate::commands::session::open::values::{ContextRule, StaleRefs, Viewport};
@@ -17,14 +14,9 @@ use crate::host::open_session::{Folder, Live};
 use crate::host::pictures::Pictures;
 use crate::host::queue::Turn;
 use crate::observe::{capture, navigation};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::time::Duration;
-use stickpin_device::{
-    AppFolders, Arrived, Error, ErrorCode, Leave, Navigation, OpenOption, OpenRequest, Result,
-};
+use stickpin_device::{AppFolders, Arrived, Leave, Navigation, OpenOption, OpenRequest};
 use stickpin_refs::Generation;
-use stickpin_session::{Ladder, Origin, Session, SessionConfig};
+use stickpin_session::{Ladder, Session, SessionConfig};
 use stickpin_tree::{bare_url, escape, quote};
 
 /// How long a document may take until it is ready and quiet.

@@ -2,19 +2,14 @@
 
 use crate::api::files;
 use crate::api::form::Form;
-use crate::api::render::{Show, Text};
-use crate::api::spec::{Effect, Spec};
-use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::commands::prelude::*;
 use crate::commands::session::close::Close;
 use crate::host::queue::Turn;
 use crate::host::recording;
 use crate::host::recording::{Event, Mend, Mending, Recorded, Recorder, Recording, Scribe};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::Map;
 use std::path::{Path, PathBuf};
-use stickpin_device::{Error, ErrorCode, Result, io_error};
+use stickpin_device::io_error;
 
 /// Write down what this session does from now on, to be replayed.
 ///

@@ -1,14 +1,9 @@
 //! `session list`, `session show`: what is open, without waiting for it.
 
-use crate::api::render::{Cell, Show, Text};
-use crate::api::spec::{Lane, Spec};
-use crate::command::context::Cx;
-use crate::command::definition::Command;
+use crate::api::render::Cell;
+use crate::commands::prelude::*;
 use crate::host::Desk;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::time::{Duration, SystemTime};
-use stickpin_device::Result;
+use std::time::SystemTime;
 use stickpin_tree::quote;
 
 /// List the sessions of this state folder: what each has open, its owner, age, idle time and memory.

@@ -1,16 +1,9 @@
 //! `wait T`, `wait absent`: waits for an element to come or go.
 
-use crate::api::spec::Spec;
-use crate::api::target::Target;
-use crate::command::context::Cx;
-use crate::command::definition::{Command, Time};
+use crate::commands::prelude::*;
 use crate::commands::wait::{WAIT, Waited, usual, within};
 use crate::observe::question::{Predicate, ask};
 use crate::observe::waiting::Patience;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::time::Duration;
-use stickpin_device::Result;
 
 /// Wait until an element is visible.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

@@ -1,21 +1,15 @@
 //! `wait ms`, `wait text`, `wait url`, `wait stable`: waits for what is no element.
 
 use crate::api::pattern::Pattern;
-use crate::api::spec::Spec;
-use crate::command::context::Cx;
-use crate::command::definition::{Command, Time};
+use crate::commands::prelude::*;
 use crate::commands::read::get::url;
 use crate::commands::wait::{WAIT, Waited, usual, within};
 use crate::host::queue::Turn;
 use crate::observe::waiting::Patience;
 use crate::observe::waiting::QUIET;
 use crate::observe::{capture, waiting};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::pin::pin;
-use std::time::Duration;
-use stickpin_device::{Error, Result, SettleRequest};
-use stickpin_session::Origin;
+use stickpin_device::SettleRequest;
 use stickpin_tree::{Selector, States, escape, quote, quote_url};
 use tokio::time::Instant;
 

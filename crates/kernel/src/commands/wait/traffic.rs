@@ -2,22 +2,14 @@
 
 use crate::api::files;
 use crate::api::pattern::Pattern;
-use crate::api::render::{Show, Text};
-use crate::api::spec::{Effect, Spec};
-use crate::command::context::Cx;
-use crate::command::definition::{Command, Time};
 use crate::command::facets;
+use crate::commands::prelude::*;
 use crate::commands::wait::{WAIT, Waited, usual, within};
 use crate::observe::traffic::{progress, span, words};
 use crate::observe::waiting;
 use crate::observe::waiting::Patience;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-use std::time::Duration;
-use stickpin_device::{
-    Capability, Download, DownloadState, Error, RequestEnd, Result, SeenRequest, io_error,
-};
+use stickpin_device::{Download, DownloadState, RequestEnd, SeenRequest, io_error};
 use stickpin_tree::{escape, quote, quote_whole};
 
 /// How often an expression is looked at when nothing else says that it may have become true.
@@ -198,10 +190,6 @@ impl Command for WaitDownload {
         ..WAIT
     };
     type Output = Saved;
-
-    fn effect(&self) -> Effect {
-        Effect::Reads
-    }
 
     fn time(&self) -> Time {
         within(self.timeout)

@@ -1,8 +1,7 @@
 //! Values of its arguments.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
+use crate::api::schema::text_schema;
+use crate::commands::prelude::*;
 use stickpin_session::{ContextPolicy, Ladder};
 
 /// What to do about a changed context.
@@ -69,16 +68,4 @@ impl From<Viewport> for String {
     }
 }
 
-impl JsonSchema for Viewport {
-    fn schema_name() -> Cow<'static, str> {
-        "Viewport".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string" })
-    }
-}
+text_schema!(Viewport);

@@ -1,0 +1,12 @@
+//! What nearly every command is written with.
+
+pub(crate) use crate::api::render::{Show, Text};
+pub(crate) use crate::api::spec::{Effect, Lane, Spec};
+pub(crate) use crate::api::target::Target;
+pub(crate) use crate::command::context::Cx;
+pub(crate) use crate::command::definition::{Command, Time};
+pub(crate) use schemars::JsonSchema;
+pub(crate) use serde::{Deserialize, Serialize};
+pub(crate) use std::time::Duration;
+pub(crate) use stickpin_device::{Capability, Error, ErrorCode, Result};
+pub(crate) use stickpin_session::Origin;
