@@ -9,9 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Request, Response, Result, hide_secrets};
 use stickpin_wire::Place;
-use stickpin_wire::rpc::{
-    Answer, Hello, Message, PROTOCOL, Status, Stop, Stopping, VERSION, Verdict, Welcome, method,
-};
+use stickpin_wire::rpc::{Answer, Hello, Message, Status, Stop, Stopping, Verdict, Welcome, method};
 use stickpin_wire::{Frame, Frames, encode};
 
 /// A daemon that lives answers `hello` at once; one that does not in this time hangs.
@@ -31,15 +29,6 @@ pub struct Connection {
     frames: Frames,
     last_id: u64,
     welcome: Welcome,
-}
-
-/// Why there is no connection.
-#[derive(Debug)]
-enum Missing {
-    /// Nobody listens: there is no daemon, or it is just going.
-    Nobody,
-    /// Something is wrong that another attempt does not mend.
-    Wrong(Error),
 }
 
 impl Connection {
@@ -69,16 +58,14 @@ impl Connection {
     /// A connection that serves calls; its last message is the one that was sent along.
     fn welcomed(place: &Place, start: &Start, along: Option<&Request>) -> Result<Self> {
         for _ in 0..ATTEMPTS {
-            match Self::connect(place, along) {
-                Ok(connection) => match connection.welcome.verdict {
+            if let Some(connection) = Self::find_and_send(place, along)? {
+                match connection.welcome.verdict {
                     Verdict::Serve => return Ok(connection),
                     Verdict::Refuse => {
                         return Err(connection.welcome.mismatch(&Hello::ours(place.state_dir())));
                     }
                     Verdict::Replace => {}
-                },
-                Err(Missing::Wrong(error)) => return Err(error),
-                Err(Missing::Nobody) => {}
+                }
             }
             start.run(place)?;
         }
@@ -97,40 +84,43 @@ impl Connection {
     /// # Errors
     /// `DAEMON_UNREACHABLE` when it does not answer, `IO`.
     pub fn find(place: &Place) -> Result<Option<Self>> {
-        match Self::connect(place, None) {
-            Ok(connection) => Ok(Some(connection)),
-            Err(Missing::Nobody) => Ok(None),
-            Err(Missing::Wrong(error)) => Err(error),
-        }
+        Self::find_and_send(place, None)
     }
 
-    fn connect(place: &Place, along: Option<&Request>) -> std::result::Result<Self, Missing> {
-        let stream = UnixStream::connect(place.socket()).map_err(|e| match e.kind() {
-            ErrorKind::NotFound | ErrorKind::ConnectionRefused => Missing::Nobody,
-            _ => Missing::Wrong(stickpin_kernel::io_error("connect to", place.socket(), &e)),
-        })?;
+    /// Connects to a daemon that runs, and sends a call along with `hello`; `None` if none runs, or it is just going.
+    fn find_and_send(place: &Place, along: Option<&Request>) -> Result<Option<Self>> {
+        let stream = match UnixStream::connect(place.socket()) {
+            Ok(stream) => stream,
+            Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => {
+                return Ok(None);
+            }
+            Err(e) => return Err(stickpin_kernel::io_error("connect to", place.socket(), &e)),
+        };
         // Only sets an option of a socket that is open.
-        stream.set_read_timeout(Some(HELLO_TIMEOUT)).map_err(|e| lost(&e))?;
-        stream.set_write_timeout(Some(ANSWER)).map_err(|e| lost(&e))?;
+        stream.set_read_timeout(Some(HELLO_TIMEOUT)).map_err(|e| unreadable(&e))?;
+        stream.set_write_timeout(Some(ANSWER)).map_err(|e| unreadable(&e))?;
         let (frames, hello) = (Frames::default(), Hello::ours(place.state_dir()));
-        let mut connection = Self { stream, frames, last_id: 0, welcome: placeholder() };
+        let mut connection = Self { stream, frames, last_id: 0, welcome: Welcome::default() };
         let mut out = connection.message(method::HELLO, &hello);
         let id = connection.last_id;
         out.extend(along.into_iter().flat_map(|request| connection.message(method::CALL, request)));
-        let answer: Result<Answer<Welcome>, io::Error> =
-            connection.stream.write_all(&out).and_then(|()| connection.receive(id));
-        let answer = answer.map_err(|e| match e.kind() {
-            // The daemon was just going and never read the frame.
-            ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => Missing::Nobody,
-            ErrorKind::WouldBlock | ErrorKind::TimedOut => Missing::Wrong(silent(place)),
-            _ => Missing::Wrong(unreadable(&e)),
-        })?;
-        connection.welcome = taken(answer).map_err(Missing::Wrong)?;
+        let answer = match connection.stream.write_all(&out).and_then(|()| connection.receive(id)) {
+            Ok(answer) => answer,
+            Err(e) => match e.kind() {
+                // The daemon was just going and never read the frame.
+                ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
+                    return Ok(None);
+                }
+                ErrorKind::WouldBlock | ErrorKind::TimedOut => return Err(silent(place)),
+                _ => return Err(unreadable(&e)),
+            },
+        };
+        connection.welcome = taken(answer)?;
         if connection.welcome.state_dir != place.state_dir() {
-            return Err(Missing::Wrong(foreign(place, &connection.welcome)));
+            return Err(foreign(place, &connection.welcome));
         }
-        connection.stream.set_read_timeout(None).map_err(|e| lost(&e))?;
-        Ok(connection)
+        connection.stream.set_read_timeout(None).map_err(|e| unreadable(&e))?;
+        Ok(Some(connection))
     }
 
     /// Who answered.
@@ -314,15 +304,6 @@ pub(crate) fn hangs(command: &str, pid: u32) -> Error {
     Error::new(ErrorCode::DaemonUnreachable, message)
         .hint(format!("kill -9 {pid} ends it with its sessions; what was sent may have been done: look before you repeat it"))
         .dispatched(Dispatched::Unknown)
-}
-
-fn placeholder() -> Welcome {
-    let (protocol, version) = (PROTOCOL, VERSION.to_owned());
-    Welcome { protocol, version, pid: 0, state_dir: Default::default(), verdict: Verdict::Refuse }
-}
-
-fn lost(error: &io::Error) -> Missing {
-    Missing::Wrong(unreadable(error))
 }
 
 pub(crate) fn unreadable(error: &io::Error) -> Error {

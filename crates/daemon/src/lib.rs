@@ -18,7 +18,6 @@ pub use tracing::level_filters::LevelFilter;
 
 use crate::lock::{Held, Lock};
 use serde::Serialize;
-use std::fmt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
@@ -43,12 +42,6 @@ pub struct Options {
     pub providers: fn() -> Vec<Arc<dyn Provider>>,
     /// Writes recordings as scripts.
     pub scribe: Arc<dyn Scribe>,
-}
-
-impl fmt::Debug for Options {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options").field("state_dir", &self.state_dir).finish_non_exhaustive()
-    }
 }
 
 /// Serves until the end, and says what the process should exit with. How the start went is announced on stdout.

@@ -42,6 +42,7 @@ struct Returned {
 }
 
 /// The numbers of one session name, for one lifetime.
+#[derive(Debug)]
 struct NameNumbers {
     all: Arc<DiskNumbers>,
     path: PathBuf,
@@ -65,15 +66,6 @@ struct Reserved {
 impl fmt::Debug for DiskNumbers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DiskNumbers").field("dir", &self.dir).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for NameNumbers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NameNumbers")
-            .field("path", &self.path)
-            .field("end", &self.end)
-            .finish_non_exhaustive()
     }
 }
 

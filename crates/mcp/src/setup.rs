@@ -50,9 +50,3 @@ pub struct Setup {
     /// How the daemon is started.
     pub start: Start,
 }
-
-impl std::fmt::Debug for Setup {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Setup").field("profile", &self.profile).field("read_only", &self.read_only).finish()
-    }
-}

@@ -40,15 +40,11 @@ fn send<M: Method>(client: &Client, session: &str, command: &M) {
     drop(client.send(Some(session), command));
 }
 
-/// Whether a command of a set-up was carried out.
-trait SetUpAnswer: Future<Output = Result<(), CallError>> + Send {}
-impl<F: Future<Output = Result<(), CallError>> + Send> SetUpAnswer for F {}
-
 /// The commands that set a target up, and their answers to come.
 struct SetUp<'a> {
     client: &'a Client,
     session: &'a str,
-    answers: Vec<Pin<Box<dyn SetUpAnswer>>>,
+    answers: Vec<Pin<Box<dyn Future<Output = Result<(), CallError>> + Send>>>,
 }
 
 impl SetUp<'_> {

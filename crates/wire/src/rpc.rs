@@ -144,7 +144,7 @@ impl Hello {
 }
 
 /// Who answers, and what becomes of the connection.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Welcome {
     /// The daemon's protocol.
@@ -160,7 +160,7 @@ pub struct Welcome {
 }
 
 /// What becomes of a connection. The daemon decides, at one moment: only it knows whether it is busy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Verdict {
     /// Calls are served.
@@ -168,6 +168,7 @@ pub enum Verdict {
     /// The client is newer and nothing is open here: this daemon is going, start another.
     Replace,
     /// The two cannot talk, and the daemon is busy or newer.
+    #[default]
     Refuse,
 }
 

@@ -29,30 +29,26 @@ const ROUNDS: usize = 3;
 /// How long a tab may take to be there, or to be gone.
 const OTHER: Duration = Duration::from_secs(5);
 
-/// Makes a page answer that is to be left. `leave` says whether its questions may be answered.
+/// Makes a page answer that is to be left; false where it does not. `leave` says whether its questions may be answered.
 ///
 /// # Errors
 /// `BACKEND_LOST`.
-pub(crate) async fn wake(web: &Driven, leave: Leave) -> Result<Woken> {
+pub(crate) async fn wake(web: &Driven, leave: Leave) -> Result<bool> {
     for round in 0..=ROUNDS {
         match answered(web, if round == 0 { BUSY } else { ENDED }).await? {
-            Answer::Now if round == 0 => return Ok(Woken::Well),
+            Answer::Now if round == 0 => return Ok(true),
             Answer::Now => {
                 // A timer may have begun the next one.
                 tokio::time::sleep(AGAIN).await;
-                return Ok(if answered(web, ENDED).await? == Answer::Now {
-                    Woken::Well
-                } else {
-                    Woken::Never
-                });
+                return answers_now(web).await;
             }
             // It is for whoever drives the page, and what comes next says so.
-            Answer::Asks if leave == Leave::Ask => return Ok(Woken::Well),
+            Answer::Asks if leave == Leave::Ask => return Ok(true),
             Answer::Asks => silence(&web.page.tab).await?,
             Answer::Never => end_scripts(&web.page.tab)?,
         }
     }
-    Ok(Woken::Never)
+    Ok(false)
 }
 
 /// Dismisses what a page asks, now and from here on, until another document is there.
@@ -176,15 +172,6 @@ fn end_scripts(tab: &Tab) -> Result<()> {
         drop(tab.client.send(Some(&session), &cdp::TerminateExecution {}));
     }
     Ok(())
-}
-
-/// What became of a page that is to be left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Woken {
-    /// It takes up what it is told.
-    Well,
-    /// It does not.
-    Never,
 }
 
 /// What a page says to being spoken to.

@@ -3,7 +3,7 @@
 use crate::address;
 use crate::driven::Driven;
 use crate::gate;
-use crate::hang::{self, Woken};
+use crate::hang;
 use std::time::{Duration, Instant};
 use stickpin_device::{
     Arrived, CancellationToken, Dispatched, Error, ErrorCode, Leave, Navigation, Notice, Page, Result,
@@ -41,11 +41,11 @@ pub(crate) async fn go(
         // What is no address, or not to be opened, leaves the page alone.
         gate::admit(&address::parse(what)?, web.around.file_roots().as_deref())?;
     }
-    let woken = tokio::select! {
-        woken = hang::wake(web, leave) => woken?,
+    let answers = tokio::select! {
+        answers = hang::wake(web, leave) => answers?,
         () = cancel.cancelled() => return Err(cancelled()),
     };
-    if woken == Woken::Never {
+    if !answers {
         return hang::replace(web, to, deadline, cancel).await;
     }
     let arrivals = web.page.tab.read(|tab| tab.arrivals)?;
