@@ -50,12 +50,9 @@ pub(crate) fn status(place: &Place, json: bool, streams: &mut Streams<'_>) -> Re
         status.socket.display(),
         place.log().display(),
     );
-    let mut output = json!({"running": true});
-    if let (Some(to), Ok(Value::Object(from))) = (output.as_object_mut(), serde_json::to_value(&status)) {
-        to.extend(
-            from.into_iter().map(|(k, v)| if k == "running" { ("commands".to_owned(), v) } else { (k, v) }),
-        );
-    }
+    let mut output = json!(status);
+    let commands = std::mem::replace(&mut output["running"], true.into());
+    output["commands"] = commands;
     Ok(done("daemon status", text, output, json, streams))
 }
 

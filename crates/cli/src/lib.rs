@@ -170,48 +170,35 @@ fn act(
     let words = |name: &str| {
         Vec::from_iter(matches.get_many::<String>(name).into_iter().flatten().cloned()).join(" ")
     };
-    match local.act {
-        Act::Status => daemon::status(&place(options, env)?, options.json, streams),
-        Act::Start => daemon::ensure(&place(options, env)?, env, options.json, streams),
-        Act::Stop => daemon::stop(&place(options, env)?, matches.get_flag("force"), options.json, streams),
+    let text = match local.act {
+        Act::Status => return daemon::status(&place(options, env)?, options.json, streams),
+        Act::Start => return daemon::ensure(&place(options, env)?, env, options.json, streams),
+        Act::Stop => {
+            return daemon::stop(&place(options, env)?, matches.get_flag("force"), options.json, streams);
+        }
         Act::Run => {
-            let seconds =
-                matches.get_one::<String>("idle-exit").map(|s| s.parse().map_err(|_| not_seconds(s)));
+            let seconds = matches.get_one::<String>("idle-exit").map(|text| {
+                let message = || format!("`--idle-exit`: {text:?} is not a number of seconds");
+                text.parse().map_err(|_| Error::new(ErrorCode::InvalidArgs, message()))
+            });
             let state_dir = env.state_dir(options.state_dir.as_deref())?;
-            Ok((hooks.daemon)(state_dir, seconds.transpose()?.map(Duration::from_secs)))
+            return Ok((hooks.daemon)(state_dir, seconds.transpose()?.map(Duration::from_secs)));
         }
-        Act::Completions => {
-            streams.say(&complete::script(&words("shell"), &others).unwrap_or_default());
-            Ok(0)
+        Act::Completions => complete::script(&words("shell"), &others).unwrap_or_default(),
+        Act::Complete if words("what") == complete::SESSIONS => {
+            complete::sessions(&place(options, env)?)?.join("\n")
         }
-        Act::Complete => {
-            let values = match &*words("what") {
-                complete::SESSIONS => complete::sessions(&place(options, env)?)?,
-                _ => (hooks.apps)(),
-            };
-            streams.say(&values.join("\n"));
-            Ok(0)
-        }
-        Act::Man => {
-            if let Some(dir) = matches.get_one::<String>("out") {
-                let pages = man::write_all(&env.cwd.join(dir), &others)?;
-                streams.say(&format!("wrote {pages} manual pages"));
-                return Ok(0);
-            }
-            streams.say(&man::page(&words("command"), &others)?);
-            Ok(0)
-        }
-        Act::Help => {
-            streams.say(&help::about(&words("topic"), &others)?);
-            Ok(0)
-        }
-        Act::Demo => Ok((hooks.demo)(streams)),
-        Act::Mcp => (hooks.mcp)(&Mcp::read(matches, options)?, env, streams),
-    }
-}
-
-fn not_seconds(text: &str) -> Error {
-    Error::new(ErrorCode::InvalidArgs, format!("`--idle-exit`: {text:?} is not a number of seconds"))
+        Act::Complete => (hooks.apps)().join("\n"),
+        Act::Man => match matches.get_one::<String>("out") {
+            Some(dir) => format!("wrote {} manual pages", man::write_all(&env.cwd.join(dir), &others)?),
+            None => man::page(&words("command"), &others)?,
+        },
+        Act::Help => help::about(&words("topic"), &others)?,
+        Act::Demo => return Ok((hooks.demo)(streams)),
+        Act::Mcp => return (hooks.mcp)(&Mcp::read(matches, options)?, env, streams),
+    };
+    streams.say(&text);
+    Ok(0)
 }
 
 #[cfg(test)]
