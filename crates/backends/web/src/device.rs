@@ -21,7 +21,6 @@ use stickpin_tree::{Handle, IdentityGrade, Rect};
 use stickpin_webpage::act::aim;
 use stickpin_webpage::read;
 use stickpin_webpage::read::page::{Place, corrupt, gone};
-use stickpin_webpage::read::unchanged::Verified;
 use stickpin_webpage::tab::{Tab, frames};
 use stickpin_webpage::wait::{effects, settle};
 use tokio::time::timeout;
@@ -44,18 +43,10 @@ impl WebDevice {
         Self { info, web: Driven::new(browser, around, tab) }
     }
 
-    /// Follows every "nothing changed" by a walk and compares by value: an `INTERNAL` error says what differs. For
-    /// tests; it costs what the check spares.
+    /// What is known of the page that is driven: for tests, which walk it again where it was said to be unchanged.
     #[must_use]
-    pub fn verifying(mut self) -> Self {
-        self.web.page.verified = Some(Verified::default());
-        self
-    }
-
-    /// What was found so far; `None` unless it is [verifying](WebDevice::verifying).
-    #[must_use]
-    pub fn verified(&self) -> Option<Verified> {
-        self.web.page.verified
+    pub fn driven(&self) -> &stickpin_webpage::Page {
+        &self.web.page
     }
 
     /// The connection to its browser and the session of its page: for tests, which ask the page itself what it

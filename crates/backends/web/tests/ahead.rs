@@ -14,11 +14,6 @@ const LONG: Duration = Duration::from_millis(500);
 
 const PAGE: &str = "<!doctype html><title>T</title><h1>Home</h1><button>Go</button>";
 
-async fn show(html: &str) -> Option<Page> {
-    let Page { device, site, dir, files } = Page::show(html).await?;
-    Some(Page { device: device.verifying(), site, dir, files })
-}
-
 async fn rest(page: &mut Page) {
     timeout(Duration::from_secs(20), page.device.lifecycle().unwrap().idle_for_readahead())
         .await
@@ -33,8 +28,8 @@ async fn look(page: &mut Page, stored: Option<&Arc<Tree>>) -> Option<Arc<Tree>> 
     }
 }
 
-fn proofs(page: &Page) -> u32 {
-    page.device.verified().expect("it verifies itself").unchanged
+fn proofs(page: &Page) -> u64 {
+    page.device.driven().proven
 }
 
 fn shows(tree: &Tree, name: &str) -> bool {
@@ -43,7 +38,7 @@ fn shows(tree: &Tree, name: &str) -> bool {
 
 #[tokio::test]
 async fn a_page_that_was_read_ahead_is_only_proven_to_hold_still() {
-    let Some(mut page) = show(PAGE).await else { return };
+    let Some(mut page) = Page::show(PAGE).await else { return };
     rest(&mut page).await;
     page.device.lifecycle().unwrap().read_ahead(&[]).await;
     let first = look(&mut page, None).await.expect("who has no tree is given one");
@@ -62,7 +57,7 @@ async fn a_page_that_was_read_ahead_is_only_proven_to_hold_still() {
 
 #[tokio::test]
 async fn what_changes_after_a_reading_ahead_is_seen() {
-    let Some(mut page) = show(PAGE).await else { return };
+    let Some(mut page) = Page::show(PAGE).await else { return };
     rest(&mut page).await;
     page.device.lifecycle().unwrap().read_ahead(&[]).await;
     page.truth::<()>("void (document.querySelector('button').textContent = 'Stop')").await;
@@ -78,7 +73,7 @@ async fn what_changes_after_a_reading_ahead_is_seen() {
 
 #[tokio::test]
 async fn who_cannot_be_read_is_not() {
-    let Some(mut page) = show(PAGE).await else { return };
+    let Some(mut page) = Page::show(PAGE).await else { return };
     rest(&mut page).await;
     page.truth::<()>("void setTimeout(() => confirm('Stay?'))").await;
     let until = Instant::now() + Duration::from_secs(10);
@@ -98,7 +93,7 @@ async fn where_nothing_can_be_proven_nothing_is_read_ahead() {
     let html = format!(
         "{PAGE}<script>customElements.define('a-b', class extends HTMLElement {{}})</script><a-b>x</a-b>"
     );
-    let Some(mut page) = show(&html).await else { return };
+    let Some(mut page) = Page::show(&html).await else { return };
     look(&mut page, None).await.expect("a tree");
     page.truth::<()>("void (document.querySelector('button').textContent = 'Stop')").await;
     assert!(timeout(LONG, page.device.lifecycle().unwrap().idle_for_readahead()).await.is_err());

@@ -9,16 +9,51 @@ use stickpin_device::{CaptureRequest, Captured, Device};
 use stickpin_devtools::Method;
 use stickpin_devtools::protocol::Done;
 use stickpin_tree::Tree;
-use stickpin_webpage::read::unchanged::Verified;
+use stickpin_webpage::read;
 use support::Page;
 
-/// What comes of a capture by somebody who has a tree.
-async fn look(page: &mut Page, stored: &mut Option<Arc<Tree>>) -> bool {
-    let request = CaptureRequest { watch: &[], stored: stored.as_ref() };
+/// What somebody has of a page, and how often it was said to be unchanged.
+#[derive(Default)]
+struct Seen {
+    tree: Option<Arc<Tree>>,
+    unchanged: u32,
+    /// How often a walk after it gave the same tree.
+    confirmed: u32,
+}
+
+impl Seen {
+    fn tree(&self) -> Arc<Tree> {
+        self.tree.clone().expect("it was looked at")
+    }
+}
+
+/// What comes of a capture by somebody who has a tree. That nothing changed is confirmed by a walk.
+async fn look(page: &mut Page, seen: &mut Seen) -> bool {
+    if !capture(page, seen).await {
+        return false;
+    }
+    seen.unchanged += 1;
+    let mut anew = stickpin_webpage::Page::new(page.device.driven().tab.clone());
+    let request = CaptureRequest { watch: &[], stored: None };
+    let Captured::Tree(walked) = read::capture(&mut anew, request).await.unwrap() else {
+        panic!("who has no tree is given one")
+    };
+    if walked == seen.tree() {
+        seen.confirmed += 1;
+        return true;
+    }
+    // Something changed before the walk, or it was no truth.
+    assert!(!capture(page, seen).await, "nothing changed, and a walk says otherwise");
+    false
+}
+
+/// Whether nothing changed, as the device says; else the new tree is kept.
+async fn capture(page: &mut Page, seen: &mut Seen) -> bool {
+    let request = CaptureRequest { watch: &[], stored: seen.tree.as_ref() };
     match page.device.capture(request).await.unwrap_or_else(|e| panic!("{e}")) {
         Captured::Unchanged => true,
         Captured::Tree(tree) => {
-            *stored = Some(tree);
+            seen.tree = Some(tree);
             false
         }
     }
@@ -36,11 +71,6 @@ impl Method for CollectGarbage {
 async fn collect(page: &Page) {
     let (client, session) = page.device.devtools();
     client.call(Some(session), &CollectGarbage {}).await.unwrap();
-}
-
-async fn verifying(pages: &[(&str, &str)]) -> Option<Page> {
-    let Page { device, site, dir, files } = Page::site(pages).await?;
-    Some(Page { device: device.verifying(), site, dir, files })
 }
 
 const CONTROLS: &str = "<!doctype html><title>T</title><style>.hide{display:none} #late{visibility:hidden} .made::before{content:'Made'}</style>
@@ -122,8 +152,8 @@ const SILENT: &[(&str, bool)] = &[
 
 #[tokio::test]
 async fn what_leaves_no_record_is_noticed_all_the_same() {
-    let Some(mut page) = verifying(&[("/", CONTROLS)]).await else { return };
-    let mut stored = None;
+    let Some(mut page) = Page::site(&[("/", CONTROLS)]).await else { return };
+    let mut stored = Seen::default();
     look(&mut page, &mut stored).await;
     for &(change, shows) in SILENT {
         // Loading, and what the last change set in motion, may still be under way.
@@ -132,10 +162,10 @@ async fn what_leaves_no_record_is_noticed_all_the_same() {
             assert!(Instant::now() < until, "not quiet before {change}");
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
-        let before = stored.clone().unwrap();
+        let before = stored.tree();
         page.truth::<serde_json::Value>(&format!("(()=>{{{change}}})()")).await;
         let same = look(&mut page, &mut stored).await;
-        let after = stored.clone().unwrap();
+        let after = stored.tree();
         assert_eq!(*before != *after, shows, "{change}");
         assert!(!shows || !same, "{change}");
         if !shows {
@@ -145,13 +175,13 @@ async fn what_leaves_no_record_is_noticed_all_the_same() {
     }
     // Style that nothing renders is counted by nobody: it takes a walk to know, every time.
     assert!(!look(&mut page, &mut stored).await && !look(&mut page, &mut stored).await);
-    let Verified { unchanged, confirmed } = page.device.verified().unwrap();
+    let Seen { unchanged, confirmed, .. } = stored;
     assert!(unchanged >= 40 && confirmed >= 40, "{unchanged} {confirmed}");
     page.close().await;
 }
 
 /// Waits until nothing changes any more: loading, and what was done last, may still be under way.
-async fn quiet(page: &mut Page, stored: &mut Option<Arc<Tree>>) {
+async fn quiet(page: &mut Page, stored: &mut Seen) {
     let until = Instant::now() + Duration::from_secs(10);
     while !(look(page, stored).await && look(page, stored).await) {
         assert!(Instant::now() < until, "not quiet");
@@ -162,8 +192,8 @@ async fn quiet(page: &mut Page, stored: &mut Option<Arc<Tree>>) {
 /// Garbage makes the browser's count of listeners worthless. Then what listens is asked for, and the page is not walked.
 #[tokio::test]
 async fn garbage_is_no_change() {
-    let Some(mut page) = verifying(&[("/", CONTROLS)]).await else { return };
-    let mut stored = None;
+    let Some(mut page) = Page::site(&[("/", CONTROLS)]).await else { return };
+    let mut stored = Seen::default();
     quiet(&mut page, &mut stored).await;
     for _ in 0..3 {
         collect(&page).await;
@@ -173,17 +203,17 @@ async fn garbage_is_no_change() {
     // One listener for another, so that there are as many as before once garbage is collected.
     page.truth::<serde_json::Value>("void(plain.addEventListener('click', f))").await;
     quiet(&mut page, &mut stored).await;
-    let before = stored.clone().unwrap();
+    let before = stored.tree();
     page.truth::<serde_json::Value>(
         "void(plain.removeEventListener('click', f), edit.addEventListener('click', f))",
     )
     .await;
     collect(&page).await;
     assert!(!look(&mut page, &mut stored).await);
-    assert_ne!(*before, *stored.clone().unwrap());
+    assert_ne!(*before, *stored.tree());
     // Locating an element looks without asking who listens; the next capture asks.
     quiet(&mut page, &mut stored).await;
-    let link = stored.as_ref().unwrap().nodes().find(|n| n.name() == "link").unwrap().handle().unwrap();
+    let link = stored.tree().nodes().find(|n| n.name() == "link").unwrap().handle().unwrap();
     collect(&page).await;
     assert!(page.device.locate(link, &[]).await.unwrap().is_some());
     page.truth::<serde_json::Value>(
@@ -226,40 +256,35 @@ async fn unchanged_is_true_at_random() {
     let frames = frame("127.0.0.1:PORT", 1) + &frame("localhost:PORT", 2);
     let pages = [("/", html("")), ("/framed", html(&frames)), ("/inner", html(""))];
     let pages: Vec<(&str, &str)> = pages.iter().map(|(path, html)| (*path, html.as_str())).collect();
-    let Some(mut page) = verifying(&pages).await else { return };
+    let Some(mut page) = Page::site(&pages).await else { return };
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let first = setting("STICKPIN_FUZZ_SEED");
     let mut seed = first.unwrap_or(u64::try_from(now.as_nanos() % 1_000_000_000).unwrap());
     let until = Instant::now() + Duration::from_secs(setting("STICKPIN_FUZZ_SECONDS").unwrap_or(SECONDS));
     let mut again = FAILED.iter().copied();
-    let (mut rounds, mut steps) = (0, 0);
+    let (mut rounds, mut steps, mut unchanged, mut confirmed) = (0, 0, 0, 0);
     while Instant::now() < until {
         let of = again.next().unwrap_or(seed);
         let path = if of % 3 == 0 { "/framed" } else { "/" };
         let url = page.site.url(&format!("{path}?seed={of}"));
         page.go(&url).await;
-        let mut stored = None;
-        let mut done = Vec::new();
+        let mut stored = Seen::default();
         for n in 0..STEPS {
             let change: String = page.truth(&format!("step({})", of * 1000 + n)).await;
-            done.push(change);
+            // Printed where a look fails.
+            println!("STICKPIN_FUZZ_SEED={of} {change}");
             if n % 6 == 0 {
                 collect(&page).await;
             }
             for _ in 0..2 {
-                let request = CaptureRequest { watch: &[], stored: stored.as_ref() };
-                match page.device.capture(request).await {
-                    Ok(Captured::Unchanged) => {}
-                    Ok(Captured::Tree(tree)) => stored = Some(tree),
-                    Err(e) => panic!("STICKPIN_FUZZ_SEED={of}: {e}\nafter {}", done.join("\n      ")),
-                }
+                look(&mut page, &mut stored).await;
             }
             steps += 1;
         }
         rounds += 1;
         seed += 1;
+        (unchanged, confirmed) = (unchanged + stored.unchanged, confirmed + stored.confirmed);
     }
-    let Verified { unchanged, confirmed } = page.device.verified().unwrap();
     eprintln!(
         "{rounds} pages up to seed {seed}, {steps} changes, {unchanged} times nothing had changed, {confirmed} confirmed"
     );
@@ -273,7 +298,7 @@ async fn unchanged_is_true_at_random() {
 async fn a_page_that_listens_is_looked_at_again_and_again() {
     let Some(mut page) = Page::show(CONTROLS).await else { return };
     page.truth::<serde_json::Value>("void(plain.addEventListener('click', f))").await;
-    let mut stored = None;
+    let mut stored = Seen::default();
     for _ in 0..300 {
         page.truth::<serde_json::Value>("void(document.body.dataset.x = Math.random())").await;
         assert!(!look(&mut page, &mut stored).await);

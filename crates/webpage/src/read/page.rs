@@ -4,7 +4,7 @@ use crate::read::ahead::Ahead;
 use crate::read::evaluate::Evaluating;
 use crate::read::guard::Guards;
 use crate::read::together::{self, After, Arrived, Glimpse};
-use crate::read::unchanged::{self, Current, Verified, Walked, Wanted};
+use crate::read::unchanged::{self, Current, Walked, Wanted};
 use crate::state::TabState;
 use crate::tab::{Fault, Tab, World};
 use crate::unseen::Unseen;
@@ -41,8 +41,8 @@ pub struct Page {
     pub acted: Option<Instant>,
     /// When the last command that acts began.
     pub begun: Instant,
-    /// Set where every "nothing changed" is verified.
-    pub verified: Option<Verified>,
+    /// How often a look was spared a walk, because nothing had changed since the last one.
+    pub proven: u64,
     /// The last walk, in case that nothing changes.
     pub(crate) walked: Option<Walked>,
     /// What was walked before anybody asked.
@@ -81,7 +81,7 @@ impl Page {
             told: 0,
             acted: None,
             begun: Instant::now(),
-            verified: None,
+            proven: 0,
             walked: None,
             ahead: Ahead::default(),
             heard: 0,

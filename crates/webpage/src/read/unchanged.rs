@@ -160,15 +160,6 @@ struct AskedWalk {
 /// How far apart two numbers may be in one range of what is watched.
 const BETWEEN: u64 = 16;
 
-/// What was found where every "nothing changed" is [verified](Page::verified).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Verified {
-    /// How often nothing had changed.
-    pub unchanged: u32,
-    /// How often the walk after it was made while still nothing had changed, and gave the same tree.
-    pub confirmed: u32,
-}
-
 /// The page as it is now.
 #[derive(Debug)]
 pub(crate) struct Current<'a> {
@@ -228,7 +219,7 @@ pub(crate) async fn current<'a>(page: &'a mut Page, wanted: Wanted<'_>) -> Resul
         last.counts.clone_from(&counts);
     }
     if same {
-        let last = verify(page, last, &worlds, wanted).await?;
+        page.proven += 1;
         return Ok(Current { walked: Some(page.walked.insert(last)), aimed });
     }
     tracing::debug!("walked: style, layout, listeners, or what is asked about");
@@ -401,36 +392,6 @@ async fn read_counts(page: &Page, asked: AskedCounts) -> Result<Counts, Fault> {
     Ok(counts)
 }
 
-/// Walks although nothing changed, if that is asked for, and compares.
-async fn verify(
-    page: &mut Page,
-    mut last: Walked,
-    worlds: &[World],
-    wanted: Wanted<'_>,
-) -> Result<Walked, Fault> {
-    let Some(mut verified) = page.verified else { return Ok(last) };
-    verified.unchanged += 1;
-    let asked = ask_walk(page, worlds, wanted).await?;
-    let now = walk(page, asked, worlds, last.counts.clone(), wanted).await?;
-    let asked = ask_counts(page, worlds);
-    let counts = read_counts(page, asked).await?;
-    // Captures between which nothing changed have one seal.
-    match now {
-        Some(now) if now.documents == last.documents && equal(&last.counts, &counts) => {
-            if let Some(difference) = difference(&last, &now, wanted.watch) {
-                return Err(
-                    corrupt(format!("nothing changed, and a walk says otherwise: {difference}")).into()
-                );
-            }
-            verified.confirmed += 1;
-        }
-        // Something changed before the walk: the seals that it made are not of this tree.
-        _ => last.documents.clear(),
-    }
-    page.verified = Some(verified);
-    Ok(last)
-}
-
 fn count(answer: &cdp::Metrics) -> Option<Count> {
     let of =
         |name| answer.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value.to_bits());
@@ -449,24 +410,4 @@ fn equal(then: &Counts, now: &Counts) -> bool {
 /// How many listeners there are in each session.
 fn listeners(counts: &Counts) -> impl Iterator<Item = Option<u64>> {
     counts.values().map(|count| count.map(|c| c.listeners))
-}
-
-/// What differs between two walks, in words.
-fn difference(last: &Walked, now: &Walked, watch: &[Handle]) -> Option<String> {
-    let (old, new) = (&last.tree, &now.tree);
-    let hidden = |w: &Walked, h: &Handle| w.tree.hidden().binary_search(h).is_ok();
-    if let Some(h) = watch.iter().find(|h| hidden(last, h) != hidden(now, h)) {
-        return Some(format!("{h:?} is hidden in one of them only"));
-    }
-    if old == new {
-        return None;
-    }
-    let differs = old.nodes().zip(new.nodes()).find(|(a, b)| {
-        (a.role(), a.name(), a.value(), a.states(), a.address())
-            != (b.role(), b.name(), b.value(), b.states(), b.address())
-    });
-    Some(match differs {
-        Some((a, b)) => format!("{} {a:?} {:?}, {} {b:?} {:?}", a.role(), a.states(), b.role(), b.states()),
-        None => format!("{} and {} nodes", old.len(), new.len()),
-    })
 }
