@@ -25,7 +25,7 @@ impl Session {
             return Vec::new();
         }
         let records = [before, after].map(|tree| Records::new(tree, &self.openers));
-        let [then, now] = records.each_ref().map(ContextReader::new);
+        let (then, now) = (ContextReader::new(&records[0]).map(), ContextReader::new(&records[1]));
         let is_counted = |node: NodeId, clause: Clause| {
             let widest = match clause {
                 Clause::RowText | Clause::RowNumbers | Clause::DialogText => false,

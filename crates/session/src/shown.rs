@@ -8,6 +8,7 @@ use crate::client::ClientId;
 use crate::session::Session;
 use crate::standing::ContextPolicy;
 use hashbrown::{HashMap, HashSet};
+use std::cell::OnceCell;
 use std::sync::Arc;
 use stickpin_refs::Ref;
 use stickpin_tree::{
@@ -15,7 +16,7 @@ use stickpin_tree::{
     SurfaceId, Tree, number_pattern,
 };
 
-/// Nodes of the trees that clients were shown and that are no longer current, at most: about 12 MB. Beyond that the
+/// Nodes of the trees that clients were shown and that are no longer current, at most: about 12 MB. Beyond that their
 /// facts alone are kept.
 const MAX_NODES: usize = 200_000;
 
@@ -35,28 +36,43 @@ pub(crate) struct Shown {
     used: u64,
 }
 
+/// The last full reading of one client.
 #[derive(Debug)]
-enum Base {
-    Tree(Arc<Tree>),
-    Facts(ContextMap),
+struct Base {
+    /// `None` where the facts alone are kept.
+    tree: Option<Arc<Tree>>,
+    /// Read when they are asked for first: most readings are followed by another one.
+    facts: OnceCell<ContextMap>,
+}
+
+impl Base {
+    fn is(&self, tree: &Tree) -> bool {
+        self.tree.as_ref().is_some_and(|base| std::ptr::eq(&**base, tree))
+    }
+
+    fn facts(&self, openers: &Openers) -> &ContextMap {
+        self.facts.get_or_init(|| self.tree.as_ref().map(|tree| facts_of(tree, openers)).unwrap_or_default())
+    }
 }
 
 impl Shown {
     fn new(tree: &Arc<Tree>, used: u64) -> Self {
-        Self { base: Base::Tree(Arc::clone(tree)), later: ContextMap::default(), used }
+        let base = Base { tree: Some(Arc::clone(tree)), facts: OnceCell::new() };
+        Self { base, later: ContextMap::default(), used }
     }
 
     /// What the client knows of the segments of a context.
     fn context_of(&self, now: &Context, openers: &Openers) -> Context {
-        self.later.update(&context_of(&self.base, now, openers), now)
+        self.later.update(&self.base.facts(openers).context_of(now), now)
+    }
+
+    fn bound(&mut self) {
+        self.later.truncate_front(MAX_LATER);
     }
 }
 
-fn context_of(base: &Base, now: &Context, openers: &Openers) -> Context {
-    match base {
-        Base::Tree(tree) => ContextReader::new(&Records::new(tree, openers)).context_of(now),
-        Base::Facts(facts) => facts.context_of(now),
-    }
+fn facts_of(tree: &Tree, openers: &Openers) -> ContextMap {
+    ContextReader::new(&Records::new(tree, openers)).map()
 }
 
 /// What each client was shown of each surface.
@@ -107,14 +123,10 @@ impl Showings {
             return;
         };
         shown.used = used;
-        let base = &shown.base;
-        if matches!(base, Base::Tree(base) if Arc::ptr_eq(base, tree)) {
+        if shown.base.is(tree) {
             return;
         }
-        let known = |keys: &HashSet<SegmentKey>| match base {
-            Base::Tree(base) => ContextReader::new(&Records::new(base, openers)).segments_among(keys),
-            Base::Facts(facts) => facts.segments_among(keys),
-        };
+        let known = |keys: &HashSet<SegmentKey>| shown.base.facts(openers).segments_among(keys);
         ContextReader::new(records).adopt_new(nodes, &mut shown.later, known);
         shown.bound();
     }
@@ -126,18 +138,16 @@ impl Showings {
         before: &Tree,
         after: &Tree,
         openers: &Openers,
-        facts: impl Fn(&ContextReader<'_, '_>) -> ContextMap,
+        only: fn(&ContextMap) -> Option<ContextMap>,
     ) -> Vec<ContextChange> {
-        let read = |tree: &Tree| facts(&ContextReader::new(&Records::new(tree, openers)));
-        let (then, now) = (read(before), read(after));
+        let [then, now] = [before, after].map(|tree| {
+            let all = facts_of(tree, openers);
+            only(&all).unwrap_or(all)
+        });
         let changes = then.changes_to(&now);
         if let Some(shown) = self.all.get_mut(&(client.clone(), after.surface())) {
-            let base = &shown.base;
-            let all = || match base {
-                Base::Tree(tree) => read(tree).all(),
-                Base::Facts(facts) => facts.all(),
-            };
-            shown.later.tell_effects(&then, &now, |touched| context_of(base, touched, openers), all);
+            let base = shown.base.facts(openers);
+            shown.later.tell_effects(&then, &now, |touched| base.context_of(touched), || base.all());
             shown.bound();
         }
         drop((then, now));
@@ -148,12 +158,10 @@ impl Showings {
     /// What the client was shown of a surface is forgotten but for the titles of windows.
     fn keep_titles(&mut self, client: &ClientId, surface: SurfaceId, openers: &Openers) {
         let Some(shown) = self.all.get_mut(&(client.clone(), surface)) else { return };
-        let mut titles = match &shown.base {
-            Base::Tree(tree) => ContextReader::new(&Records::new(tree, openers)).titles(),
-            Base::Facts(facts) => facts.titles(),
-        };
+        let mut titles = shown.base.facts(openers).titles();
         titles.tell(&shown.later.titles().all());
-        (shown.base, shown.later) = (Base::Facts(titles), ContextMap::default());
+        shown.base = Base { tree: None, facts: OnceCell::from(titles) };
+        shown.later = ContextMap::default();
     }
 
     /// Forgets a surface that is closed.
@@ -166,70 +174,43 @@ impl Showings {
         self.all.retain(|(client, _), _| known(client));
     }
 
-    /// Turns trees that nothing else holds into facts, the oldest first, until what is held is within the bound.
+    /// Keeps the facts alone of trees that are no longer current, where the trees are more than the bound.
     pub(crate) fn compact(&mut self, current: Option<&Arc<Tree>>, openers: &Openers) {
-        loop {
-            let mut held: Vec<(u64, &Arc<Tree>)> = Vec::new();
-            for shown in self.all.values() {
-                let Base::Tree(tree) = &shown.base else { continue };
-                if current.is_some_and(|current| Arc::ptr_eq(current, tree)) {
-                    continue;
-                }
-                match held.iter_mut().find(|(_, other)| Arc::ptr_eq(other, tree)) {
-                    Some((used, _)) => *used = shown.used.max(*used),
-                    None => held.push((shown.used, tree)),
-                }
+        let is_old = |tree: &&Arc<Tree>| !current.is_some_and(|current| Arc::ptr_eq(current, tree));
+        let old = || {
+            self.all.iter().filter_map(|(key, shown)| Some((key, shown.base.tree.as_ref().filter(is_old)?)))
+        };
+        let sizes: HashMap<*const Tree, usize> =
+            old().map(|(_, tree)| (Arc::as_ptr(tree), tree.len())).collect();
+        if sizes.values().sum::<usize>() <= self.max_nodes {
+            return;
+        }
+        let keys: Vec<_> = old().map(|(key, _)| key.clone()).collect();
+        for key in keys {
+            if let Some(shown) = self.all.get_mut(&key) {
+                shown.base.facts(openers);
+                shown.base.tree = None;
             }
-            if held.iter().map(|(_, tree)| tree.len()).sum::<usize>() <= self.max_nodes {
-                return;
-            }
-            let Some((_, oldest)) = held.into_iter().min_by_key(|(used, _)| *used) else { return };
-            let oldest = Arc::clone(oldest);
-            self.keep_facts(&oldest, openers);
+            self.share(&key, |shown| shown.base.facts.get_mut());
         }
     }
 
-    fn keep_facts(&mut self, tree: &Arc<Tree>, openers: &Openers) {
-        let records = Records::new(tree, openers);
-        let reader = ContextReader::new(&records);
-        let holders: Vec<_> = self
-            .all
-            .iter()
-            .filter(|(_, shown)| matches!(&shown.base, Base::Tree(held) if Arc::ptr_eq(held, tree)))
-            .map(|(key, _)| key.clone())
-            .collect();
-        for holder in holders {
-            let mut facts = reader.map();
-            self.maps().for_each(|other| facts.share(other));
-            if let Some(shown) = self.all.get_mut(&holder) {
-                shown.base = Base::Facts(facts);
-            }
+    /// Holds a part of what a client knows once with all others. What else holds it would keep it apart.
+    fn share(&mut self, key: &(ClientId, SurfaceId), part: fn(&mut Shown) -> Option<&mut ContextMap>) {
+        let Some(mut facts) = self.all.get_mut(key).and_then(part).map(std::mem::take) else { return };
+        self.maps().for_each(|other| facts.share(other));
+        if let Some(part) = self.all.get_mut(key).and_then(part) {
+            *part = facts;
         }
     }
 
-    /// Holds what a client was told once with all others. What else holds it would keep it apart.
     fn share_later(&mut self, client: &ClientId, surface: SurfaceId) {
-        let key = (client.clone(), surface);
-        let Some(shown) = self.all.get_mut(&key) else { return };
-        let mut later = std::mem::take(&mut shown.later);
-        self.maps().for_each(|other| later.share(other));
-        if let Some(shown) = self.all.get_mut(&key) {
-            shown.later = later;
-        }
+        self.share(&(client.clone(), surface), |shown| Some(&mut shown.later));
     }
 
     /// All facts that are held.
     pub(crate) fn maps(&self) -> impl Iterator<Item = &ContextMap> {
-        self.all.values().flat_map(|shown| {
-            let base = if let Base::Facts(facts) = &shown.base { Some(facts) } else { None };
-            base.into_iter().chain([&shown.later])
-        })
-    }
-}
-
-impl Shown {
-    fn bound(&mut self) {
-        self.later.truncate_front(MAX_LATER);
+        self.all.values().flat_map(|shown| shown.base.facts.get().into_iter().chain([&shown.later]))
     }
 }
 
@@ -239,7 +220,7 @@ impl Session {
     #[must_use]
     pub fn unseen_changes(&self, client: &ClientId, tree: &Tree, node: NodeId) -> Vec<ContextChange> {
         let Some(shown) = self.showings.all.get(&(client.clone(), tree.surface())) else { return Vec::new() };
-        if matches!(&shown.base, Base::Tree(base) if std::ptr::eq(&**base, tree)) && shown.later.is_empty() {
+        if shown.base.is(tree) && shown.later.is_empty() {
             return Vec::new();
         }
         let records = self.records(tree);
@@ -303,8 +284,7 @@ impl Session {
         if !same || before == after {
             return (Vec::new(), Vec::new());
         }
-        let mut changes =
-            self.showings.tell_replaced(client, before, after, &self.openers, |reader| reader.map());
+        let mut changes = self.showings.tell_replaced(client, before, after, &self.openers, |_| None);
         // What became of the target itself is told by its own line.
         let node = target.and_then(|handle| after.find_address(handle));
         let own: Vec<Handle> =
@@ -322,7 +302,7 @@ impl Session {
         self.showings.keep_titles(client, surface, &self.openers);
         match looks.filter(|(before, after)| [before, after].iter().all(|tree| tree.surface() == surface)) {
             Some((before, after)) => {
-                self.showings.tell_replaced(client, before, after, &self.openers, |reader| reader.titles())
+                self.showings.tell_replaced(client, before, after, &self.openers, |all| Some(all.titles()))
             }
             None => Vec::new(),
         }

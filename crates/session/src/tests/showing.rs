@@ -217,7 +217,7 @@ fn nothing_is_kept_where_contexts_are_not_compared() {
 }
 
 #[test]
-fn trees_beyond_the_bound_become_facts_and_the_oldest_go_first() {
+fn trees_beyond_the_bound_become_facts() {
     let mut b = Bench::new("never-reused");
     b.session.showings.max_nodes = 10;
     b.show(&me(), PAGE);

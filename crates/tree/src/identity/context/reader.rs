@@ -13,7 +13,6 @@ use super::node_facts::{
 use super::segments::{ends_segment, is_message, is_of_page_around, key};
 use crate::identity::compare::Records;
 use crate::identity::rows::text::{is_field, leaf_text};
-use crate::identity::surroundings::heading::steady_title;
 use crate::identity::surroundings::popup::is_popup;
 use crate::{Attr, NodeId, NodeRef, Role, States};
 
@@ -102,25 +101,6 @@ impl<'r, 't> ContextReader<'r, 't> {
         ContextMap::new(segments.collect())
     }
 
-    /// The titles of the windows of the tree, and no other fact.
-    #[must_use]
-    pub fn titles(&self) -> ContextMap {
-        let mut found: Vec<(NodeRef<'t>, SegmentBuilder)> = Vec::new();
-        for window in self.records.tree().nodes().filter(|n| n.role() == Role::Window) {
-            let Some(&segment) = self.around(window).first() else { continue };
-            if key(segment) == SegmentKey::Unnamed {
-                continue;
-            }
-            let at = found.iter().position(|(n, _)| *n == segment).unwrap_or_else(|| {
-                found.push((segment, SegmentBuilder::default()));
-                found.len() - 1
-            });
-            let title = fact(window, FactKind::WindowTitle, &mut HashMap::new());
-            found[at].1.push(title, &steady_title(window.name()));
-        }
-        ContextMap::new(found.into_iter().map(|(n, facts)| Arc::new(facts.finish(key(n)))).collect())
-    }
-
     /// Adds to `seen` what the segments around these nodes show, where neither `seen` has them nor what was shown before,
     /// of which `known` picks the segments: a client is shown them for the first time.
     pub fn adopt_new(
@@ -149,32 +129,6 @@ impl<'r, 't> ContextReader<'r, 't> {
         let known = known(&new.iter().map(|segment| key(*segment)).collect());
         new.retain(|segment| !known.contains(&key(*segment)));
         seen.replace(new.into_iter().map(|segment| Arc::new(self.read(segment))));
-    }
-
-    /// Filters keys down to the segments of this tree.
-    #[must_use]
-    pub fn segments_among(&self, keys: &HashSet<SegmentKey>) -> HashSet<SegmentKey> {
-        let nodes = self.records.tree().nodes();
-        nodes.filter(|n| keys.contains(&key(*n)) && self.is_segment(*n)).map(key).collect()
-    }
-
-    /// What the segments of a later context showed in this tree: the context then of an element whose context now is
-    /// `now`, whether they are segments now or not. Those that are not there are left out.
-    #[must_use]
-    pub fn context_of(&self, now: &Context) -> Context {
-        let order: HashMap<SegmentKey, usize> =
-            now.around.iter().enumerate().map(|(at, &key)| (key, at)).collect();
-        let mut found: Vec<(usize, NodeRef<'t>)> = Vec::new();
-        for node in self.records.tree().nodes() {
-            if let Some(&at) = order.get(&key(node))
-                && self.is_segment(node)
-            {
-                found.push((at, node));
-            }
-        }
-        found.sort_unstable_by_key(|&(at, node)| (at, node.id()));
-        let segments = found.into_iter().map(|(_, node)| Arc::new(self.read(node)));
-        Context { segments: segments.collect(), around: now.around.clone() }
     }
 
     /// The nodes that say something in the context of an element, for a device that watches over their content until an
