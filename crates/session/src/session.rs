@@ -46,10 +46,11 @@ pub struct Replaced {
     pub ended: Vec<Ref>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Current {
     generation: Generation,
-    tree: Arc<Tree>,
+    /// The tree, with what was learnt about it.
+    book: RecordBook,
 }
 
 /// The state of one session: its tree, its refs, and who was given which.
@@ -61,8 +62,6 @@ pub struct Session {
     pub(crate) seed: Generation,
     ladder: Ladder,
     current: Option<Current>,
-    /// What was learnt about the stored tree; none where there is none.
-    book: Option<RecordBook>,
     pub(crate) table: Table,
     pub(crate) clients: Clients,
     pub(crate) retained: Retained,
@@ -83,7 +82,6 @@ impl Session {
             seed: config.seed,
             ladder: config.ladder,
             current: None,
-            book: None,
             table: Table::new(config.numbers),
             clients: Clients::default(),
             retained: Retained::default(),
@@ -110,13 +108,16 @@ impl Session {
     /// The stored tree.
     #[must_use]
     pub fn tree(&self) -> Option<&Arc<Tree>> {
-        self.current.as_ref().map(|c| &c.tree)
+        self.current.as_ref().map(|c| c.book.tree())
     }
 
     /// The records of a tree. Of the stored one, what was learnt before is not read again.
     #[must_use]
     pub fn records<'s>(&'s self, tree: &'s Tree) -> Records<'s> {
-        records(self.book.as_ref(), tree, &self.openers)
+        match &self.current {
+            Some(Current { book, .. }) if std::ptr::eq(&**book.tree(), tree) => book.records(&self.openers),
+            _ => Records::new(tree, &self.openers),
+        }
     }
 
     /// How strict the session is.
@@ -161,11 +162,10 @@ impl Session {
     pub fn replace_tree(&mut self, tree: impl Into<Arc<Tree>>, origin: Origin) -> Replaced {
         let tree = tree.into();
         let before = self.current.take();
+        let is_equal = |a: &Arc<Tree>, b: &Arc<Tree>| Arc::ptr_eq(a, b) || a == b;
         let generation = match &before {
             None => self.seed,
-            Some(c) if origin == Origin::Look && (Arc::ptr_eq(&c.tree, &tree) || c.tree == tree) => {
-                c.generation
-            }
+            Some(c) if origin == Origin::Look && is_equal(c.book.tree(), &tree) => c.generation,
             Some(c) => Generation::new(c.generation.get() + 1),
         };
         let stored = before.as_ref().is_none_or(|c| c.generation != generation);
@@ -175,26 +175,26 @@ impl Session {
         if let Some(c) = &before
             && stored
         {
-            self.retained.insert(c.generation, Arc::clone(&c.tree));
+            self.retained.insert(c.generation, Arc::clone(c.book.tree()));
         }
         self.observe(&tree);
-        let before_tree = before.as_ref().map(|c| &*c.tree);
-        let mut last_book = self.book.take();
-        let book = last_book.take_if(|book| Arc::ptr_eq(book.tree(), &tree));
-        let book = book.unwrap_or_else(|| RecordBook::new(Arc::clone(&tree)));
+        let before_tree = before.as_ref().map(|c| Arc::clone(c.book.tree()));
+        let (book, last_book) = match before.map(|c| c.book) {
+            Some(book) if Arc::ptr_eq(book.tree(), &tree) => (book, None),
+            last => (RecordBook::new(tree), last),
+        };
         let alignment = Alignment {
             book: &book,
             generation,
             openers: &self.openers,
-            before: before_tree,
+            before: before_tree.as_deref(),
             last_book: last_book.as_ref(),
             retained: &self.retained,
         };
         alignment.run(&mut self.table);
         let ended = self.table.note_ends(generation);
         // An equal tree is kept as well: where handles mean nothing, its addresses are the ones that work now.
-        self.current = Some(Current { generation, tree });
-        self.book = Some(book);
+        self.current = Some(Current { generation, book });
         let forgotten = self.table.forget();
         self.clients.forget(&forgotten);
         self.prune();
@@ -209,7 +209,7 @@ impl Session {
         self.retained.prune(&seen, &bases);
         let clients = &self.clients;
         self.showings.retain(|client| clients.knows(client));
-        self.showings.compact(self.current.as_ref().map(|c| &c.tree), &self.openers);
+        self.showings.compact(self.current.as_ref().map(|c| c.book.tree()), &self.openers);
     }
 
     /// Gives this client the refs of nodes of the stored tree, in this order: the ones they have, or new ones. All
@@ -219,11 +219,10 @@ impl Session {
     /// When new numbers cannot be had.
     pub fn issue(&mut self, client: &ClientId, nodes: &[NodeId]) -> Result<Vec<Ref>, NumberError> {
         let refs = self.give_nodes(client, nodes)?;
-        if let Some(Current { tree, .. }) = &self.current
+        if let Some(Current { book, .. }) = &self.current
             && self.context != ContextPolicy::Off
         {
-            let records = records(self.book.as_ref(), tree, &self.openers);
-            self.showings.show_part(client, tree, nodes, &records, &self.openers);
+            self.showings.show_part(client, book.tree(), nodes, &book.records(&self.openers), &self.openers);
         }
         Ok(refs)
     }
@@ -240,9 +239,10 @@ impl Session {
     }
 
     fn give_nodes(&mut self, client: &ClientId, nodes: &[NodeId]) -> Result<Vec<Ref>, NumberError> {
-        let Some(Current { generation, tree }) = self.current.clone() else { return Ok(Vec::new()) };
+        let Some(Current { generation, book }) = &self.current else { return Ok(Vec::new()) };
+        let (generation, tree) = (*generation, book.tree());
         self.table.ensure(nodes.iter().filter(|&&n| self.table.at(n).is_none()).count())?;
-        let records = records(self.book.as_ref(), &tree, &self.openers);
+        let records = book.records(&self.openers);
         let mut refs = Vec::with_capacity(nodes.len());
         for &node in nodes {
             refs.push(match self.table.at(node) {
@@ -271,8 +271,8 @@ impl Session {
     /// Notes an act on a node of the stored tree: popups that appear next were opened by it.
     pub fn note_act(&mut self, node: NodeId) {
         self.tickers.note_act();
-        if let Some(Current { tree, .. }) = &self.current {
-            let opener = records(self.book.as_ref(), tree, &self.openers).opener(node);
+        if let Some(Current { book, .. }) = &self.current {
+            let opener = book.records(&self.openers).opener(node);
             self.openers.note_act(opener);
         }
     }
@@ -280,13 +280,5 @@ impl Session {
     /// Ends the lifetime cleanly: numbers that were reserved and not used go back.
     pub fn close(mut self) {
         self.table.close();
-    }
-}
-
-/// Records from the book, if it is about this tree.
-fn records<'s>(book: Option<&'s RecordBook>, tree: &'s Tree, openers: &'s Openers) -> Records<'s> {
-    match book {
-        Some(book) if std::ptr::eq(&**book.tree(), tree) => book.records(openers),
-        _ => Records::new(tree, openers),
     }
 }

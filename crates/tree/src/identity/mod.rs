@@ -39,7 +39,8 @@ pub use element_text::words;
 pub use meaning::Meaning;
 pub use opener::{Opener, Openers};
 pub use rematch::{came_back_with_its_list, content_match};
-pub(crate) use row_label::Rows;
+pub(crate) use row_label::row_shows;
+pub(crate) use rows::detect::Structure;
 pub(crate) use rows::keys::is_machine_made;
 #[doc(hidden)]
 pub use rows::numbers::is_volatile;

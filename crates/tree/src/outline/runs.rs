@@ -33,20 +33,9 @@ pub(super) fn cut(sketch: &mut Sketch<'_>, held: &dyn Fn(NodeId) -> bool) -> BTr
         if std::iter::once(parent).chain(parent.ancestors()).any(|n| sketch.fate(n) == Fate::Drop) {
             continue; // in an item that was cut by now
         }
-        let mut run: Vec<NodeRef<'_>> = Vec::new();
-        let mut kind = None;
-        let mut runs = Vec::new();
         // Children without a line (white space, decoration) do not interrupt a run.
-        for child in parent.children().filter(|c| counts.lines_of(*c) > 0) {
-            let its_kind = Some(Kind::of(child));
-            if its_kind != kind {
-                runs.push(std::mem::take(&mut run));
-                kind = its_kind;
-            }
-            run.push(child);
-        }
-        runs.push(run);
-        for run in runs.into_iter().filter(|r| r.len() > LONGEST) {
+        let children: Vec<NodeRef<'_>> = parent.children().filter(|c| counts.lines_of(*c) > 0).collect();
+        for run in children.chunk_by(|a, b| kind(*a) == kind(*b)).filter(|run| run.len() > LONGEST) {
             let within = scope_of(parent);
             let mut gap: Option<NodeId> = None;
             let mut first = true;
@@ -84,20 +73,15 @@ fn scope_of(parent: NodeRef<'_>) -> Option<NodeRef<'_>> {
 }
 
 /// What makes siblings similar.
-#[derive(PartialEq, Eq)]
-struct Kind<'t>(Role, &'t str, &'t str);
-
-impl<'t> Kind<'t> {
-    fn of(node: NodeRef<'t>) -> Self {
-        // Elements without a role are told apart by the first word of their class: `row odd`, `row even`.
-        let class = match node.role() {
-            Role::Generic | Role::Clickable => {
-                node.attr(Attr::Class).and_then(|c| c.split_whitespace().next()).unwrap_or("")
-            }
-            _ => "",
-        };
-        Self(node.role(), node.tag(), class)
-    }
+fn kind(node: NodeRef<'_>) -> (Role, &str, &str) {
+    // Elements without a role are told apart by the first word of their class: `row odd`, `row even`.
+    let class = match node.role() {
+        Role::Generic | Role::Clickable => {
+            node.attr(Attr::Class).and_then(|c| c.split_whitespace().next()).unwrap_or("")
+        }
+        _ => "",
+    };
+    (node.role(), node.tag(), class)
 }
 
 /// How many lines stand before each position.

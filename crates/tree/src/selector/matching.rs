@@ -2,7 +2,7 @@
 
 use super::text::TextIndex;
 use super::{Alternative, Compare, Flag, Key, Selector, Term, reduce};
-use crate::identity::Rows;
+use crate::identity::{Structure, row_shows};
 use crate::{Attr, Document, NodeId, NodeRef, Role, States, Tree};
 use hashbrown::HashSet;
 use std::borrow::Cow;
@@ -35,7 +35,7 @@ impl Selector {
 }
 
 /// A term with what it needs worked out once for the whole tree.
-enum Prepared<'s, 't> {
+enum Prepared<'s> {
     Role(Role),
     Has {
         key: Key,
@@ -49,7 +49,7 @@ enum Prepared<'s, 't> {
     /// By the texts of its row.
     Row {
         value: Wanted<'s>,
-        rows: Rows<'t>,
+        structure: Structure,
     },
     Is {
         flag: Flag,
@@ -62,8 +62,7 @@ enum Prepared<'s, 't> {
 
 impl Alternative {
     fn find(&self, tree: &Tree, css: &CssAnswers<'_>, texts: &mut Option<TextIndex>) -> Vec<NodeId> {
-        let mut terms: Vec<Prepared<'_, '_>> =
-            self.terms.iter().map(|t| t.prepare(tree, css, texts)).collect();
+        let mut terms: Vec<Prepared<'_>> = self.terms.iter().map(|t| t.prepare(tree, css, texts)).collect();
         // The dear question is asked last, of those that are left.
         terms.sort_by_key(|term| matches!(term, Prepared::Row { .. }));
         // A text leaf is shown by its element, and the title of a page is nothing on it: both only when asked for.
@@ -88,12 +87,12 @@ impl Alternative {
 }
 
 impl Term {
-    fn prepare<'s, 't>(
+    fn prepare<'s>(
         &'s self,
-        tree: &'t Tree,
+        tree: &Tree,
         css: &CssAnswers<'_>,
         texts: &mut Option<TextIndex>,
-    ) -> Prepared<'s, 't> {
+    ) -> Prepared<'s> {
         match self {
             Self::Role(role) => Prepared::Role(*role),
             Self::Is { flag, wanted } => Prepared::Is { flag: *flag, wanted: *wanted },
@@ -104,7 +103,7 @@ impl Term {
                 Prepared::Text { value, holders }
             }
             Self::Has { key: Key::Row, compare, value } => {
-                Prepared::Row { value: Wanted::new(*compare, value), rows: Rows::new(tree) }
+                Prepared::Row { value: Wanted::new(*compare, value), structure: Structure::new(tree) }
             }
             Self::Has { key, compare, value } => {
                 Prepared::Has { key: *key, value: Wanted::new(*compare, value) }
@@ -123,7 +122,7 @@ impl Term {
     }
 }
 
-impl Prepared<'_, '_> {
+impl Prepared<'_> {
     fn holds(&self, node: NodeRef<'_>, css: &CssAnswers<'_>) -> bool {
         match self {
             Self::Role(role) => node.role() == *role,
@@ -139,7 +138,7 @@ impl Prepared<'_, '_> {
                     !node.value().is_empty() && !node.is(States::PROTECTED) && value.is(node.value());
                 named || valued || holders.contains(&node.id())
             }
-            Self::Row { value, rows } => rows.show(node.id(), |text| value.is(text)),
+            Self::Row { value, structure } => row_shows(structure, node, |text| value.is(text)),
             Self::Has { key, value } => key.is(node, value),
         }
     }
