@@ -1,5 +1,7 @@
 //! The answers of the record rule.
 
+use std::fmt;
+
 /// Whether what was issued still holds for a node of a later tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
@@ -80,6 +82,12 @@ impl Clause {
             Self::Region => "its region changed",
             Self::Address => "the address of its page changed",
         }
+    }
+}
+
+impl fmt::Display for Clause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.reason())
     }
 }
 
