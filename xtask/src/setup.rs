@@ -5,63 +5,11 @@ use crate::{Result, flows};
 use std::path::Path;
 use std::process::Command;
 
-/// A Debian package, and the files or programs of which one shows that it is there.
-const PACKAGES: &[(&str, &[&str])] = &[
-    // What the tests take from npm and PyPI, and the apps that are written in Python.
-    ("nodejs", &["node"]),
-    ("npm", &["npm"]),
-    ("python3", &["python3"]),
-    ("python3-pip", &["/usr/lib/python3/dist-packages/pip/__init__.py", "pip3"]),
-    // The bare Debian in which this very list is tried.
-    ("debootstrap", &["debootstrap"]),
-    // `ps` and `kill`.
-    ("procps", &["ps"]),
-    ("chromium", &["chromium", "chromium-browser", "google-chrome"]),
-    // The desktop: private displays, and apps of three toolkits.
-    ("xvfb", &["Xvfb"]),
-    ("openbox", &["openbox"]),
-    ("dbus", &["dbus-daemon"]),
-    ("at-spi2-core", &["/usr/libexec/at-spi-bus-launcher", "/usr/lib/at-spi2-core/at-spi-bus-launcher"]),
-    ("gnome-calculator", &["gnome-calculator"]),
-    ("gedit", &["gedit"]),
-    ("zenity", &["zenity"]),
-    ("xdotool", &["xdotool"]),
-    ("featherpad", &["featherpad"]),
-    // File choosers that another process shows.
-    ("xdg-desktop-portal", &["/usr/libexec/xdg-desktop-portal"]),
-    ("xdg-desktop-portal-gtk", &["/usr/libexec/xdg-desktop-portal-gtk"]),
-    // What the bench presses in GTK 3.
-    ("gtk-3-examples", &["gtk3-widget-factory"]),
-    ("python3-gi", &["/usr/lib/python3/dist-packages/gi/__init__.py"]),
-    ("gir1.2-gtk-3.0", &["/usr/lib/*/girepository-1.0/Gtk-3.0.typelib"]),
-    ("python3-pyqt5", &["/usr/lib/python3/dist-packages/PyQt5/__init__.py"]),
-    // What the bench's peer reads desktop apps with.
-    ("gir1.2-atspi-2.0", &["/usr/lib/*/girepository-1.0/Atspi-2.0.typelib"]),
-    ("gir1.2-gtk-4.0", &["/usr/lib/*/girepository-1.0/Gtk-4.0.typelib"]),
-];
+/// Debian packages, each with the files or programs of which one shows that it is there.
+const PACKAGES: &str = include_str!("../packages.txt");
 
-/// Large apps, which are installed only when `STICKPIN_HEAVY` is set; the tests that need them say so where they are not.
-const HEAVY: &[(&str, &[&str])] = &[
-    ("firefox-esr", &["firefox-esr"]),
-    ("libreoffice-calc", &["soffice"]),
-    ("libreoffice-gtk3", &["/usr/lib/libreoffice/program/libvclplug_gtk3lo.so"]),
-    // Apps that are each driven by one task (`apps_linux`): 100 MB in all.
-    ("mousepad", &["mousepad"]),
-    ("l3afpad", &["l3afpad"]),
-    ("pluma", &["pluma"]),
-    ("geany", &["geany"]),
-    ("juffed", &["juffed"]),
-    ("gnote", &["gnote"]),
-    ("galculator", &["galculator"]),
-    ("kcalc", &["kcalc"]),
-    ("speedcrunch", &["speedcrunch"]),
-    ("gnumeric", &["gnumeric"]),
-    ("dolphin", &["dolphin"]),
-    ("gnome-clocks", &["gnome-clocks"]),
-    ("tk", &["wish"]),
-    ("xterm", &["xterm"]),
-    ("pcmanfm", &["pcmanfm"]),
-];
+/// Those that are large.
+const HEAVY: &str = include_str!("../packages-heavy.txt");
 
 /// Set by who wants the large apps, too. Tests read the same name.
 pub const WITH_HEAVY: &str = "STICKPIN_HEAVY";
@@ -143,12 +91,12 @@ fn is_there(sign: &str) -> bool {
 
 /// Installs Debian packages as root, prints the command otherwise.
 fn debian() -> Result {
-    let heavy = if std::env::var_os(WITH_HEAVY).is_some() { HEAVY } else { &[] };
-    let missing: Vec<&str> = PACKAGES
-        .iter()
-        .chain(heavy)
-        .filter(|(_, signs)| !signs.iter().any(|sign| is_there(sign)))
-        .map(|&(package, _)| package)
+    let heavy = if std::env::var_os(WITH_HEAVY).is_some() { HEAVY } else { "" };
+    let lines = PACKAGES.lines().chain(heavy.lines()).filter(|line| !line.starts_with('#'));
+    let missing: Vec<&str> = lines
+        .filter_map(|line| line.split_once(' '))
+        .filter(|(_, signs)| !signs.split(' ').any(is_there))
+        .map(|(package, _)| package)
         .collect();
     if missing.is_empty() {
         eprintln!("setup: no package is missing");

@@ -3,6 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 use stickpin_backend_web::{WebConfig, WebProvider};
+use stickpin_process::on_path;
 
 /// A provider for the browser of this machine. `None`, said on stderr, where there is none.
 ///
@@ -23,13 +24,8 @@ pub fn chromium() -> Option<WebProvider> {
 #[must_use]
 pub fn chromium_path() -> Option<PathBuf> {
     let chosen = env::var_os("STICKPIN_CHROMIUM").map(PathBuf::from);
-    let path = env::var_os("PATH").unwrap_or_default();
     let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-    let on_path = || {
-        let mut found = env::split_paths(&path).flat_map(|dir| names.map(|name| dir.join(name)));
-        found.find(|program| program.is_file())
-    };
-    let found = chosen.or_else(on_path);
+    let found = chosen.or_else(|| on_path(&names, env::var_os("PATH").as_deref()));
     if found.is_none() {
         assert!(
             env::var_os("STICKPIN_REQUIRE_CHROMIUM").is_none(),

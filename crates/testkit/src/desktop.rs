@@ -3,9 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 use stickpin_backend_linux::{LinuxConfig, LinuxProvider};
-
-/// What a private display needs.
-const DISPLAY: &[&str] = &["Xvfb", "openbox", "dbus-daemon"];
+use stickpin_process::on_path;
 
 /// A provider whose apps get displays of their own, if all of these programs are here. `None`, said on stderr, where one
 /// is missing.
@@ -40,15 +38,22 @@ pub fn installed_desktop(programs: &[&str]) -> Option<LinuxProvider> {
 }
 
 fn provider(programs: &[&str], require: &str) -> Option<LinuxProvider> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let on_path = |name: &str| env::split_paths(&path).any(|dir| dir.join(name).is_file());
-    let missing: Vec<&str> = DISPLAY.iter().chain(programs).copied().filter(|name| !on_path(name)).collect();
+    let data = vec![PathBuf::from("/usr/share")];
+    let config = LinuxConfig { path: env::var_os("PATH"), data, ..LinuxConfig::default() };
+    are_here(programs, require).then(|| LinuxProvider::new(config))
+}
+
+/// Whether these programs are here, and what a private display needs. False, said on stderr, where one is missing.
+pub(crate) fn are_here(programs: &[&str], require: &str) -> bool {
+    let path = env::var_os("PATH");
+    let is_missing = |program: &&str| on_path(&[program], path.as_deref()).is_none();
+    let mut missing: Vec<&str> =
+        stickpin_x11desk::missing(path.as_deref()).iter().map(|(program, _)| *program).collect();
+    missing.extend(programs.iter().copied().filter(is_missing));
     if !missing.is_empty() {
         let missing = missing.join(", ");
         assert!(env::var_os(require).is_none(), "{missing} is not on the path, and {require} demands it");
         eprintln!("skipped: {missing} is not on the path; `cargo xtask setup` installs it");
-        return None;
     }
-    let data = vec![PathBuf::from("/usr/share")];
-    Some(LinuxProvider::new(LinuxConfig { path: Some(path), data, ..LinuxConfig::default() }))
+    missing.is_empty()
 }

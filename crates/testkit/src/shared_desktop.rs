@@ -1,15 +1,13 @@
 //! A desktop as a person has one: the test has it for itself, but for the device it is somebody else's, with apps that run
 //! there already.
 
+use crate::desktop::are_here;
 use std::env;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use stickpin_backend_linux::LinuxConfig;
-use stickpin_process::{Process, on_path, remove_folder};
-
-/// What a desktop consists of, each with its Debian package.
-const TOOLS: [(&str, &str); 3] = [("Xvfb", "xvfb"), ("dbus-daemon", "dbus"), ("openbox", "openbox")];
+use stickpin_process::{Process, remove_folder};
 
 /// The service that is started on the bus, where Debian puts it and where others do.
 const LAUNCHERS: [&str; 2] =
@@ -34,19 +32,11 @@ pub struct SharedDesktop {
 /// If something is missing although `STICKPIN_REQUIRE_DESKTOP` is set, or if it does not start.
 #[must_use]
 pub fn shared_desktop(programs: &[&str]) -> Option<SharedDesktop> {
-    let path = env::var_os("PATH");
-    let tools = TOOLS.iter().map(|(program, _)| *program).chain(programs.iter().copied());
-    let mut missing: Vec<&str> = tools.filter(|p| on_path(&[p], path.as_deref()).is_none()).collect();
+    let mut needed = programs.to_vec();
     if !LAUNCHERS.iter().any(|p| Path::new(p).is_file()) {
-        missing.push("at-spi-bus-launcher");
+        needed.push("at-spi-bus-launcher");
     }
-    if missing.is_empty() {
-        return Some(SharedDesktop::start().expect("a desktop"));
-    }
-    let missing = missing.join(", ");
-    assert!(env::var_os("STICKPIN_REQUIRE_DESKTOP").is_none(), "missing here, and required: {missing}");
-    eprintln!("skipped: missing here: {missing}; `cargo xtask setup` installs it");
-    None
+    are_here(&needed, "STICKPIN_REQUIRE_DESKTOP").then(|| SharedDesktop::start().expect("a desktop"))
 }
 
 impl SharedDesktop {

@@ -1,5 +1,6 @@
 //! Input as the app experiences it: what a person's pointer and keys would do.
 
+use crate::app::eval::eval;
 use crate::app::expr::Expr;
 use crate::app::nav::How;
 use crate::app::sim::Sim;
@@ -23,12 +24,15 @@ impl Sim {
     /// The control that a label names, else the element itself.
     pub(crate) fn labelled(&self, at: usize) -> usize {
         let dom = self.dom();
-        let target = dom.path(at).find(|&i| dom.nodes[i].role == Role::Label).and_then(|i| {
-            let node = &dom.nodes[i];
-            let mark = self.eval(node.element.as_ref()?.prop(Prop::For)?, &node.env);
-            dom.marked(&mark)
-        });
+        let label = dom.path(at).find(|&i| dom.nodes[i].role == Role::Label);
+        let target = label.and_then(|i| dom.marked(&self.said(i, Prop::For)?.to_string()));
         target.unwrap_or(at)
+    }
+
+    /// What the view says of an element now.
+    pub(crate) fn said(&self, at: usize, prop: Prop) -> Option<Value> {
+        let node = &self.dom().nodes[at];
+        Some(eval(node.prop(prop)?, &self.state, &node.env))
     }
 
     /// Whether the control around an element is disabled.
@@ -117,22 +121,20 @@ impl Input<'_> {
         let dom = self.sim.dom();
         let Some(at) = dom.find(id) else { return };
         let node = &dom.nodes[at];
-        let bound = node.element.as_ref().and_then(|e| e.bind.clone());
-        let own = |node: &crate::app::dom::Node| {
-            let value = node.element.as_ref().and_then(|e| e.prop(Prop::Value));
-            Value::text(value.map_or_else(|| node.name.clone(), |v| self.sim.eval(v, &node.env)))
+        let own = || {
+            let value = self.sim.said(at, Prop::Value).map(|value| value.to_string());
+            Value::text(value.unwrap_or_else(|| node.name.clone()))
         };
-        let (place, value, holder) = match (node.role, bound) {
+        let (place, value, holder) = match (node.role, node.prop(Prop::Bind).cloned()) {
             (Role::Checkbox | Role::Switch | Role::MenuItemCheckbox, Some(place)) => {
                 (place, Value::Bool(!node.states.contains(States::CHECKED)), at)
             }
             (Role::Option, Some(place)) => (place, Value::Bool(!node.states.contains(States::SELECTED)), at),
-            (Role::Radio, Some(place)) => (place, own(node), at),
+            (Role::Radio, Some(place)) => (place, own(), at),
             (Role::Option, None) => {
-                let list =
-                    dom.ancestors(at).find_map(|i| Some((dom.nodes[i].element.as_ref()?.bind.clone()?, i)));
+                let list = dom.ancestors(at).find_map(|i| Some((dom.nodes[i].prop(Prop::Bind)?.clone(), i)));
                 let Some((place, list)) = list else { return };
-                (place, own(node), list)
+                (place, own(), list)
             }
             _ => return,
         };
@@ -152,24 +154,19 @@ impl Input<'_> {
     /// Gives a field another content, formatted as the app does it.
     pub(crate) fn put(&mut self, at: usize, text: &str) {
         let node = &self.sim.dom().nodes[at];
-        let Some(element) = node.element.clone() else { return };
-        let env = node.env.clone();
-        let number =
-            |prop| element.prop(prop).map(|e| crate::app::eval::eval(e, &self.sim.state, &env).int());
+        if node.element.is_none() {
+            return;
+        }
         let numeric = matches!(node.role, Role::SpinButton | Role::Slider);
-        let text = element.prop(Prop::Format).map_or_else(
-            || {
-                if numeric && !text.is_empty() {
-                    bounded(text, number(Prop::Min), number(Prop::Max))
-                } else {
-                    text.into()
-                }
-            },
-            |f| formatted(&self.sim.eval(f, &env), text),
-        );
-        if let Some(place) = &element.bind {
+        let number = |prop| self.sim.said(at, prop).map(|value| value.int());
+        let text = match self.sim.said(at, Prop::Format) {
+            Some(format) => formatted(&format.to_string(), text),
+            None if numeric && !text.is_empty() => bounded(text, number(Prop::Min), number(Prop::Max)),
+            None => text.into(),
+        };
+        if let Some(place) = node.prop(Prop::Bind).cloned() {
             let value = text.parse().ok().filter(|_| numeric).map_or_else(|| Value::text(&text), Value::Int);
-            return self.write(at, place, value);
+            return self.write(at, &place, value);
         }
         let id = node.id;
         self.sim.tab_mut().typed.insert(id, text);
@@ -293,8 +290,7 @@ impl Input<'_> {
         if !matches!(node.role, Role::Slider | Role::SpinButton) {
             return;
         }
-        let step = node.element.as_ref().and_then(|e| e.prop(Prop::Step));
-        let step = step.map_or(1, |e| crate::app::eval::eval(e, &self.sim.state, &node.env).int());
+        let step = self.sim.said(at, Prop::Step).map_or(1, |step| step.int());
         let value = node.value.parse::<i64>().unwrap_or(0) + by * step;
         self.put(at, &value.to_string());
     }

@@ -159,9 +159,10 @@ impl Sequence<'_> {
     /// Chooses options of a native list.
     pub(crate) fn select(&mut self, at: usize, options: &[String]) -> Result<Selected, Changed> {
         let dom = self.sim.dom();
-        let native = dom.nodes[at].element.as_ref().filter(|e| e.prop(Prop::Native).is_some());
-        let Some(element) = native else { return Ok(Selected::NotNative) };
-        let (list, place) = (dom.nodes[at].id, element.bind.clone());
+        if dom.nodes[at].prop(Prop::Native).is_none() {
+            return Ok(Selected::NotNative);
+        }
+        let (list, place) = (dom.nodes[at].id, dom.nodes[at].prop(Prop::Bind).cloned());
         let all: Vec<usize> =
             (at..dom.nodes[at].end).filter(|&i| dom.nodes[i].role == Role::Option).collect();
         let mut chosen = Vec::new();

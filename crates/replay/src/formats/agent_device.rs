@@ -4,7 +4,7 @@
 //! What our own grammar reads is ours. Only a line that it refuses is looked at here, and where this does not help
 //! either, the refusal stands. Its comments (`# agent-device:target-v1 ...`) are kept as all comments are.
 
-use super::refused::{Refused, unsupported};
+use super::refused::unsupported;
 use stickpin_cmdline::Line;
 use stickpin_kernel::{Error, ErrorCode, Result, Target};
 use stickpin_tree::{Selector, quote_whole};
@@ -33,43 +33,9 @@ pub(crate) fn read(words: &[String]) -> Result<Line> {
     })
 }
 
-/// Commands of agent-device without a counterpart here.
-const REFUSED: &[Refused] = &[
-    ("app-switcher", PHONE, "open another app by its name"),
-    ("apps", PHONE, "stickpin devices lists what can be opened"),
-    ("appstate", PHONE, "session show"),
-    ("boot", PHONE, "leave it out: open starts what it needs"),
-    ("ensure-simulator", PHONE, "leave it out: open starts what it needs"),
-    ("fling", GESTURE, "scroll down 480"),
-    ("focus", "nothing takes the focus without being pressed", "press TARGET, or fill TARGET TEXT"),
-    ("gesture", GESTURE, "scroll, drag"),
-    ("install", PHONE, "open what is installed"),
-    ("install-from-source", PHONE, "open what is installed"),
-    ("keyboard", "there is no keyboard on the screen", "key CHORD"),
-    ("logs", "scripts read no logs of the system", "leave it out"),
-    ("metro", "no bundler belongs to an app here", "leave it out"),
-    ("network", "scripts dump no traffic", "wait request URL"),
-    ("pan", GESTURE, "scroll down 480, or drag FROM TO"),
-    ("perf", "scripts measure nothing", "leave it out"),
-    ("pinch", GESTURE, "leave it out"),
-    ("push", PHONE, "leave it out"),
-    ("react-native", PHONE, "press what dismisses it"),
-    ("reinstall", PHONE, "open WHAT --relaunch"),
-    ("rotate", PHONE, "open WHAT --viewport 800x1280"),
-    ("rotate-gesture", GESTURE, "leave it out"),
-    ("settings", PHONE, "leave it out"),
-    ("swipe", "only one that goes straight up, down or to a side scrolls", "swipe 100 600 100 200"),
-    ("trace", "scripts measure nothing", "leave it out"),
-    ("transform-gesture", GESTURE, "leave it out"),
-    ("trigger-app-event", PHONE, "leave it out"),
-];
-
-const PHONE: &str = "only phones and simulators have it";
-const GESTURE: &str = "no device here has several fingers, or fingers that swing";
-
 /// The refusal of a command that is theirs alone.
 fn refusal(words: &[String]) -> Option<Error> {
-    let (message, hint) = unsupported(REFUSED, "agent-device", words.first()?)?;
+    let (message, hint) = unsupported("agent-device", words.first()?)?;
     Some(Error::new(ErrorCode::InvalidArgs, message).hint(hint))
 }
 

@@ -52,60 +52,19 @@ pub(super) fn export(flow: &Flow<'_>, notes: &mut Vec<Note>) -> String {
 }
 
 /// The value of a variable, from where our own runs take it.
-const VARIABLE: &str = "\
-/** What variables are where nobody sets them. */
-const defaults = new Map<string, string>();
-
-/** STICKPIN_VAR_NAME of the environment, else what the script says. */
-function variable(name: string, otherwise?: string): string {
-  const value = process.env[`STICKPIN_VAR_${name}`] ?? defaults.get(name) ?? otherwise;
-  if (value === undefined) throw new Error(`STICKPIN_VAR_${name} is not set`);
-  return value;
-}
-
-";
+const VARIABLE: &str = include_str!("playwright/variable.ts");
 
 /// The value of a secret, from where our own runs take it.
-const SECRET: &str = "\
-/** STICKPIN_SECRET_NAME of the environment. */
-function secret(name: string): string {
-  const value = process.env[`STICKPIN_SECRET_${name}`];
-  if (value === undefined) throw new Error(`STICKPIN_SECRET_${name} is not set`);
-  return value;
-}
-
-";
+const SECRET: &str = include_str!("playwright/secret.ts");
 
 /// Alternatives, in the order in which they are tried.
-const FIRST_OF: &str = "\
-/** The first of these that is there, once one of them is: a control before the text of its label. */
-async function firstOf(...locators: Locator[]): Promise<Locator> {
-  await Promise.any(locators.map((locator) => locator.first().waitFor({ state: 'attached' })));
-  for (const locator of locators) if ((await locator.count()) > 0) return locator;
-  return locators[0];
-}
-
-";
+const FIRST_OF: &str = include_str!("playwright/first_of.ts");
 
 /// The text of a row.
-const WORDS: &str = "\
-/** A text that begins and ends with a word: `Mail 1` is not in `Mail 10`. */
-function words(text: string): RegExp {
-  const plain = text.replace(/[.*+?^${}()|[\\]\\\\]/g, '\\\\$&').replace(/\\s+/g, '\\\\s+');
-  return new RegExp(`(^|[^\\\\p{L}\\\\p{N}])${plain}($|[^\\\\p{L}\\\\p{N}])`, 'u');
-}
-
-";
+const WORDS: &str = include_str!("playwright/words.ts");
 
 /// The developer's id, in one of the attributes that hold it.
-const BY_ID: &str = "\
-/** By the developer's id: HTML id or a test id. */
-function byId(where: Page | Locator, id: string): Locator {
-  const names = ['id', 'data-testid', 'data-test-id', 'data-test', 'data-cy'];
-  return where.locator(names.map((name) => `[${name}=${JSON.stringify(id)}]`).join(', '));
-}
-
-";
+const BY_ID: &str = include_str!("playwright/by_id.ts");
 
 struct Playwright<'f> {
     marks: &'f Marks,

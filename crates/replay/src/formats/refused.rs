@@ -1,10 +1,13 @@
 //! Commands of other formats that have no counterpart here.
 
-/// The name of a command, why it has none, and what to write instead.
-pub(super) type Refused = (&'static str, &'static str, &'static str);
+/// Format, name of a command, why it has no counterpart, and what to write instead.
+const REFUSED: &str = include_str!("refused.tsv");
 
-/// Why a command of a format is not read, and what to write instead, where the format's table lists it.
-pub(super) fn unsupported(table: &[Refused], format: &str, name: &str) -> Option<(String, &'static str)> {
-    let (_, why, hint) = table.iter().find(|(listed, ..)| *listed == name)?;
+/// Why a command of a format is not read, and what to write instead, where the table lists it.
+pub(super) fn unsupported(format: &str, name: &str) -> Option<(String, &'static str)> {
+    let (why, hint) = REFUSED.lines().find_map(|line| {
+        let rest = line.strip_prefix(format)?.strip_prefix('\t')?.strip_prefix(name)?;
+        rest.strip_prefix('\t')?.split_once('\t')
+    })?;
     Some((format!("`{name}` of {format} is not supported: {why}"), hint))
 }

@@ -68,7 +68,6 @@ impl Names<'_> {
                     self.view(&f.body)?;
                 }
                 Tpl::Element(e) => {
-                    e.text.iter().chain(&e.mark).chain(&e.bind).try_for_each(|x| self.expr(x))?;
                     e.states.iter().try_for_each(|(_, x)| self.expr(x))?;
                     e.attrs.iter().try_for_each(|(_, x)| self.expr(x))?;
                     e.props.iter().try_for_each(|(_, x)| self.expr(x))?;

@@ -1,7 +1,9 @@
 //! The document of a running app: nodes with identity, kept over renderings as a browser or a toolkit keeps them.
 
 use super::eval::Env;
+use super::expr::Expr;
 use super::view::Element;
+use super::words::Prop;
 use crate::roles::{Flow, Kind};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -64,6 +66,11 @@ pub(crate) struct Node {
 }
 
 impl Node {
+    /// What its line in the view says.
+    pub(crate) fn prop(&self, prop: Prop) -> Option<&Expr> {
+        self.element.as_ref()?.prop(prop)
+    }
+
     pub(crate) fn is_text(&self) -> bool {
         self.role == Role::Text
     }

@@ -15,7 +15,7 @@ impl Renderer<'_> {
     /// Sets value and checked states; gives what the options below compare themselves with.
     pub(super) fn value(&self, node: &mut Node, e: &Element, text: Option<&str>, env: &Env) -> Option<Value> {
         let own = e.prop(Prop::Value).map(|v| self.eval(v, env));
-        let bound = e.bind.as_ref().map(|place| self.eval(place, env));
+        let bound = e.prop(Prop::Bind).map(|place| self.eval(place, env));
         match node.role {
             Role::Checkbox | Role::Switch | Role::MenuItemCheckbox => {
                 if bound.is_some_and(|b| b.truthy()) {

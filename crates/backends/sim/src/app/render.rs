@@ -177,10 +177,10 @@ impl Renderer<'_> {
 
     fn element(&mut self, e: &Arc<Element>, env: &Env) {
         let kind = e.kind;
-        let text = e.text.as_ref().map(|t| self.eval(t, env).to_string());
+        let text = e.prop(Prop::Text).map(|t| self.eval(t, env).to_string());
         let label = e.prop(Prop::Label).map(|l| self.eval(l, env).to_string());
         let mut node = blank(e.tpl, &self.part, kind);
-        node.mark = e.mark.as_ref().map(|m| self.eval(m, env).to_string()).unwrap_or_default();
+        node.mark = e.prop(Prop::Mark).map(|m| self.eval(m, env).to_string()).unwrap_or_default();
         let content = text.clone().filter(|_| kind.naming != Naming::Label);
         match (label, kind.naming) {
             (Some(label), _) => node.name = label,

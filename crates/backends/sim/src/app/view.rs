@@ -58,13 +58,9 @@ pub(crate) struct Element {
     /// Number of the line: nodes of one line at one place are the same node.
     pub(crate) tpl: u32,
     pub(crate) kind: &'static Kind,
-    pub(crate) text: Option<Expr>,
-    /// A name that scripts use and captures never see.
-    pub(crate) mark: Option<Expr>,
     pub(crate) states: Vec<(States, Expr)>,
     pub(crate) attrs: Vec<(Attr, Expr)>,
     pub(crate) handlers: Vec<(Event, Script)>,
-    pub(crate) bind: Option<Expr>,
     pub(crate) props: Vec<(Prop, Expr)>,
     pub(crate) children: Vec<Tpl>,
 }
@@ -187,18 +183,15 @@ fn element(tpl: u32, kind: &'static Kind, rest: &str, children: Vec<Tpl>) -> Res
     let mut e = Element {
         tpl,
         kind,
-        text: None,
-        mark: None,
         states: Vec::new(),
         attrs: Vec::new(),
         handlers: Vec::new(),
-        bind: None,
         props: Vec::new(),
         children,
     };
     let mut lexer = Lexer::new(rest);
     if rest.starts_with('"') {
-        e.text = Some(Expr::primary(&mut lexer)?);
+        e.props.push((Prop::Text, Expr::primary(&mut lexer)?));
     }
     while !lexer.rest().is_empty() {
         let rest = lexer.rest();
@@ -207,7 +200,7 @@ fn element(tpl: u32, kind: &'static Kind, rest: &str, children: Vec<Tpl>) -> Res
         lexer = Lexer::new(after.strip_prefix('=').unwrap_or(after));
         set(&mut e, name, is_flag, &mut lexer)?;
     }
-    if e.prop(Prop::Scroll).is_some() && e.mark.is_none() {
+    if e.prop(Prop::Scroll).is_some() && e.prop(Prop::Mark).is_none() {
         return Err("a scroller needs a `#mark`".into());
     }
     Ok(e)
@@ -216,11 +209,11 @@ fn element(tpl: u32, kind: &'static Kind, rest: &str, children: Vec<Tpl>) -> Res
 /// Reads what is said of an element: a mark, a flag, or a name with a value.
 fn set(e: &mut Element, name: &str, is_flag: bool, lexer: &mut Lexer<'_>) -> Result<(), String> {
     if let Some(mark) = name.strip_prefix('#') {
-        e.mark = Some(Expr::template(mark)?);
+        e.props.push((Prop::Mark, Expr::template(mark)?));
     } else if let Some(event) = Event::named(name) {
         e.handlers.push((event, Expr::handler(lexer)?));
     } else if name == "bind" {
-        e.bind = Some(Expr::place(lexer)?);
+        e.props.push((Prop::Bind, Expr::place(lexer)?));
     } else {
         let value = if is_flag { Expr::Value(Value::Bool(true)) } else { Expr::primary(lexer)? };
         if let Some(states) = state(name) {
@@ -258,7 +251,7 @@ mod tests {
         )
         .unwrap();
         let Tpl::Element(e) = &view[0] else { panic!("{view:?}") };
-        assert!(e.mark.is_some() && e.text.is_some());
+        assert!(e.prop(Prop::Mark).is_some() && e.prop(Prop::Text).is_some());
         assert_eq!(e.states[0].0, States::DISABLED);
         assert_eq!(e.attrs[0].0, Attr::DataId);
         assert_eq!(e.handler(Event::Press).unwrap().len(), 2);

@@ -25,6 +25,12 @@ words! {
 words! {
     /// What else is said of an element.
     Prop {
+        /// Behind the kind, without a name.
+        Text = "text",
+        /// `#name`, which scripts use and captures never see.
+        Mark = "mark",
+        /// What it shows and is written to by input.
+        Bind = "bind",
         Label = "label", Value = "value", Level = "level", Truth = "truth", Format = "format",
         Min = "min", Max = "max", Step = "step", Src = "src", For = "for",
         /// A `<select>`: options are chosen without opening it.

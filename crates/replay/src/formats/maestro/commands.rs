@@ -1,6 +1,6 @@
 //! The commands of flows, each as lines of our own.
 
-use super::super::refused::{Refused, unsupported};
+use super::super::refused::unsupported;
 use super::super::yaml::{Key, Mark, Value, Yaml};
 use super::fields::{Fields, number};
 use super::gestures::{point, scroll_until_visible, swipe};
@@ -57,44 +57,6 @@ const COMMANDS: &[(&str, Compile)] = &[
     ("retry", blocks::retry),
 ];
 
-/// Commands of Maestro without a counterpart here.
-const REFUSED: &[Refused] = &[
-    ("runScript", JAVASCRIPT, "prepare what the flow needs before it runs, and give it with -e KEY=VALUE"),
-    ("evalScript", JAVASCRIPT, "work the value out before, and give it with -e KEY=VALUE"),
-    ("assertTrue", JAVASCRIPT, "assertVisible, assertNotVisible"),
-    ("assertWithAI", MODEL, "assertVisible names what must be there"),
-    ("assertNoDefectsWithAI", MODEL, "assertVisible names what must be there"),
-    ("extractTextWithAI", MODEL, "give the text with -e KEY=VALUE"),
-    ("copyTextFrom", "the text is kept for JavaScript", "give the text with -e KEY=VALUE"),
-    ("pasteText", "the text is known only while the flow runs", "inputText: ${KEY}, with -e KEY=VALUE"),
-    ("setClipboard", "flows have no clipboard", "inputText types a text"),
-    ("inputRandomEmail", RANDOM, "inputText: ${EMAIL}, with -e EMAIL=ada@example.com"),
-    ("inputRandomPersonName", RANDOM, "inputText: ${NAME}, with -e NAME=Ada"),
-    ("inputRandomNumber", RANDOM, "inputText: ${NUMBER}, with -e NUMBER=4711"),
-    ("inputRandomText", RANDOM, "inputText: ${TEXT}, with -e TEXT=words"),
-    ("inputRandomCityName", RANDOM, "inputText: ${CITY}, with -e CITY=Riga"),
-    ("inputRandomCountryName", RANDOM, "inputText: ${COUNTRY}, with -e COUNTRY=Latvia"),
-    ("inputRandomColorName", RANDOM, "inputText: ${COLOR}, with -e COLOR=blue"),
-    ("clearState", "an app is cleared when it starts", "launchApp: {clearState: true}"),
-    ("clearKeychain", PHONE, "launchApp: {clearState: true}"),
-    ("setPermissions", PHONE, "leave it out"),
-    ("setLocation", PHONE, "leave it out"),
-    ("travel", PHONE, "leave it out"),
-    ("setOrientation", PHONE, "in a script: open URL --viewport 800x1280"),
-    ("setAirplaneMode", PHONE, "leave it out"),
-    ("toggleAirplaneMode", PHONE, "leave it out"),
-    ("addMedia", PHONE, "in a script: upload TARGET FILE"),
-    ("startRecording", VIDEO, "stickpin replay FLOW --report FILE shows each step"),
-    ("stopRecording", VIDEO, "stickpin replay FLOW --report FILE shows each step"),
-    ("assertScreenshot", "flows do not compare pictures", "in a script: diff screenshot"),
-];
-
-const JAVASCRIPT: &str = "flows run no JavaScript";
-const MODEL: &str = "flows ask no model";
-const RANDOM: &str = "a run with random input cannot be repeated";
-const PHONE: &str = "only phones have it";
-const VIDEO: &str = "flows record no video";
-
 impl Flow {
     /// One item of a list of commands: a word, or a mapping of one name.
     pub(super) fn command(&self, item: &Yaml, depth: usize) -> Nodes {
@@ -114,7 +76,7 @@ impl Flow {
             },
             other => return Err(item.at.fault(format!("a command is {}", other.kind()), "- tapOn: Sign in")),
         };
-        if let Some((message, hint)) = unsupported(REFUSED, "Maestro", name) {
+        if let Some((message, hint)) = unsupported("Maestro", name) {
             return Err(at.fault(message, hint));
         }
         let Some((_, compile)) = COMMANDS.iter().find(|(known, _)| known == name) else {
