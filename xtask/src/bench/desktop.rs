@@ -33,59 +33,9 @@ const PAUSE: Duration = Duration::from_millis(700);
 /// goes by itself, and with it the section is another one.
 const GREETING: Duration = Duration::from_secs(11);
 
-/// Presses that are measured.
-struct Presses {
-    program: &'static str,
-    opened: &'static str,
-    toolkit: &'static str,
-    /// How the device presses it.
-    by: &'static str,
-    /// Lines of the snapshot, pressed in turn.
-    pressed: &'static [&'static str],
-    /// What is said of the wait for an effect.
-    waits: &'static str,
-    bar: &'static str,
-}
-
-const PRESSES: &[Presses] = &[
-    Presses {
-        program: "gnome-calculator",
-        opened: "linux:gnome-calculator",
-        toolkit: "GTK 4",
-        by: "through an action",
-        pressed: &["button \"1\"", "button \"2\""],
-        waits: "GTK 4 shows a press for 250 ms before it acts",
-        bar: "under 5",
-    },
-    Presses {
-        program: "gtk3-widget-factory",
-        opened: "linux:gtk3-widget-factory",
-        toolkit: "GTK 3",
-        by: "through an action",
-        pressed: &["checkbox \"checkbutton\"", "checkbox \"checkbutton\" checked"],
-        waits: "",
-        bar: "under 5",
-    },
-    Presses {
-        program: "featherpad",
-        opened: "linux:featherpad",
-        toolkit: "Qt",
-        by: "through an action",
-        pressed: &["button \"Next (F3)\""],
-        waits: "",
-        bar: "under 5",
-    },
-    // Qt's own action changes the state of what can be checked without the signals of a press.
-    Presses {
-        program: "featherpad",
-        opened: "linux:featherpad",
-        toolkit: "Qt, a checkbox",
-        by: "by the pointer",
-        pressed: &["checkbox \"Match Case (F5)\""],
-        waits: "",
-        bar: "",
-    },
-];
+/// Presses that are measured: the program, its toolkit, how the device presses it, lines of the snapshot that are pressed in
+/// turn, what is said of the wait for an effect, and how long one may take.
+const PRESSES: &str = include_str!("presses.tsv");
 
 /// A program, what is opened, what it is called in the table, and how long a snapshot may take.
 const APPS: &[(&str, &str, &str, &str)] = &[
@@ -137,15 +87,18 @@ pub fn measure(table: &mut Table, ours: &Tool, peers: Option<&Path>, runs: usize
 /// processes being woken, which differs by a fifth from one press to the next: so more of them than of anything else.
 fn presses(table: &mut Table, ours: &Tool, runs: usize) -> Result {
     let runs = runs * 3;
-    for &Presses { program, opened, toolkit, by, pressed, waits, bar } in PRESSES {
+    for line in PRESSES.lines().filter(|line| !line.starts_with('#')) {
+        let &[program, toolkit, by, pressed, waits, bar] = &*line.split('\t').collect::<Vec<_>>() else {
+            return Err(format!("not six columns: {line}"));
+        };
         if !on_path(program) {
             eprintln!("bench: {program} is not on the path; its rows are left out");
             continue;
         }
-        ours.run(&["open", opened, "--private", "--relaunch"])?;
+        ours.run(&["open", &format!("linux:{program}"), "--private", "--relaunch"])?;
         sleep(GREETING);
         let snapshot = output(&mut ours.command(&["snapshot", "-i"]))?;
-        let refs = pressed.iter().map(|line| reference(&snapshot, line)).collect::<Result<Vec<_>>>()?;
+        let refs = pressed.split("; ").map(|line| reference(&snapshot, line)).collect::<Result<Vec<_>>>()?;
         let words = format!("`press @ref` {by} ({program}, {toolkit}), whole process");
         let off = median_of(runs, |i| ours.command(&["press", refs[i % refs.len()], "--receipt", "off"]))?;
         table.single(&format!("{words}, `--receipt off`"), off, "ms", bar);

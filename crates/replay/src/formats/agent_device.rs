@@ -79,24 +79,8 @@ fn ours(words: &[String]) -> Option<Vec<String>> {
 }
 
 /// Options of theirs that take the next word.
-const WITH_VALUE: [&str; 16] = [
-    "--until",
-    "--timeout",
-    "--settle-quiet",
-    "--count",
-    "--out",
-    "--scope",
-    "-s",
-    "--depth",
-    "-d",
-    "--record-as",
-    "--button",
-    "--delay-ms",
-    "--max-scrolls",
-    "--pause-ms",
-    "--pattern",
-    "--pixels",
-];
+const WITH_VALUE: &str = "--until --timeout --settle-quiet --count --out --scope -s --depth -d --record-as --button --delay-ms \
+    --max-scrolls --pause-ms --pattern --pixels";
 
 impl Parts {
     fn of(name: &str, rest: &[String]) -> Self {
@@ -108,7 +92,7 @@ impl Parts {
                 parts.words.push(word.clone());
                 continue;
             }
-            let value = WITH_VALUE.contains(&word.as_str()).then(|| rest.next()).flatten();
+            let value = WITH_VALUE.split(' ').any(|option| option == word).then(|| rest.next()).flatten();
             if let (true, Some(pixels)) = (word == "--pixels", value) {
                 // An amount is an argument here.
                 parts.words.push(pixels.clone());
@@ -334,25 +318,20 @@ fn end_of_term(text: &str) -> usize {
 
 /// Names of theirs for roles, keys and flags.
 fn term(term: &str) -> String {
-    const ROLES: [(&str, &str); 12] = [
-        ("text-field", "textbox"),
-        ("textfield", "textbox"),
-        ("edittext", "textbox"),
-        ("secure-text-field", "textbox"),
-        ("search-field", "searchbox"),
-        ("static-text", "text"),
-        ("statictext", "text"),
-        ("textview", "text"),
-        ("image", "img"),
-        ("check-box", "checkbox"),
-        ("radio-button", "radio"),
-        ("tab-bar", "tablist"),
-    ];
     match term.split_once('=') {
         Some(("role", role)) => {
             let name = role.trim_matches('"').to_ascii_lowercase();
-            let known = ROLES.iter().find(|(theirs, _)| *theirs == name);
-            format!("role={}", known.map_or(name.as_str(), |(_, ours)| ours))
+            let ours = match name.as_str() {
+                "text-field" | "textfield" | "edittext" | "secure-text-field" => "textbox",
+                "search-field" => "searchbox",
+                "static-text" | "statictext" | "textview" => "text",
+                "image" => "img",
+                "check-box" => "checkbox",
+                "radio-button" => "radio",
+                "tab-bar" => "tablist",
+                other => other,
+            };
+            format!("role={ours}")
         }
         Some(("appname", name)) => format!("app={name}"),
         Some(("windowtitle", title)) => format!("window={title}"),

@@ -197,7 +197,7 @@ impl Expr {
     /// Reads what happens: a statement, or several in brackets.
     pub(crate) fn handler(lexer: &mut Lexer<'_>) -> Result<Script, String> {
         if !lexer.take("(")? {
-            return Ok([Self::primary(lexer)?.as_statement()?].into());
+            return Ok([Self::primary(lexer)?.into_statement()?].into());
         }
         let script = Self::statements(lexer)?;
         lexer.expect(")")?;
@@ -207,7 +207,7 @@ impl Expr {
     fn statements(lexer: &mut Lexer<'_>) -> Result<Vec<Self>, String> {
         let mut script = Vec::new();
         loop {
-            script.push(Self::read(lexer)?.as_statement()?);
+            script.push(Self::read(lexer)?.into_statement()?);
             if !lexer.take(";")? {
                 return Ok(script);
             }
@@ -215,11 +215,11 @@ impl Expr {
     }
 
     /// As what is to be done: a name is that of an action then.
-    fn as_statement(self) -> Result<Self, String> {
+    fn into_statement(self) -> Result<Self, String> {
         match self {
             Self::Var(name) => Ok(Self::Action(name.into())),
             Self::Call(Function::If, mut args) => {
-                let branches = args.split_off(1).into_iter().map(Self::as_statement);
+                let branches = args.split_off(1).into_iter().map(Self::into_statement);
                 let args = args.into_iter().map(Ok).chain(branches).collect::<Result<_, _>>()?;
                 Ok(Self::Call(Function::If, args))
             }
@@ -321,7 +321,7 @@ impl Expr {
                 lexer.expect("=")?;
                 Self::Named(name, Box::new(Self::read(lexer)?))
             }
-            "job" => Self::read(lexer)?.as_statement()?,
+            "job" => Self::read(lexer)?.into_statement()?,
             _ => Self::read(lexer)?,
         })
     }
