@@ -1,10 +1,9 @@
 //! Inputs, each handed to the member that it is for.
 
-use crate::device::Composed;
-use crate::ground::Ground;
+use crate::ground::{Composed, Ground};
 use crate::handles::outer;
-use crate::parts::{Member, Parts, gone};
-use crate::route::{Way, ends_elsewhere, for_part, receiver};
+use crate::parts::{Member, gone};
+use crate::route::{Way, ends_elsewhere, for_part};
 use stickpin_device::{Action, AimOptions, CancellationToken, Device, Hit, Landed, Performed, Result};
 
 impl<G: Ground> Composed<G> {
@@ -17,7 +16,7 @@ impl<G: Ground> Composed<G> {
         if let Some(performed) = self.ground.perform_apart(&mut self.parts, action, cancel).await? {
             return Ok(performed);
         }
-        let number = receiver(&mut self.ground, &mut self.parts, action).await?;
+        let number = self.receiver(action).await?;
         let end = ends_elsewhere(action, number);
         if let Some(end) = end
             && let Some(what) = in_the_way(self.aim(end, AimOptions::default()).await?.hit)
@@ -35,7 +34,7 @@ impl<G: Ground> Composed<G> {
             self.judged(number, taken).await?;
         }
         if end.is_some()
-            && let Some(words) = covers_the_end(&mut self.ground, &mut self.parts, &action).await?
+            && let Some(words) = self.covers_the_end(&action).await?
         {
             return Ok(stopped(words));
         }
@@ -46,18 +45,14 @@ impl<G: Ground> Composed<G> {
         performed.chooser = performed.chooser.map(|own| outer(number, own));
         Ok(performed)
     }
-}
 
-/// Returns the window that a drag into another member begins in, in words, where that lies below its end, too: the press
-/// brings it to the front.
-async fn covers_the_end<G: Ground>(
-    ground: &mut G,
-    parts: &mut Parts<G::Member>,
-    action: &Action,
-) -> Result<Option<String>> {
-    let Action::Drag { from, to, .. } = *action else { return Ok(None) };
-    let window = ground.beneath(parts, from, "drag").await?;
-    Ok(window.filter(|window| window.area.contains(to.0, to.1)).map(|window| window.words))
+    /// Returns the window that a drag into another member begins in, in words, where that lies below its end, too: the
+    /// press brings it to the front.
+    async fn covers_the_end(&mut self, action: &Action) -> Result<Option<String>> {
+        let Action::Drag { from, to, .. } = *action else { return Ok(None) };
+        let window = self.ground.beneath(&self.parts, from, "drag").await?;
+        Ok(window.filter(|window| window.area.contains(to.0, to.1)).map(|window| window.words))
+    }
 }
 
 /// Returns what lies where a drag into another member is to end; none where that is the element.

@@ -1,48 +1,22 @@
 //! The composed device: what the traits promise, handed to the members.
 
-use crate::ground::Ground;
+use crate::ground::{Composed, Ground};
 use crate::handles::{inner, named_part, of_part, outer};
-use crate::parts::{Member, Part, Parts};
+use crate::parts::{Member, Part};
 use async_trait::async_trait;
 use futures_util::future::{join_all, select_all};
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{
-    Action, Aim, AimOptions, AppFolders, Arrived, CancellationToken, Capability, CaptureRequest, Captured,
-    Clipboard, Device, DeviceInfo, ErrorCode, Events, FileInput, Files, Geometry, Hit, Leave, Lifecycle,
-    Located, Moving, Navigation, Navigator, Notice, Performed, Pictures, Popups, Query, Result,
-    SettleRequest, Settled, Shot, ShotRequest, Ticket, unsupported,
+    Action, Aim, AimOptions, Arrived, CancellationToken, Capability, CaptureRequest, Captured, Clipboard,
+    Device, DeviceInfo, ErrorCode, Events, FileInput, Files, Geometry, Hit, Leave, Lifecycle, Located,
+    Moving, Navigation, Navigator, Notice, Performed, Pictures, Popups, Query, Result, SettleRequest,
+    Settled, Shot, ShotRequest, Ticket, own_facets, unsupported,
 };
 use stickpin_tree::{Handle, Rect};
 
 /// How long a wait for a change goes on without looking: not everything is signalled.
 const NET: Duration = Duration::from_millis(500);
-
-/// Several devices as one.
-#[derive(Debug)]
-pub struct Composed<G: Ground> {
-    pub(crate) ground: G,
-    pub(crate) parts: Parts<G::Member>,
-}
-
-impl<G: Ground> Composed<G> {
-    /// Composes the members of `ground`; none is there before [`Composed::meet`]. `folders` are those in which members are
-    /// started.
-    pub fn new(ground: G, folders: Option<AppFolders>) -> Self {
-        Self { ground, parts: Parts::new(folders) }
-    }
-
-    /// Takes note of the members that are there, which is no news.
-    ///
-    /// # Errors
-    /// As [`Ground::refresh`].
-    pub async fn meet(&mut self) -> Result<()> {
-        self.ground.refresh(&mut self.parts).await?;
-        self.parts.notices.clear();
-        self.parts.asides.clear();
-        Ok(())
-    }
-}
 
 /// Returns what the first of several waits comes to; waits for ever where there are none.
 async fn first<T>(waits: Vec<impl Future<Output = T> + Unpin>) -> T {
@@ -190,36 +164,16 @@ impl<G: Ground> Device for Composed<G> {
         Ok(seen)
     }
 
+    own_facets! {
+        files: Files, geometry: Geometry, pictures: Pictures, navigator: Navigator, events: Events, popups: Popups
+    }
+
     fn clipboard(&mut self) -> Option<&mut dyn Clipboard> {
         self.ground.clipboard()
     }
 
-    fn files(&mut self) -> Option<&mut dyn Files> {
-        Some(self)
-    }
-
     fn lifecycle(&mut self) -> Option<&mut dyn Lifecycle> {
         Some(&mut self.parts)
-    }
-
-    fn geometry(&mut self) -> Option<&mut dyn Geometry> {
-        Some(self)
-    }
-
-    fn pictures(&mut self) -> Option<&mut dyn Pictures> {
-        Some(self)
-    }
-
-    fn navigator(&mut self) -> Option<&mut dyn Navigator> {
-        Some(self)
-    }
-
-    fn events(&mut self) -> Option<&mut dyn Events> {
-        Some(self)
-    }
-
-    fn popups(&mut self) -> Option<&mut dyn Popups> {
-        Some(self)
     }
 
     async fn close(&mut self) -> Result<()> {

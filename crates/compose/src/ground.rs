@@ -5,7 +5,8 @@ use async_trait::async_trait;
 use std::fmt;
 use std::time::Duration;
 use stickpin_device::{
-    Action, CancellationToken, Capability, Clipboard, DeviceInfo, Performed, Result, Shot, ShotRequest,
+    Action, AppFolders, CancellationToken, Capability, Clipboard, DeviceInfo, Performed, Result, Shot,
+    ShotRequest,
 };
 use stickpin_tree::Rect;
 
@@ -22,7 +23,7 @@ pub struct Beneath {
 
 /// The platform below the members: who is there, and what there is only one of.
 ///
-/// The methods get the members as an argument: [`Composed`](crate::Composed) owns both.
+/// The methods get the members as an argument: [`Composed`] owns both.
 #[async_trait]
 pub trait Ground: Send + fmt::Debug {
     /// One device among several.
@@ -130,4 +131,30 @@ pub trait Ground: Send + fmt::Debug {
     /// # Errors
     /// As [`Device::close`](stickpin_device::Device::close).
     async fn close(&mut self) -> Result<()>;
+}
+
+/// Several devices as one.
+#[derive(Debug)]
+pub struct Composed<G: Ground> {
+    pub(crate) ground: G,
+    pub(crate) parts: Parts<G::Member>,
+}
+
+impl<G: Ground> Composed<G> {
+    /// Composes the members of `ground`; none is there before [`Composed::meet`]. `folders` are those in which members are
+    /// started.
+    pub fn new(ground: G, folders: Option<AppFolders>) -> Self {
+        Self { ground, parts: Parts::new(folders) }
+    }
+
+    /// Takes note of the members that are there, which is no news.
+    ///
+    /// # Errors
+    /// As [`Ground::refresh`].
+    pub async fn meet(&mut self) -> Result<()> {
+        self.ground.refresh(&mut self.parts).await?;
+        self.parts.notices.clear();
+        self.parts.asides.clear();
+        Ok(())
+    }
 }

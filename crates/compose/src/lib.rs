@@ -14,8 +14,7 @@ mod parts;
 mod read;
 mod route;
 
-pub use device::Composed;
-pub use ground::{Beneath, Ground};
+pub use ground::{Beneath, Composed, Ground};
 pub use parts::{Member, Part, Parts};
 pub use route::Way;
 

@@ -1,11 +1,9 @@
 //! What the members answer, in the handles of the whole.
 
-use crate::device::Composed;
-use crate::ground::Ground;
+use crate::ground::{Composed, Ground};
 use crate::handles::{inner, of_part, outer};
 use crate::merge::{Attention, Merged, Reading, Whole};
-use crate::parts::{Member, Parts, gone, others_go_on};
-use crate::route::active;
+use crate::parts::{Member, gone, others_go_on};
 use futures_util::future::join_all;
 use std::sync::Arc;
 use stickpin_device::{Device, Error, ErrorCode, Located, Result, Ticket};
@@ -17,14 +15,14 @@ impl<G: Ground> Composed<G> {
     /// # Errors
     /// As [`Device::capture`].
     pub(crate) async fn look(&mut self, watch: &[Handle]) -> Result<&Arc<Tree>> {
-        let (readings, hidden) = readings(&mut self.ground, &mut self.parts, watch).await?;
-        let window = active(&mut self.ground, &mut self.parts).await?;
+        let (readings, hidden) = self.readings(watch).await?;
+        let window = self.active().await?;
         let keys = self.parts.keys().filter(|&number| self.parts.has(number));
         let attention = Attention { window, keys: keys.or(window.map(|(number, _)| number)) };
         let last = self.parts.merged.take().filter(|last| last.is_of(&readings, attention, &hidden));
         let merged = match last {
             Some(last) => last,
-            None => merge(&self.ground, readings, attention, hidden)?,
+            None => self.merge(readings, attention, hidden)?,
         };
         Ok(&self.parts.merged.insert(merged).tree)
     }
@@ -47,7 +45,7 @@ impl<G: Ground> Composed<G> {
             None => device.outcome(own, Ticket::default()).await,
         };
         match self.judged(number, answer).await {
-            Ok(found) => found.map(|found| in_whole(&self.ground, &self.parts, number, &found)).transpose(),
+            Ok(found) => found.map(|found| self.in_whole(number, &found)).transpose(),
             // An element whose member has left is not there.
             Err(e) if e.code == ErrorCode::ElementNotFound => Ok(None),
             Err(e) => Err(e),
@@ -114,68 +112,55 @@ impl<G: Ground> Composed<G> {
         }
         Err(error)
     }
-}
 
-/// Reads all members. `watch` is in the handles of the whole; those of them that are there and not shown come back with
-/// what is.
-async fn readings<G: Ground>(
-    ground: &mut G,
-    parts: &mut Parts<G::Member>,
-    watch: &[Handle],
-) -> Result<(Vec<Reading>, Vec<Handle>)> {
-    ground.refresh(parts).await?;
-    let reads = parts.iter_mut().map(|part| {
-        let watch = of_part(watch, part.number);
-        async move { part.read(&watch).await }
-    });
-    join_all(reads).await.into_iter().collect::<Result<()>>()?;
-    ground.alive()?;
-    parts.drop_gone();
-    let inside = ground.inside_others(parts);
-    let (mut readings, mut hidden) = (Vec::new(), Vec::new());
-    for part in parts.iter().filter(|part| !inside.contains(&part.number)) {
-        match &part.tree {
-            Some(tree) => hidden.extend(tree.hidden().iter().map(|&own| outer(part.number, own))),
-            // It shows them still, and says nothing of them.
-            None => hidden.extend(watch.iter().filter(|handle| inner(**handle).0 == part.number)),
+    /// Reads all members. `watch` is in the handles of the whole; those of them that are there and not shown come back with
+    /// what is.
+    async fn readings(&mut self, watch: &[Handle]) -> Result<(Vec<Reading>, Vec<Handle>)> {
+        let Self { ground, parts } = self;
+        ground.refresh(parts).await?;
+        let reads = parts.iter_mut().map(|part| {
+            let watch = of_part(watch, part.number);
+            async move { part.read(&watch).await }
+        });
+        join_all(reads).await.into_iter().collect::<Result<()>>()?;
+        ground.alive()?;
+        parts.drop_gone();
+        let inside = ground.inside_others(parts);
+        let (mut readings, mut hidden) = (Vec::new(), Vec::new());
+        for part in parts.iter().filter(|part| !inside.contains(&part.number)) {
+            match &part.tree {
+                Some(tree) => hidden.extend(tree.hidden().iter().map(|&own| outer(part.number, own))),
+                // It shows them still, and says nothing of them.
+                None => hidden.extend(watch.iter().filter(|handle| inner(**handle).0 == part.number)),
+            }
+            let shows = part.tree.as_ref().is_none_or(|tree| tree.root().children().next().is_some());
+            let (number, name, tree) = (part.number, part.name.clone(), part.tree.clone());
+            readings.extend(shows.then_some(Reading { number, name, tree }));
         }
-        let shows = part.tree.as_ref().is_none_or(|tree| tree.root().children().next().is_some());
-        let (number, name, tree) = (part.number, part.name.clone(), part.tree.clone());
-        readings.extend(shows.then_some(Reading { number, name, tree }));
+        hidden.sort_unstable();
+        Ok((readings, hidden))
     }
-    hidden.sort_unstable();
-    Ok((readings, hidden))
-}
 
-fn merge<G: Ground>(
-    ground: &G,
-    readings: Vec<Reading>,
-    attention: Attention,
-    hidden: Vec<Handle>,
-) -> Result<Merged> {
-    let whole = Whole { grade: ground.info().grade, url: ground.url(), empty: G::EMPTY };
-    Merged::of(whole, readings, attention, hidden)
-        .map_err(|e| Error::new(ErrorCode::Internal, format!("the {} made no tree: {e}", G::NAME)))
-}
-
-/// Returns what a member found, in the whole.
-pub(crate) fn in_whole<G: Ground>(
-    ground: &G,
-    parts: &Parts<G::Member>,
-    number: u64,
-    found: &Located,
-) -> Result<Located> {
-    let merged = parts.merged.as_ref();
-    if let Some(merged) = merged
-        && let Some(node) = merged.place(number, &found.tree, found.node)
-    {
-        return Ok(Located::new(Arc::clone(&merged.tree), node));
+    fn merge(&self, readings: Vec<Reading>, attention: Attention, hidden: Vec<Handle>) -> Result<Merged> {
+        let whole = Whole { grade: self.ground.info().grade, url: self.ground.url(), empty: G::EMPTY };
+        Merged::of(whole, readings, attention, hidden)
+            .map_err(|e| Error::new(ErrorCode::Internal, format!("the {} made no tree: {e}", G::NAME)))
     }
-    // Nothing of another member tells what an element is: they need not be there.
-    let name = parts.iter().find(|part| part.number == number).map(|part| part.name.clone());
-    let reading = Reading { number, name: name.unwrap_or_default(), tree: Some(Arc::clone(&found.tree)) };
-    let attention = merged.map_or_else(Attention::default, Merged::attention);
-    let alone = merge(ground, vec![reading], attention, Vec::new())?;
-    let node = alone.place(number, &found.tree, found.node).ok_or_else(gone)?;
-    Ok(Located::new(alone.tree, node))
+
+    /// Returns what a member found, in the whole.
+    fn in_whole(&self, number: u64, found: &Located) -> Result<Located> {
+        let merged = self.parts.merged.as_ref();
+        if let Some(merged) = merged
+            && let Some(node) = merged.place(number, &found.tree, found.node)
+        {
+            return Ok(Located::new(Arc::clone(&merged.tree), node));
+        }
+        // Nothing of another member tells what an element is: they need not be there.
+        let name = self.parts.iter().find(|part| part.number == number).map(|part| part.name.clone());
+        let reading = Reading { number, name: name.unwrap_or_default(), tree: Some(Arc::clone(&found.tree)) };
+        let attention = merged.map_or_else(Attention::default, Merged::attention);
+        let alone = self.merge(vec![reading], attention, Vec::new())?;
+        let node = alone.place(number, &found.tree, found.node).ok_or_else(gone)?;
+        Ok(Located::new(alone.tree, node))
+    }
 }

@@ -25,3 +25,13 @@ pub use popups::Popups;
 pub use script::{Evaluated, Script};
 pub use tabs::{TabEnd, TabEnded, TabEntry, Tabs};
 pub use traffic::{Download, DownloadState, RequestEnd, SeenRequest, Traffic, request_words};
+
+/// Writes the methods of [`Device`](crate::Device) that hand out the facets which the device itself implements.
+#[macro_export]
+macro_rules! own_facets {
+    ($($name:ident: $facet:ident),* $(,)?) => {
+        $(fn $name(&mut self) -> Option<&mut dyn $crate::$facet> {
+            Some(self)
+        })*
+    };
+}

@@ -69,7 +69,8 @@ pub(crate) async fn read(link: &Link, picture: &mut Picture, cells: &mut Cells) 
     cells.sheets.retain(|path, _| shown(path));
     cells.trees.retain(|path, _| shown(path));
     for at in tables.into_iter().take(TABLES) {
-        match one(link, picture, at, cells).await {
+        let path = picture.objects[at].path.clone();
+        match (Table { link, picture, at, path }).read(cells).await {
             Err(fault) if fault.is_lost() => return Err(fault),
             Err(e) => {
                 tracing::debug!("the cells of {} cannot be read: {e}", picture.objects[at].path);
@@ -90,187 +91,197 @@ struct Part {
     all: (i32, i32),
 }
 
-async fn one(link: &Link, picture: &mut Picture, at: usize, kept: &mut Cells) -> Result<(), Fault> {
-    let path = picture.objects[at].path.clone();
-    let asked = [property(&path, TABLE, "NRows"), property(&path, TABLE, "NColumns")];
-    let mut size = Vec::new();
-    for answer in link.calls(&asked).await {
-        size.push(whole(answer?.property_number()?.or(Some(0.0))));
-    }
-    let [rows, columns] = size[..] else { return Ok(()) };
-    let icons = link.toolkit.profile().shows_icons_in_tables && picture.objects[at].role == role::TABLE;
-    let extra = match icons {
-        true => sight::last_line(link, &path, picture.objects[at].count, (rows, columns)).await?,
-        false => Vec::new(),
-    };
-    let rows = if extra.is_empty() { rows } else { rows + 1 };
-    if rows <= 0 || columns <= 0 {
-        return Ok(());
-    }
-    let cells = i64::from(rows) * i64::from(columns);
-    let whole = Part { rows: 0..rows, columns: 0..columns, all: (rows, columns) };
-    let part = if cells <= WHOLE_TABLE {
-        whole
-    } else if let Some(part) = sight::in_sight(link, &path, (rows, columns)).await? {
-        part
-    } else {
-        // Nowhere in sight: its beginning, which need not be what is shown.
-        picture.truncated = true;
-        let few = i32::try_from(WHOLE_TABLE / i64::from(columns.min(100))).unwrap_or(1).max(1);
-        Part { rows: 0..rows.min(few), columns: 0..columns.min(100), all: (rows, columns) }
-    };
-    let columns = part.columns.len();
-    let columns_read = columns.min(200);
-    let most = usize::try_from(CELLS).unwrap_or(usize::MAX) / columns_read.max(1);
-    let part = Part {
-        columns: part.columns.start..part.columns.start + i32::try_from(columns_read).unwrap_or(0),
-        rows: part.rows.start..part.rows.start + i32::try_from(part.rows.len().min(most)).unwrap_or(0),
-        ..part
-    };
-    let tree = link.toolkit.profile().counts_trees_by_lines && picture.objects[at].role == role::TREE;
-    if tree && let Some(known) = kept.trees.get_mut(&path) {
-        *known = moved(link, picture, at, known, &part).await?;
-    }
-    let known = match (cells > SHEET, tree) {
-        (true, _) => Some(kept.sheets.entry(path.clone()).or_default()),
-        (false, true) => Some(kept.trees.entry(path.clone()).or_default()),
-        (false, false) => None,
-    };
-    let extra = extra.into_iter().filter(|((row, _), _)| part.rows.contains(row)).collect();
-    cells_of(link, picture, at, &path, &part, known, (cells > SHEET, extra)).await
+/// A table of a picture that is being read.
+struct Table<'a> {
+    link: &'a Link,
+    picture: &'a mut Picture,
+    at: usize,
+    path: String,
 }
 
-/// Where the cells of a tree are now that were known before. Those that are folded away stand in no row.
-async fn moved(
-    link: &Link,
-    picture: &Picture,
-    at: usize,
-    known: &Paths,
-    part: &Part,
-) -> Result<Paths, Fault> {
-    let (rows, columns) = part.all;
-    // Its children are its lines, first that of the headers.
-    let above = (picture.objects[at].count / columns).saturating_sub(rows);
-    let mut moved: Paths = known
-        .iter()
-        .filter(|((row, column), _)| *row < 0 && *column < columns)
-        .map(|(place, path)| (*place, path.clone()))
-        .collect();
-    let cells: Vec<&String> = known.iter().filter(|((row, _), _)| *row >= 0).map(|(_, path)| path).collect();
-    let index = |path| Call::new(path, ACCESSIBLE, "GetIndexInParent");
-    let calls: Vec<Call<'_>> = cells.iter().map(|&path| index(path)).collect();
-    for (path, index) in cells.iter().zip(link.each::<i32>(&calls).await?) {
-        // The item of one that has no index is gone.
-        let Some(index) = index else { continue };
-        let place = (index.div_euclid(columns).saturating_sub(above), index.rem_euclid(columns));
-        if place.0 >= 0 {
-            moved.insert(place, (*path).clone());
+impl Table<'_> {
+    /// Reads the cells that can be seen.
+    async fn read(&mut self, kept: &mut Cells) -> Result<(), Fault> {
+        let path = self.path.clone();
+        let asked = [property(&path, TABLE, "NRows"), property(&path, TABLE, "NColumns")];
+        let mut size = Vec::new();
+        for answer in self.link.calls(&asked).await {
+            size.push(whole(answer?.property_number()?.or(Some(0.0))));
         }
+        let [rows, columns] = size[..] else { return Ok(()) };
+        let icons = self.link.toolkit.profile().shows_icons_in_tables
+            && self.picture.objects[self.at].role == role::TABLE;
+        let extra = match icons {
+            true => self.last_line((rows, columns)).await?,
+            false => Vec::new(),
+        };
+        let rows = if extra.is_empty() { rows } else { rows + 1 };
+        if rows <= 0 || columns <= 0 {
+            return Ok(());
+        }
+        let cells = i64::from(rows) * i64::from(columns);
+        let whole = Part { rows: 0..rows, columns: 0..columns, all: (rows, columns) };
+        let part = if cells <= WHOLE_TABLE {
+            whole
+        } else if let Some(part) = self.in_sight((rows, columns)).await? {
+            part
+        } else {
+            // Nowhere in sight: its beginning, which need not be what is shown.
+            self.picture.truncated = true;
+            let few = i32::try_from(WHOLE_TABLE / i64::from(columns.min(100))).unwrap_or(1).max(1);
+            Part { rows: 0..rows.min(few), columns: 0..columns.min(100), all: (rows, columns) }
+        };
+        let columns = part.columns.len();
+        let columns_read = columns.min(200);
+        let most = usize::try_from(CELLS).unwrap_or(usize::MAX) / columns_read.max(1);
+        let part = Part {
+            columns: part.columns.start..part.columns.start + i32::try_from(columns_read).unwrap_or(0),
+            rows: part.rows.start..part.rows.start + i32::try_from(part.rows.len().min(most)).unwrap_or(0),
+            ..part
+        };
+        let tree = self.link.toolkit.profile().counts_trees_by_lines
+            && self.picture.objects[self.at].role == role::TREE;
+        if tree && let Some(known) = kept.trees.get_mut(&path) {
+            *known = self.moved(known, &part).await?;
+        }
+        let known = match (cells > SHEET, tree) {
+            (true, _) => Some(kept.sheets.entry(path.clone()).or_default()),
+            (false, true) => Some(kept.trees.entry(path.clone()).or_default()),
+            (false, false) => None,
+        };
+        let extra = extra.into_iter().filter(|((row, _), _)| part.rows.contains(row)).collect();
+        self.cells(&part, known, (cells > SHEET, extra)).await
     }
-    Ok(moved)
-}
 
-/// Reads the cells of a part, and puts them into rows below the table. `known` has those that were asked for before, `extra`
-/// those that the table has at no place.
-async fn cells_of(
-    link: &Link,
-    picture: &mut Picture,
-    at: usize,
-    path: &str,
-    part: &Part,
-    mut known: Option<&mut Paths>,
-    (sheet, extra): (bool, Vec<(Place, String)>),
-) -> Result<(), Fault> {
-    let places = part.rows.clone().flat_map(|row| part.columns.clone().map(move |column| (row, column)));
-    let mut places: Vec<Place> = places.collect();
-    let first: &[Ask] = if sheet { &[Ask::States, Ask::Text] } else { &[Ask::States] };
-    let mut found = Vec::new();
-    if let Some(known) = known.as_deref_mut() {
-        known.retain(|(row, column), _| {
-            (*row < 0 || part.rows.contains(row)) && part.columns.contains(column)
-        });
-        let cells = places.iter().filter_map(|place| Some((*place, known.get(place)?.clone()))).collect();
-        let (alive, gone) = look_at(link, picture, cells, first).await?;
-        gone.iter().for_each(|place| drop(known.remove(place)));
-        places.retain(|place| !known.contains_key(place));
-        found = alive;
-    }
-    let calls: Vec<Call<'_>> = places.iter().map(|&place| cell(path, place)).collect();
-    let mut cells = extra;
-    let there = objects(link, path, &calls).await?;
-    cells.extend(places.iter().zip(there).filter_map(|(place, cell)| Some((*place, cell?))));
-    if let Some(known) = known.as_deref_mut() {
-        known.extend(cells.iter().cloned());
-    }
-    found.extend(look_at(link, picture, cells, first).await?.0);
-    found.sort_unstable();
-    let empty = |object: &Object| object.text.as_deref().is_none_or(|text| text.trim().is_empty());
-    found.retain(|&(_, new)| {
-        let object = &picture.objects[new];
-        // What is empty, and nobody is at, is left out of a spreadsheet.
-        !object.is(states::DEFUNCT) && (!sheet || !empty(object) || object.is(states::FOCUSED))
-    });
-    let mut rest = Questions::default();
-    for &(_, new) in &found {
-        WHOLE
+    /// Where the cells of a tree are now that were known before. Those that are folded away stand in no row.
+    async fn moved(&self, known: &Paths, part: &Part) -> Result<Paths, Fault> {
+        let (rows, columns) = part.all;
+        // Its children are its lines, first that of the headers.
+        let above = (self.picture.objects[self.at].count / columns).saturating_sub(rows);
+        let mut moved: Paths = known
             .iter()
-            .filter(|&&ask| ask != Ask::States && ask != Ask::Count)
-            .for_each(|&ask| rest.add(new, ask));
+            .filter(|((row, column), _)| *row < 0 && *column < columns)
+            .map(|(place, path)| (*place, path.clone()))
+            .collect();
+        let cells: Vec<&String> =
+            known.iter().filter(|((row, _), _)| *row >= 0).map(|(_, path)| path).collect();
+        let index = |path| Call::new(path, ACCESSIBLE, "GetIndexInParent");
+        let calls: Vec<Call<'_>> = cells.iter().map(|&path| index(path)).collect();
+        for (path, index) in cells.iter().zip(self.link.each::<i32>(&calls).await?) {
+            // The item of one that has no index is gone.
+            let Some(index) = index else { continue };
+            let place = (index.div_euclid(columns).saturating_sub(above), index.rem_euclid(columns));
+            if place.0 >= 0 {
+                moved.insert(place, (*path).clone());
+            }
+        }
+        Ok(moved)
     }
-    let outline = matches!(picture.objects[at].role, role::TREE | role::TREE_TABLE);
-    let opens = |&&(_, new): &&(Place, usize)| picture.objects[new].is(rows::OPENS);
-    // Where nothing opens, and all is known, there is one level.
-    let deep = outline && (found.iter().any(|cell| opens(&cell)) || part.rows.start > 0);
-    if deep {
-        let ask = if link.toolkit.profile().rows_name_their_parent { Ask::Relations } else { Ask::Extents };
-        levels::firsts(&found).for_each(|(_, new)| rest.add(new, ask));
+
+    /// Reads the cells of a part, and puts them into rows below the table. `known` has those that were asked for before, `extra`
+    /// those that the table has at no place.
+    async fn cells(
+        &mut self,
+        part: &Part,
+        mut known: Option<&mut Paths>,
+        (sheet, extra): (bool, Vec<(Place, String)>),
+    ) -> Result<(), Fault> {
+        let places = part.rows.clone().flat_map(|row| part.columns.clone().map(move |column| (row, column)));
+        let mut places: Vec<Place> = places.collect();
+        let first: &[Ask] = if sheet { &[Ask::States, Ask::Text] } else { &[Ask::States] };
+        let mut found = Vec::new();
+        if let Some(known) = known.as_deref_mut() {
+            known.retain(|(row, column), _| {
+                (*row < 0 || part.rows.contains(row)) && part.columns.contains(column)
+            });
+            let cells = places.iter().filter_map(|place| Some((*place, known.get(place)?.clone()))).collect();
+            let (alive, gone) = self.look_at(cells, first).await?;
+            gone.iter().for_each(|place| drop(known.remove(place)));
+            places.retain(|place| !known.contains_key(place));
+            found = alive;
+        }
+        let calls: Vec<Call<'_>> = places.iter().map(|&place| cell(&self.path, place)).collect();
+        let mut cells = extra;
+        let there = self.objects(&calls).await?;
+        cells.extend(places.iter().zip(there).filter_map(|(place, cell)| Some((*place, cell?))));
+        if let Some(known) = known.as_deref_mut() {
+            known.extend(cells.iter().cloned());
+        }
+        found.extend(self.look_at(cells, first).await?.0);
+        found.sort_unstable();
+        let empty = |object: &Object| object.text.as_deref().is_none_or(|text| text.trim().is_empty());
+        found.retain(|&(_, new)| {
+            let object = &self.picture.objects[new];
+            // What is empty, and nobody is at, is left out of a spreadsheet.
+            !object.is(states::DEFUNCT) && (!sheet || !empty(object) || object.is(states::FOCUSED))
+        });
+        let mut rest = Questions::default();
+        for &(_, new) in &found {
+            WHOLE
+                .iter()
+                .filter(|&&ask| ask != Ask::States && ask != Ask::Count)
+                .for_each(|&ask| rest.add(new, ask));
+        }
+        let outline = matches!(self.picture.objects[self.at].role, role::TREE | role::TREE_TABLE);
+        let opens = |&&(_, new): &&(Place, usize)| self.picture.objects[new].is(rows::OPENS);
+        // Where nothing opens, and all is known, there is one level.
+        let deep = outline && (found.iter().any(|cell| opens(&cell)) || part.rows.start > 0);
+        if deep {
+            let ask = if self.link.toolkit.profile().rows_name_their_parent {
+                Ask::Relations
+            } else {
+                Ask::Extents
+            };
+            levels::firsts(&found).for_each(|(_, new)| rest.add(new, ask));
+        }
+        rest.ask(self.link, self.picture).await?;
+        if self.link.toolkit.profile().cells_hold_cells {
+            self.read_pieces(&found).await?;
+        }
+        if deep {
+            self.read_levels(&found).await?;
+        }
+        let headers = match sheet {
+            true => Headers::default(),
+            false => self.headers(&found, part, known).await?,
+        };
+        rows::arrange(self.picture, self.at, &found, &headers, part);
+        Ok(())
     }
-    rest.ask(link, picture).await?;
-    if link.toolkit.profile().cells_hold_cells {
-        pieces::read(link, picture, &found).await?;
+
+    /// The objects that the table names where it is asked for them; none at a place that a cell beside it reaches into.
+    async fn objects(&self, calls: &[Call<'_>]) -> Result<Vec<Option<String>>, Fault> {
+        let named = self.link.each::<Reference>(calls).await?.into_iter();
+        let object = |named| {
+            Some(self.link.named(&self.path, named)).filter(|o| !o.is_empty() && !o.ends_with("/null"))
+        };
+        Ok(named.map(|named| named.and_then(object)).collect())
     }
-    if deep {
-        levels::read(link, picture, path, &found).await?;
+
+    /// Takes cells into the picture and asks each of them this; where they are in it, and the places of those that are not
+    /// there any more.
+    async fn look_at(
+        &mut self,
+        cells: Vec<(Place, String)>,
+        asks: &[Ask],
+    ) -> Result<(Vec<(Place, usize)>, Vec<Place>), Fault> {
+        let from = self.picture.objects.len();
+        let mut questions = Questions::default();
+        let mut places = Vec::new();
+        for (place, path) in cells {
+            let new = self.picture.objects.len();
+            self.picture.objects.push(Object { path, count: -1, complete: true, ..Object::default() });
+            asks.iter().for_each(|&ask| questions.add(new, ask));
+            places.push(place);
+        }
+        let vanished = questions.ask(self.link, self.picture).await?.vanished;
+        let (gone, alive): (Vec<_>, Vec<_>) =
+            places.into_iter().zip(from..).partition(|(_, new)| vanished.contains(new));
+        Ok((alive, gone.into_iter().map(|(place, _)| place).collect()))
     }
-    let headers = match sheet {
-        true => Headers::default(),
-        false => headers::read(link, picture, at, &found, part, known).await?,
-    };
-    rows::arrange(picture, at, &found, &headers, part);
-    Ok(())
 }
 
 /// The question for what a table has at a place.
 fn cell(table: &str, (row, column): Place) -> Call<'_> {
     Call::new(table, TABLE, "GetAccessibleAt").with((row, column))
-}
-
-/// The objects that a table names where it is asked for them; none at a place that a cell beside it reaches into.
-async fn objects(link: &Link, table: &str, calls: &[Call<'_>]) -> Result<Vec<Option<String>>, Fault> {
-    let named = link.each::<Reference>(calls).await?.into_iter();
-    let object = |named| Some(link.named(table, named)).filter(|o| !o.is_empty() && !o.ends_with("/null"));
-    Ok(named.map(|named| named.and_then(object)).collect())
-}
-
-/// Takes cells into the picture and asks each of them this; where they are in it, and the places of those that are not
-/// there any more.
-async fn look_at(
-    link: &Link,
-    picture: &mut Picture,
-    cells: Vec<(Place, String)>,
-    asks: &[Ask],
-) -> Result<(Vec<(Place, usize)>, Vec<Place>), Fault> {
-    let from = picture.objects.len();
-    let mut questions = Questions::default();
-    let mut places = Vec::new();
-    for (place, path) in cells {
-        let new = picture.objects.len();
-        picture.objects.push(Object { path, count: -1, complete: true, ..Object::default() });
-        asks.iter().for_each(|&ask| questions.add(new, ask));
-        places.push(place);
-    }
-    let vanished = questions.ask(link, picture).await?.vanished;
-    let (gone, alive): (Vec<_>, Vec<_>) =
-        places.into_iter().zip(from..).partition(|(_, new)| vanished.contains(new));
-    Ok((alive, gone.into_iter().map(|(place, _)| place).collect()))
 }

@@ -1,10 +1,9 @@
 //! What stands above the columns of a table and before its rows.
 
-use super::{Part, Paths, Place, look_at, objects};
+use super::{Part, Paths, Place, Table};
 use crate::bus::fault::Fault;
-use crate::bus::{Call, Link, calls};
+use crate::bus::{Call, calls};
 use crate::capture::ask::{Ask, WHOLE};
-use crate::model::Picture;
 use crate::model::roles::number as role;
 use crate::model::states;
 use hashbrown::HashMap;
@@ -16,86 +15,85 @@ pub(super) struct Headers {
     pub(super) rows: HashMap<i32, usize>,
 }
 
-/// Reads them. Qt and GTK 3 have them among the children, which are lines: first that of the column headers, where
-/// there is one, and in each line first the header of the row, where rows have them.
-pub(super) async fn read(
-    link: &Link,
-    picture: &mut Picture,
-    at: usize,
-    found: &[(Place, usize)],
-    part: &Part,
-    mut known: Option<&mut Paths>,
-) -> Result<Headers, Fault> {
-    if !link.toolkit.profile().headers_lie_before_cells {
-        return Ok(Headers::default());
-    }
-    let first = children_at(link, picture, at, &[((-1, 0), 0)], known.as_deref_mut()).await?;
-    let Some(&(_, first)) = first.first() else { return Ok(Headers::default()) };
-    let (above, before) = match picture.objects[first].role {
-        role::TABLE_COLUMN_HEADER => (1, 0),
-        role::TABLE_ROW_HEADER => (0, 1),
-        // Of both: what stands in the corner.
-        role::PANEL => (1, 1),
-        _ => return Ok(Headers::default()),
-    };
-    let (rows, columns) = part.all;
-    let line = i64::from(columns) + before;
-    let mut places: Vec<(Place, i64)> = Vec::new();
-    if above == 1 {
-        places.extend(part.columns.clone().map(|column| ((-1, column), before + i64::from(column))));
-    }
-    // Where the children are not as many as that, it is not known which are which.
-    if before == 1 && i64::from(picture.objects[at].count) == (i64::from(rows) + above) * line {
-        let mut seen: Vec<i32> = found.iter().map(|&((row, _), _)| row).collect();
-        seen.dedup();
-        places.extend(seen.into_iter().map(|row| ((row, -1), (i64::from(row) + above) * line)));
-    }
-    let mut headers = Headers::default();
-    for ((row, column), new) in children_at(link, picture, at, &places, known).await? {
-        let object = &mut picture.objects[new];
-        // Only for this, as long as it can be seen.
-        let (extents, states) = (object.extents.take(), object.states);
-        let (number, name) = (object.role, object.name.trim());
-        // Those that are switched off are there all the same, and those of hidden columns have no width.
-        let hidden = extents.is_some_and(|[_, _, width, height]| width <= 0 || height <= 0);
-        if hidden || !states::seen(states, picture.toolkit) {
-            continue;
+impl Table<'_> {
+    /// Reads the headers. Qt and GTK 3 have them among the children, which are lines: first that of the column headers, where
+    /// there is one, and in each line first the header of the row, where rows have them.
+    pub(super) async fn headers(
+        &mut self,
+        found: &[(Place, usize)],
+        part: &Part,
+        mut known: Option<&mut Paths>,
+    ) -> Result<Headers, Fault> {
+        if !self.link.toolkit.profile().headers_lie_before_cells {
+            return Ok(Headers::default());
         }
-        match number {
-            role::TABLE_COLUMN_HEADER if row < 0 => headers.columns.push((column, new)),
-            // One that only counts says nothing of its row: another one may be there next.
-            role::TABLE_ROW_HEADER if column < 0 && name != (row + 1).to_string() => {
-                headers.rows.insert(row, new);
+        let first = self.children_at(&[((-1, 0), 0)], known.as_deref_mut()).await?;
+        let Some(&(_, first)) = first.first() else { return Ok(Headers::default()) };
+        let (above, before) = match self.picture.objects[first].role {
+            role::TABLE_COLUMN_HEADER => (1, 0),
+            role::TABLE_ROW_HEADER => (0, 1),
+            // Of both: what stands in the corner.
+            role::PANEL => (1, 1),
+            _ => return Ok(Headers::default()),
+        };
+        let (rows, columns) = part.all;
+        let line = i64::from(columns) + before;
+        let mut places: Vec<(Place, i64)> = Vec::new();
+        if above == 1 {
+            places.extend(part.columns.clone().map(|column| ((-1, column), before + i64::from(column))));
+        }
+        // Where the children are not as many as that, it is not known which are which.
+        if before == 1 && i64::from(self.picture.objects[self.at].count) == (i64::from(rows) + above) * line {
+            let mut seen: Vec<i32> = found.iter().map(|&((row, _), _)| row).collect();
+            seen.dedup();
+            places.extend(seen.into_iter().map(|row| ((row, -1), (i64::from(row) + above) * line)));
+        }
+        let mut headers = Headers::default();
+        for ((row, column), new) in self.children_at(&places, known).await? {
+            let object = &mut self.picture.objects[new];
+            // Only for this, as long as it can be seen.
+            let (extents, states) = (object.extents.take(), object.states);
+            let (number, name) = (object.role, object.name.trim());
+            // Those that are switched off are there all the same, and those of hidden columns have no width.
+            let hidden = extents.is_some_and(|[_, _, width, height]| width <= 0 || height <= 0);
+            if hidden || !states::seen(states, self.picture.toolkit) {
+                continue;
             }
-            _ => {}
+            match number {
+                role::TABLE_COLUMN_HEADER if row < 0 => headers.columns.push((column, new)),
+                // One that only counts says nothing of its row: another one may be there next.
+                role::TABLE_ROW_HEADER if column < 0 && name != (row + 1).to_string() => {
+                    headers.rows.insert(row, new);
+                }
+                _ => {}
+            }
         }
+        Ok(headers)
     }
-    Ok(headers)
-}
 
-/// Takes children of an object into the picture, by their numbers. `known` has those that were asked for before.
-async fn children_at(
-    link: &Link,
-    picture: &mut Picture,
-    at: usize,
-    places: &[(Place, i64)],
-    known: Option<&mut Paths>,
-) -> Result<Vec<(Place, usize)>, Fault> {
-    let path = picture.objects[at].path.clone();
-    let mut fresh = Paths::default();
-    let known = known.unwrap_or(&mut fresh);
-    let unknown = places.iter().filter(|(place, _)| !known.contains_key(place));
-    let unknown: Vec<(Place, i32)> =
-        unknown.filter_map(|(place, n)| Some((*place, i32::try_from(*n).ok()?))).collect();
-    let calls: Vec<Call<'_>> = unknown.iter().map(|&(_, index)| calls::child(&path, index)).collect();
-    let there = objects(link, &path, &calls).await?;
-    known.extend(unknown.iter().zip(there).filter_map(|((place, _), child)| Some((*place, child?))));
-    let children = places.iter().filter_map(|(place, _)| Some((*place, known.get(place)?.clone()))).collect();
-    let mut asks = WHOLE.to_vec();
-    if link.toolkit.profile().headers_may_be_hidden {
-        asks.push(Ask::Extents);
+    /// Takes children of the table into the picture, by their numbers. `known` has those that were asked for before.
+    async fn children_at(
+        &mut self,
+        places: &[(Place, i64)],
+        known: Option<&mut Paths>,
+    ) -> Result<Vec<(Place, usize)>, Fault> {
+        let mut fresh = Paths::default();
+        let known = known.unwrap_or(&mut fresh);
+        let unknown = places.iter().filter(|(place, _)| !known.contains_key(place));
+        let unknown: Vec<(Place, i32)> =
+            unknown.filter_map(|(place, n)| Some((*place, i32::try_from(*n).ok()?))).collect();
+        let calls: Vec<Call<'_>> =
+            unknown.iter().map(|&(_, index)| calls::child(&self.path, index)).collect();
+        let there = self.objects(&calls).await?;
+        known.extend(unknown.iter().zip(there).filter_map(|((place, _), child)| Some((*place, child?))));
+        let children =
+            places.iter().filter_map(|(place, _)| Some((*place, known.get(place)?.clone()))).collect();
+        let mut asks = WHOLE.to_vec();
+        if self.link.toolkit.profile().headers_may_be_hidden {
+            asks.push(Ask::Extents);
+        }
+        let (alive, gone) = self.look_at(children, &asks).await?;
+        gone.iter().for_each(|place| drop(known.remove(place)));
+        Ok(alive)
     }
-    let (alive, gone) = look_at(link, picture, children, &asks).await?;
-    gone.iter().for_each(|place| drop(known.remove(place)));
-    Ok(alive)
 }

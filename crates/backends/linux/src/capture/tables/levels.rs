@@ -1,11 +1,9 @@
 //! How deep the rows of a tree are.
 
-use super::{Place, cell, look_at, objects};
-use crate::bus::Link;
+use super::{Place, Table, cell};
 use crate::bus::fault::Fault;
 use crate::capture::ask::Ask;
 use crate::limits::DEPTH;
-use crate::model::Picture;
 use hashbrown::HashMap;
 
 /// The cells that begin their rows.
@@ -13,79 +11,67 @@ pub(super) fn firsts(found: &[(Place, usize)]) -> impl Iterator<Item = (i32, usi
     found.iter().filter(|((_, column), _)| *column == 0).map(|&((row, _), new)| (row, new))
 }
 
-/// Says of the rows of a tree how deep they are.
-pub(super) async fn read(
-    link: &Link,
-    picture: &mut Picture,
-    path: &str,
-    found: &[(Place, usize)],
-) -> Result<(), Fault> {
-    let deep = match link.toolkit.profile().rows_name_their_parent {
-        true => levels_by_parents(link, picture, path, found).await?,
-        false => levels_by_place(link, picture, path, found).await?,
-    };
-    for (at, level) in deep {
-        picture.objects[at].attributes.push(("level".to_owned(), level.to_string()));
+impl Table<'_> {
+    /// Says of the rows of a tree how deep they are.
+    pub(super) async fn read_levels(&mut self, found: &[(Place, usize)]) -> Result<(), Fault> {
+        let deep = match self.link.toolkit.profile().rows_name_their_parent {
+            true => self.levels_by_parents(found).await?,
+            false => self.levels_by_place(found).await?,
+        };
+        for (at, level) in deep {
+            self.picture.objects[at].attributes.push(("level".to_owned(), level.to_string()));
+        }
+        Ok(())
     }
-    Ok(())
-}
 
-/// By what they say that they are below: in GTK 3, where what was scrolled away has no place.
-async fn levels_by_parents(
-    link: &Link,
-    picture: &mut Picture,
-    path: &str,
-    found: &[(Place, usize)],
-) -> Result<Vec<(usize, usize)>, Fault> {
-    let mut outer: HashMap<String, String> = HashMap::new();
-    let mut next: Vec<usize> = firsts(found).map(|(_, new)| new).collect();
-    for _ in 0..DEPTH {
-        for object in next.iter().map(|&at| &picture.objects[at]) {
-            outer.insert(object.path.clone(), object.child_of.clone());
+    /// By what they say that they are below: in GTK 3, where what was scrolled away has no place.
+    async fn levels_by_parents(&mut self, found: &[(Place, usize)]) -> Result<Vec<(usize, usize)>, Fault> {
+        let mut outer: HashMap<String, String> = HashMap::new();
+        let mut next: Vec<usize> = firsts(found).map(|(_, new)| new).collect();
+        for _ in 0..DEPTH {
+            for object in next.iter().map(|&at| &self.picture.objects[at]) {
+                outer.insert(object.path.clone(), object.child_of.clone());
+            }
+            let mut above: Vec<String> =
+                next.iter().map(|&at| self.picture.objects[at].child_of.clone()).collect();
+            above.retain(|above| !above.is_empty() && *above != self.path && !outer.contains_key(above));
+            above.sort_unstable();
+            above.dedup();
+            if above.is_empty() {
+                break;
+            }
+            // What was not read, because it is above what can be seen.
+            let above = above.into_iter().map(|above| ((0, 0), above)).collect();
+            next = self.look_at(above, &[Ask::Relations]).await?.0.into_iter().map(|(_, at)| at).collect();
         }
-        let mut above: Vec<String> = next.iter().map(|&at| picture.objects[at].child_of.clone()).collect();
-        above.retain(|above| !above.is_empty() && above != path && !outer.contains_key(above));
-        above.sort_unstable();
-        above.dedup();
-        if above.is_empty() {
-            break;
-        }
-        // What was not read, because it is above what can be seen.
-        let above = above.into_iter().map(|above| ((0, 0), above)).collect();
-        next =
-            look_at(link, picture, above, &[Ask::Relations]).await?.0.into_iter().map(|(_, at)| at).collect();
+        let level = |at: usize| {
+            let up =
+                std::iter::successors(outer.get(&self.picture.objects[at].path), |above| outer.get(*above));
+            // One that ends elsewhere, or nowhere, is no path through this tree.
+            up.take(DEPTH).position(|above| *above == self.path).map(|above| (at, above + 1))
+        };
+        Ok(firsts(found).filter_map(|(_, new)| level(new)).collect())
     }
-    let level = |at: usize| {
-        let up = std::iter::successors(outer.get(&picture.objects[at].path), |above| outer.get(*above));
-        // One that ends elsewhere, or nowhere, is no path through this tree.
-        up.take(DEPTH).position(|above| above == path).map(|above| (at, above + 1))
-    };
-    Ok(firsts(found).filter_map(|(_, new)| level(new)).collect())
-}
 
-/// By where they begin, of which Qt says no more: what is deeper begins further in.
-async fn levels_by_place(
-    link: &Link,
-    picture: &mut Picture,
-    path: &str,
-    found: &[(Place, usize)],
-) -> Result<Vec<(usize, usize)>, Fault> {
-    let mut open: Vec<i32> = Vec::new();
-    // The first row of all is as far out as any, also where it was scrolled away.
-    if firsts(found).next().is_some_and(|(row, _)| row > 0) {
-        if let Some(first) = objects(link, path, &[cell(path, (0, 0))]).await?.pop().flatten() {
-            let first = look_at(link, picture, vec![((0, 0), first)], &[Ask::Extents]).await?.0;
-            open.extend(first.first().and_then(|&(_, new)| Some(picture.objects[new].extents?[0])));
+    /// By where they begin, of which Qt says no more: what is deeper begins further in.
+    async fn levels_by_place(&mut self, found: &[(Place, usize)]) -> Result<Vec<(usize, usize)>, Fault> {
+        let mut open: Vec<i32> = Vec::new();
+        // The first row of all is as far out as any, also where it was scrolled away.
+        if firsts(found).next().is_some_and(|(row, _)| row > 0) {
+            if let Some(first) = self.objects(&[cell(&self.path, (0, 0))]).await?.pop().flatten() {
+                let first = self.look_at(vec![((0, 0), first)], &[Ask::Extents]).await?.0;
+                open.extend(first.first().and_then(|&(_, new)| Some(self.picture.objects[new].extents?[0])));
+            }
         }
-    }
-    let mut levels = Vec::new();
-    for (_, new) in firsts(found) {
-        // Only for this: what a cell has no place for is read all the same.
-        if let Some([left, ..]) = picture.objects[new].extents.take() {
-            levels.push((new, level(&mut open, left)));
+        let mut levels = Vec::new();
+        for (_, new) in firsts(found) {
+            // Only for this: what a cell has no place for is read all the same.
+            if let Some([left, ..]) = self.picture.objects[new].extents.take() {
+                levels.push((new, level(&mut open, left)));
+            }
         }
+        Ok(levels)
     }
-    Ok(levels)
 }
 
 /// How deep something is that begins at `left`, counting from 1; `open` has where those begin that it may stand in.

@@ -1,58 +1,60 @@
 //! What stands in one cell of a GTK 3 table: a picture, a box to tick and a text are a cell each there, inside the cell of
 //! their column, which itself says nothing. All of them say that they are shown; one that is not has no width.
 
-use super::{Place, look_at};
-use crate::bus::Link;
+use super::{Place, Table};
 use crate::bus::fault::Fault;
 use crate::capture::ask::{Ask, Questions, WHOLE};
 use crate::model::roles::number as role;
 use crate::model::states;
-use crate::model::{Interfaces, Object, Picture};
+use crate::model::{Interfaces, Object};
 
 /// What is read of one cell at most.
 const PIECES: usize = 16;
 
-/// Reads what stands in the cells that say nothing themselves, and which of them can be ticked.
-pub(super) async fn read(link: &Link, picture: &mut Picture, found: &[(Place, usize)]) -> Result<(), Fault> {
-    let mut questions = Questions::default();
-    for &(_, cell) in found.iter().filter(|(_, cell)| is_mute(&picture.objects[*cell])) {
-        questions.add(cell, Ask::Children);
-        questions.add(cell, Ask::Actions);
-    }
-    let mut inside = Vec::new();
-    let mut cells = Vec::new();
-    for (cell, named) in questions.ask(link, picture).await?.children {
-        let line = i32::try_from(cells.len()).unwrap_or(i32::MAX);
-        let path = |child| link.named(&picture.objects[cell].path, child);
-        inside.extend((0..).zip(named.into_iter().take(PIECES)).map(|(n, child)| ((line, n), path(child))));
-        cells.push(cell);
-    }
-    let mut ticks = Questions::default();
-    let mut texts: Vec<(usize, usize)> = Vec::new();
-    for ((line, _), new) in look_at(link, picture, inside, WHOLE).await?.0 {
-        let Some(&cell) = usize::try_from(line).ok().and_then(|line| cells.get(line)) else { continue };
-        picture.objects[cell].children.push(new);
-        let object = &mut picture.objects[new];
-        // A picture says nothing that could be read.
-        object.shown = object.role == role::TABLE_CELL
-            && states::seen(object.states, picture.toolkit)
-            && !object.has(Interfaces::IMAGE);
-        if object.shown && is_mute(object) {
-            ticks.add(new, Ask::Actions);
-        } else if object.shown && !object.name.trim().is_empty() {
-            texts.push((cell, new));
+impl Table<'_> {
+    /// Reads what stands in the cells that say nothing themselves, and which of them can be ticked.
+    pub(super) async fn read_pieces(&mut self, found: &[(Place, usize)]) -> Result<(), Fault> {
+        let mut questions = Questions::default();
+        for &(_, cell) in found.iter().filter(|(_, cell)| is_mute(&self.picture.objects[*cell])) {
+            questions.add(cell, Ask::Children);
+            questions.add(cell, Ask::Actions);
         }
+        let mut inside = Vec::new();
+        let mut cells = Vec::new();
+        for (cell, named) in questions.ask(self.link, self.picture).await?.children {
+            let line = i32::try_from(cells.len()).unwrap_or(i32::MAX);
+            let path = |child| self.link.named(&self.picture.objects[cell].path, child);
+            inside
+                .extend((0..).zip(named.into_iter().take(PIECES)).map(|(n, child)| ((line, n), path(child))));
+            cells.push(cell);
+        }
+        let mut ticks = Questions::default();
+        let mut texts: Vec<(usize, usize)> = Vec::new();
+        for ((line, _), new) in self.look_at(inside, WHOLE).await?.0 {
+            let Some(&cell) = usize::try_from(line).ok().and_then(|line| cells.get(line)) else { continue };
+            self.picture.objects[cell].children.push(new);
+            let object = &mut self.picture.objects[new];
+            // A picture says nothing that could be read.
+            object.shown = object.role == role::TABLE_CELL
+                && states::seen(object.states, self.picture.toolkit)
+                && !object.has(Interfaces::IMAGE);
+            if object.shown && is_mute(object) {
+                ticks.add(new, Ask::Actions);
+            } else if object.shown && !object.name.trim().is_empty() {
+                texts.push((cell, new));
+            }
+        }
+        // One of them alone is what the cell reads.
+        let several =
+            |&&(cell, _): &&(usize, usize)| texts.iter().filter(|(other, _)| *other == cell).count() > 1;
+        let doubtful: Vec<usize> = texts.iter().filter(several).map(|&(_, text)| text).collect();
+        doubtful.iter().for_each(|&text| ticks.add(text, Ask::Extents));
+        ticks.ask(self.link, self.picture).await?;
+        for text in doubtful {
+            leave_flat(&mut self.picture.objects[text]);
+        }
+        Ok(())
     }
-    // One of them alone is what the cell reads.
-    let several =
-        |&&(cell, _): &&(usize, usize)| texts.iter().filter(|(other, _)| *other == cell).count() > 1;
-    let doubtful: Vec<usize> = texts.iter().filter(several).map(|&(_, text)| text).collect();
-    doubtful.iter().for_each(|&text| ticks.add(text, Ask::Extents));
-    ticks.ask(link, picture).await?;
-    for text in doubtful {
-        leave_flat(&mut picture.objects[text]);
-    }
-    Ok(())
 }
 
 /// Leaves out what takes no room.

@@ -5,10 +5,10 @@
 //! KDE's item views divide the number of their things by that of their columns: two files in four columns are no row, six
 //! are one. What is left over is among their children, and at no place of the table.
 
-use super::{Part, Place, TABLE, objects};
+use super::{Part, Place, TABLE, Table};
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, COMPONENT, SCREEN};
-use crate::bus::{Call, Link, calls};
+use crate::bus::{Call, calls};
 use crate::model::roles::number as role;
 
 /// How far inside its corners it is asked what is there: past borders, then past a line of headers.
@@ -17,98 +17,86 @@ const INSETS: &[i32] = &[3, 14, 32, 56];
 /// Points that are asked along each side of a table that has no cell at its corners.
 const POINTS: i32 = 8;
 
-/// The cells between the one at the top left corner and the one at the bottom right.
-pub(super) async fn in_sight(link: &Link, path: &str, all: (i32, i32)) -> Result<Option<Part>, Fault> {
-    let extents = Call::new(path, COMPONENT, "GetExtents").with((SCREEN,));
-    let [x, y, width, height]: [i32; 4] = link.one(extents).await?.read()?;
-    if width <= 0 || height <= 0 {
-        return Ok(None);
-    }
-    let (right, bottom) = (x.saturating_add(width), y.saturating_add(height));
-    let first =
-        corner(link, path, INSETS.iter().map(|i| (x.saturating_add(3), y.saturating_add(*i)))).await?;
-    let last =
-        corner(link, path, INSETS.iter().map(|i| (right.saturating_sub(*i), bottom.saturating_sub(3))))
-            .await?;
-    let Some((top, left)) = first else { return among(link, path, [x, y, width, height], all).await };
-    // Rows that end above the lower edge, columns that end before the right one: a page of either.
-    let (low, far) = last.unwrap_or((top.saturating_add(60), left.saturating_add(20)));
-    let rows = top.min(low)..top.max(low).saturating_add(1).min(all.0);
-    let columns = left.min(far)..left.max(far).saturating_add(1).min(all.1);
-    Ok(Some(Part { rows, columns, all }))
-}
-
-/// The cells between those that points all over a table are at, and a line more on each side: icons have gaps between
-/// them, and none at its corners.
-async fn among(
-    link: &Link,
-    path: &str,
-    [x, y, width, height]: [i32; 4],
-    all: (i32, i32),
-) -> Result<Option<Part>, Fault> {
-    let at =
-        |from: i32, size: i32, of: i32| from.saturating_add(size.saturating_mul(2 * of + 1) / (2 * POINTS));
-    let mut found: Vec<(i32, i32)> = Vec::new();
-    for row in 0..POINTS {
-        for column in 0..POINTS {
-            let point = (at(x, width, column), at(y, height, row));
-            found.extend(corner(link, path, std::iter::once(point)).await?);
+impl Table<'_> {
+    /// The cells between the one at the top left corner and the one at the bottom right.
+    pub(super) async fn in_sight(&self, all: (i32, i32)) -> Result<Option<Part>, Fault> {
+        let extents = Call::new(&self.path, COMPONENT, "GetExtents").with((SCREEN,));
+        let [x, y, width, height]: [i32; 4] = self.link.one(extents).await?.read()?;
+        if width <= 0 || height <= 0 {
+            return Ok(None);
         }
+        let (right, bottom) = (x.saturating_add(width), y.saturating_add(height));
+        let first = self.corner(INSETS.iter().map(|i| (x.saturating_add(3), y.saturating_add(*i)))).await?;
+        let last =
+            self.corner(INSETS.iter().map(|i| (right.saturating_sub(*i), bottom.saturating_sub(3)))).await?;
+        let Some((top, left)) = first else { return self.among([x, y, width, height], all).await };
+        // Rows that end above the lower edge, columns that end before the right one: a page of either.
+        let (low, far) = last.unwrap_or((top.saturating_add(60), left.saturating_add(20)));
+        let rows = top.min(low)..top.max(low).saturating_add(1).min(all.0);
+        let columns = left.min(far)..left.max(far).saturating_add(1).min(all.1);
+        Ok(Some(Part { rows, columns, all }))
     }
-    let range = |of: fn(&(i32, i32)) -> i32, all: i32| {
-        let (least, most) = (found.iter().map(of).min()?, found.iter().map(of).max()?);
-        Some(least.saturating_sub(1).max(0)..most.saturating_add(2).min(all))
-    };
-    let (rows, columns) = (range(|place| place.0, all.0), range(|place| place.1, all.1));
-    Ok(rows.zip(columns).map(|(rows, columns)| Part { rows, columns, all }))
-}
 
-/// Row and column of the first of these points that a cell is at.
-async fn corner(
-    link: &Link,
-    path: &str,
-    points: impl Iterator<Item = (i32, i32)>,
-) -> Result<Option<(i32, i32)>, Fault> {
-    for point in points {
-        let there = objects(link, path, &[calls::at_point(path, point, SCREEN)]).await?.pop().flatten();
-        let Some(cell) = there.filter(|cell| cell != path) else { continue };
-        let index: i32 = link.one(Call::new(&cell, ACCESSIBLE, "GetIndexInParent")).await?.read()?;
-        let at = |member| Call::new(path, TABLE, member).with((index,));
-        let row: i32 = link.one(at("GetRowAtIndex")).await?.read()?;
-        let column: i32 = link.one(at("GetColumnAtIndex")).await?.read()?;
-        if row >= 0 && column >= 0 {
-            return Ok(Some((row, column)));
+    /// The cells between those that points all over a table are at, and a line more on each side: icons have gaps between
+    /// them, and none at its corners.
+    async fn among(&self, [x, y, width, height]: [i32; 4], all: (i32, i32)) -> Result<Option<Part>, Fault> {
+        let at = |from: i32, size: i32, of: i32| {
+            from.saturating_add(size.saturating_mul(2 * of + 1) / (2 * POINTS))
+        };
+        let mut found: Vec<(i32, i32)> = Vec::new();
+        for row in 0..POINTS {
+            for column in 0..POINTS {
+                let point = (at(x, width, column), at(y, height, row));
+                found.extend(self.corner(std::iter::once(point)).await?);
+            }
         }
+        let range = |of: fn(&(i32, i32)) -> i32, all: i32| {
+            let (least, most) = (found.iter().map(of).min()?, found.iter().map(of).max()?);
+            Some(least.saturating_sub(1).max(0)..most.saturating_add(2).min(all))
+        };
+        let (rows, columns) = (range(|place| place.0, all.0), range(|place| place.1, all.1));
+        Ok(rows.zip(columns).map(|(rows, columns)| Part { rows, columns, all }))
     }
-    Ok(None)
-}
 
-/// The cells behind the last whole row, with their places. `count` is how many children the table has.
-///
-/// # Errors
-/// When the app is gone or silent.
-pub(super) async fn last_line(
-    link: &Link,
-    path: &str,
-    count: i32,
-    (rows, columns): (i32, i32),
-) -> Result<Vec<(Place, String)>, Fault> {
-    let Some(whole) = rows.checked_mul(columns).filter(|_| rows >= 0 && columns > 0) else {
-        return Ok(Vec::new());
-    };
-    let over = count.saturating_sub(whole);
-    if over <= 0 || over >= columns {
-        return Ok(Vec::new());
+    /// Row and column of the first of these points that a cell is at.
+    async fn corner(&self, points: impl Iterator<Item = (i32, i32)>) -> Result<Option<(i32, i32)>, Fault> {
+        for point in points {
+            let there = self.objects(&[calls::at_point(&self.path, point, SCREEN)]).await?.pop().flatten();
+            let Some(cell) = there.filter(|cell| *cell != self.path) else { continue };
+            let index: i32 = self.link.one(Call::new(&cell, ACCESSIBLE, "GetIndexInParent")).await?.read()?;
+            let at = |member| Call::new(&self.path, TABLE, member).with((index,));
+            let row: i32 = self.link.one(at("GetRowAtIndex")).await?.read()?;
+            let column: i32 = self.link.one(at("GetColumnAtIndex")).await?.read()?;
+            if row >= 0 && column >= 0 {
+                return Ok(Some((row, column)));
+            }
+        }
+        Ok(None)
     }
-    let child = |index| calls::child(path, index);
-    let calls: Vec<Call<'_>> = std::iter::once(0).chain(whole..count).map(child).collect();
-    let mut found = objects(link, path, &calls).await?.into_iter();
-    // Where headers are among the children, these are cells of a row.
-    let Some(first) = found.next().flatten() else { return Ok(Vec::new()) };
-    let role = link.each::<u32>(&[Call::new(&first, ACCESSIBLE, "GetRole")]).await?;
-    if role != [Some(role::TABLE_CELL)] {
-        return Ok(Vec::new());
+
+    /// The cells behind the last whole row, with their places.
+    ///
+    /// # Errors
+    /// When the app is gone or silent.
+    pub(super) async fn last_line(&self, (rows, columns): (i32, i32)) -> Result<Vec<(Place, String)>, Fault> {
+        let Some(whole) = rows.checked_mul(columns).filter(|_| rows >= 0 && columns > 0) else {
+            return Ok(Vec::new());
+        };
+        let count = self.picture.objects[self.at].count;
+        let over = count.saturating_sub(whole);
+        if over <= 0 || over >= columns {
+            return Ok(Vec::new());
+        }
+        let child = |index| calls::child(&self.path, index);
+        let calls: Vec<Call<'_>> = std::iter::once(0).chain(whole..count).map(child).collect();
+        let mut found = self.objects(&calls).await?.into_iter();
+        // Where headers are among the children, these are cells of a row.
+        let Some(first) = found.next().flatten() else { return Ok(Vec::new()) };
+        let role = self.link.each::<u32>(&[Call::new(&first, ACCESSIBLE, "GetRole")]).await?;
+        if role != [Some(role::TABLE_CELL)] {
+            return Ok(Vec::new());
+        }
+        let places = (0..over).map(|column| (rows, column));
+        Ok(places.zip(found).filter_map(|(place, cell)| Some((place, cell?))).collect())
     }
-    let places = (0..over).map(|column| (rows, column));
-    Ok(places.zip(found).filter_map(|(place, cell)| Some((place, cell?))).collect())
 }
