@@ -196,10 +196,7 @@ async fn until_drawn(app: &App, mut changes: u64) -> Result<()> {
         return Ok(());
     }
     for round in 0..FRAMES {
-        // It may answer before it takes the arrival that has come at the same time, but not twice.
-        for _ in 0..2 {
-            app.link.barrier().await.map_err(|fault| life::lost_by(app, &fault))?;
-        }
+        life::taken(app).await?;
         let now = app.heard.state().changes;
         // GTK 4 says nothing of what was never shown before.
         let silent = round == 0 && app.link.toolkit.profile().new_is_silent;

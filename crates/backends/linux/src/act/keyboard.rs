@@ -4,7 +4,7 @@ use crate::act::focus::focus_element;
 use crate::act::{filled, typed};
 use crate::aim::{held, place, window};
 use crate::app::pointer::NONE;
-use crate::app::{self, App, LinuxDevice, ask, query, unknown};
+use crate::app::{self, App, LinuxDevice, View, ask, query, unknown};
 use crate::limits::FRAME;
 use crate::model::{Picture, states as s};
 use std::time::Duration;
@@ -48,26 +48,11 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
         // What was due has been done when it answers; one that hangs is told of by what comes next.
         drop(timeout(HANDLED, device.app.link.barrier()).await);
     }
-    let window = match target.and_then(|t| device.view().index(t)) {
-        Some(at) => match place::sight(&device.app).await? {
-            Some(sight) => {
-                let window = window::window_of(device.view(), at, &sight.windows).await?;
-                if let Some(window) = &window {
-                    let held = held::held(device.view(), Some(at), window, &sight).await?;
-                    // One that the app does not name may belong to the field, as what completes it does.
-                    let named = matches!(held, Hit::Held { by: Some(_), .. });
-                    let words = target.and_then(|t| device.last.words(t)).unwrap_or_default();
-                    if let Some(refusal) = held.refusal(&words).filter(|_| named) {
-                        return Err(refusal);
-                    }
-                }
-                window.filter(|w| !w.popup).map(|w| (sight.x11, w))
-            }
-            None => None,
-        },
+    let window = match target.and_then(|target| Some((target, device.view().index(target)?))) {
+        Some((target, at)) => window_of_target(device.view(), target, at).await?,
         None => {
             closing_over(device).await?;
-            window::active_window(&device.app).await?
+            None
         }
     };
     let window = match window {
@@ -76,13 +61,28 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
     };
     let Some((x11, window)) = window else { return Err(device.app.screen.unseen("type keys")) };
     let windows = x11.run(windows::all).await?;
-    if let Some(taker) = held::taker(&device.app, &windows, &window) {
-        return Err(held::taken(&device.app, taker, &x11, "the keys of the app").await?);
-    }
+    held::not_taken(&device.app, &windows, &window, &x11, "the keys of the app").await?;
     device.app.screen.present(&window).await?;
     let id = window.id;
     x11.run(move |d| focus::give(d, id)).await?;
     Ok((x11, id))
+}
+
+/// The window of an element that is typed into, unless that is a pop-up.
+///
+/// # Errors
+/// What holds the keys before the element gets them.
+async fn window_of_target(view: View<'_>, target: Handle, at: usize) -> Result<Option<(X11, Window)>> {
+    let Some(sight) = place::sight(view.app).await? else { return Ok(None) };
+    let Some(window) = window::window_of(view, at, &sight.windows).await? else { return Ok(None) };
+    let held = held::held(view, Some(at), &window, &sight).await?;
+    // One that the app does not name may belong to the field, as what completes it does.
+    if matches!(held, Hit::Held { by: Some(_), .. })
+        && let Some(refusal) = held.refusal(&view.last.words(target).unwrap_or_default())
+    {
+        return Err(refusal);
+    }
+    Ok(Some((sight.x11, window)).filter(|(_, window)| !window.popup))
 }
 
 /// Whether keys can be sent without locking up the app.
@@ -216,7 +216,20 @@ pub(crate) async fn chord(
         return Ok(performed);
     }
     let (x11, window) = typing(device, None).await?;
-    chord_to(&device.app, &x11, window, modifiers, key, cancel).await
+    let name = key.to_owned();
+    let sent = x11.run(move |d| match focus::keys_kept_elsewhere(d, window)? {
+        Some(other) => Ok(Err(other)),
+        None => keyboard::chord(d, modifiers, &name).map(Ok),
+    });
+    match sent.await.map_err(unknown)? {
+        Ok(true) => {}
+        Ok(false) => return Err(no_key(key)),
+        Err(other) => return Err(has_keys(&device.app, other, &x11).await?),
+    }
+    // Some say that they answer pings, and do not: one key has been read by then.
+    keys_read(&device.app, &x11, window, ONE_KEY, cancel).await.map_err(unknown)?;
+    keys_handled(&device.app).await;
+    Ok(Performed { handled: true, ..Performed::default() })
 }
 
 /// Sends one chord to this window, and to no other.
@@ -274,30 +287,6 @@ pub(crate) async fn chord_in(
     Ok(Performed { handled: true, ..Performed::default() })
 }
 
-async fn chord_to(
-    app: &App,
-    x11: &X11,
-    window: u32,
-    modifiers: Modifiers,
-    key: &str,
-    cancel: &CancellationToken,
-) -> Result<Performed> {
-    let name = key.to_owned();
-    let sent = x11.run(move |d| match focus::keys_kept_elsewhere(d, window)? {
-        Some(other) => Ok(Err(other)),
-        None => keyboard::chord(d, modifiers, &name).map(Ok),
-    });
-    match sent.await.map_err(unknown)? {
-        Ok(true) => {}
-        Ok(false) => return Err(no_key(key)),
-        Err(other) => return Err(has_keys(app, other, x11).await?),
-    }
-    // Some say that they answer pings, and do not: one key has been read by then.
-    keys_read(app, x11, window, ONE_KEY, cancel).await.map_err(unknown)?;
-    keys_handled(app).await;
-    Ok(Performed { handled: true, ..Performed::default() })
-}
-
 /// Fills a field by its keys: all of it selected, then typed over.
 pub(crate) async fn fill_by_keys(
     device: &mut LinuxDevice,
@@ -331,23 +320,18 @@ pub(crate) async fn fill_by_keys(
 /// Closes a menu or list of the app that holds the pointer; false when none does, or it stays. While one does, a key
 /// reaches nothing else.
 pub(crate) async fn fold_popup(device: &mut LinuxDevice) -> Result<bool> {
-    let until = Instant::now() + FOLDED;
-    let mut pressed = false;
-    loop {
-        let Some(sight) = place::sight(&device.app).await? else { return Ok(false) };
-        let own = |w: &Window| w.popup && w.pid == device.app.info.pid;
-        if !sight.windows.iter().any(own) || !sight.x11.run(|d| pointer::is_held(d)).await? {
-            return Ok(pressed);
-        }
-        if !pressed {
-            chord(device, NONE, "Escape", &CancellationToken::new()).await?;
-            pressed = true;
-        } else if Instant::now() >= until {
-            return Ok(false);
-        } else {
-            sleep(FRAME).await;
-        }
+    if is_folded(&device.app).await? {
+        return Ok(false);
     }
+    chord(device, NONE, "Escape", &CancellationToken::new()).await?;
+    ask::comes_true(FOLDED, || is_folded(&device.app)).await
+}
+
+/// Whether no menu or list of the app holds the pointer.
+async fn is_folded(app: &App) -> Result<bool> {
+    let Some(sight) = place::sight(app).await? else { return Ok(true) };
+    let own = |w: &Window| w.popup && w.pid == app.info.pid;
+    Ok(!sight.windows.iter().any(own) || !sight.x11.run(|d| pointer::is_held(d)).await?)
 }
 
 /// How long a pop-up may take to close.

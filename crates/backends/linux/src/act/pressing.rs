@@ -20,10 +20,7 @@ pub(crate) async fn press_group_box(
     let Some(object) = object else { return Ok(Performed::default()) };
     let before = ask::states_of(&device.app, &object.path).await? & s::CHECKED;
     let performed = mouse::press_at(device, action, cancel).await?;
-    // It may answer before it takes what has come at the same time, but not twice.
-    for _ in 0..2 {
-        device.app.link.barrier().await.map_err(|fault| unknown(life::lost_by(&device.app, &fault)))?;
-    }
+    life::taken(&device.app).await.map_err(unknown)?;
     if ask::states_of(&device.app, &object.path).await.map_err(unknown)? & s::CHECKED == before {
         let actions = ask::actions_of(&device.app, &object.path).await.map_err(unknown)?;
         if let Some(index) = actions.iter().position(|action| is_toggle(action)) {

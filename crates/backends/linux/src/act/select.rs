@@ -265,36 +265,30 @@ async fn mischosen(
     let labels: Vec<String> = chosen.iter().map(|choice| quote(&choice.label)).collect();
     let labels = labels.join(", ");
     let error = |message: String| {
-        Error::new(ErrorCode::FillMismatch, message)
-            .hint("stickpin snapshot -i shows what is chosen now")
-            .dispatched(Dispatched::Unknown)
+        let error = Error::new(ErrorCode::FillMismatch, message);
+        Ok(Some(error.hint("stickpin snapshot -i shows what is chosen now").dispatched(Dispatched::Unknown)))
     };
-    match wrong {
-        Some(wrong) if wrong.is_empty() => Ok(None),
-        None if !chosen.iter().any(|choice| choice.moved) => Ok(None),
-        None => Ok(Some(error(format!(
-            "the options of {what} changed while {labels} was chosen, and it does not say which one is chosen now"
-        )))),
-        Some(wrong) => {
-            reading::look(device, &[]).await?;
-            let chosen = match offered(device.view(), wrong).await {
-                Ok(chosen) => chosen,
-                Err(fault) => {
-                    ask::refused(&device.app, &list.object.path, fault).await.map(|()| Vec::new())?
-                }
-            };
-            let named = chosen.iter().map(|offered| offered.reads.first().map_or("", String::as_str));
-            let named: Vec<String> = named.take(NAMED).map(quote).collect();
-            let now = match restore(device.view(), list).await? {
-                true => "what was chosen before is chosen again",
-                false => "what was chosen before is not chosen again",
-            };
-            Ok(Some(error(format!(
-                "{what} chose {} instead of {labels}: its options changed at that moment; {now}",
-                named.join(", ")
-            ))))
+    let Some(wrong) = wrong else {
+        if !chosen.iter().any(|choice| choice.moved) {
+            return Ok(None);
         }
+        return error(format!(
+            "the options of {what} changed while {labels} was chosen, and it does not say which one is chosen now"
+        ));
+    };
+    if wrong.is_empty() {
+        return Ok(None);
     }
+    reading::look(device, &[]).await?;
+    let offered = offered(device.view(), wrong).await;
+    let chose = ask::answered(&device.app, &list.object.path, offered).await?.unwrap_or_default();
+    let chose = chose.iter().map(|offered| offered.reads.first().map_or("", String::as_str));
+    let chose: Vec<String> = chose.take(NAMED).map(quote).collect();
+    let now = if restore(device.view(), list).await? { "is" } else { "is not" };
+    error(format!(
+        "{what} chose {} instead of {labels}: its options changed at that moment; what was chosen before {now} chosen again",
+        chose.join(", ")
+    ))
 }
 
 /// Chooses what was chosen when a list was looked at, and nothing else; whether that is chosen now.
@@ -367,10 +361,8 @@ async fn list_of(view: View<'_>, object: Object) -> Result<Option<List>> {
             holder.clone_from(only);
             continue;
         }
-        let offered = match offered(view, options).await {
-            Ok(offered) => offered,
-            Err(fault) => return ask::refused(view.app, &object.path, fault).await.map(|()| None),
-        };
+        let offered = offered(view, options).await;
+        let Some(offered) = ask::answered(view.app, &object.path, offered).await? else { return Ok(None) };
         // Firefox counts the options in groups, too, and names the groups when it is asked for its children: the place
         // of a child is another option's number.
         if offered.iter().any(|offered| offered.group) {

@@ -33,6 +33,9 @@ const TRIES: usize = 4;
 /// How often a chooser is told to close: the first time may only put away the list below its field.
 const ESCAPES: usize = 3;
 
+/// What is to be done where a chooser has no field that takes a path.
+const INSTEAD: &str = "stickpin snapshot -i shows what it has instead; stickpin key Escape closes it";
+
 /// What is to be done where a chooser may take several files, and is given one by its field.
 const ONE_BY_ONE: &str = "its field is given one path: stickpin upload TARGET FILE for each, where the app takes them one after the other; \
     stickpin press opens it, and stickpin snapshot -i shows the list in which it may take several";
@@ -117,9 +120,12 @@ pub(crate) async fn give_files(
     let chooser = window::chooser_known(device, &top).await?;
     let title = title_of(&device.last, &top);
     let text = as_text(files);
+    let not_taken = |why: &str| {
+        let message = format!("the file chooser {} did not take {}{why}", quote(&title), quote(&text));
+        unknown(Error::new(ErrorCode::InvalidArgs, message))
+    };
     // Once: what the first try opens is there in the second, too.
     let before = modal_windows(&device.last);
-    let mut taken = false;
     // A chooser that still reads a folder does not take a path, and may even put its field away again.
     for again in 0..TRIES {
         // From the second try on the first may have been taken.
@@ -128,11 +134,8 @@ pub(crate) async fn give_files(
             if again > 0 {
                 break;
             }
-            return Err(Error::new(
-                ErrorCode::Unsupported,
-                format!("the file chooser {} shows no field for a path", quote(&title)),
-            )
-            .hint("stickpin snapshot -i shows what it has instead; stickpin key Escape closes it"));
+            let message = format!("the file chooser {} shows no field for a path", quote(&title));
+            return Err(Error::new(ErrorCode::Unsupported, message).hint(INSTEAD));
         };
         if again == 0 && saves(device, &top).await? {
             return Err(to_save_in(&title));
@@ -143,37 +146,26 @@ pub(crate) async fn give_files(
             if choosers(d).contains(&top) { asks() } else { Some(None) }
         });
         match became.await.map_err(unknown)? {
-            Some(None) => taken = true,
+            Some(None) => {
+                let name =
+                    |file: &PathBuf| file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                let value = files.iter().map(name).collect::<Vec<_>>().join(", ");
+                return Ok(Performed { handled: true, value: Some(value), ..Performed::default() });
+            }
             // Whatever it asks, Enter would answer it.
             Some(Some(window)) => {
-                let message = format!(
-                    "the file chooser {} did not take {}: {} has opened over it",
-                    quote(&title),
-                    quote(&text),
-                    quote(&title_of(&device.last, &window))
-                );
-                return Err(unknown(Error::new(ErrorCode::InvalidArgs, message).hint(
+                let over = quote(&title_of(&device.last, &window));
+                return Err(not_taken(&format!(": {over} has opened over it")).hint(
                     "both are still open: stickpin snapshot -i shows what it says; stickpin key Escape closes one at a time",
-                )));
+                ));
             }
+            None if cancel.is_cancelled() => break,
             None => {}
         }
-        if taken || cancel.is_cancelled() {
-            break;
-        }
     }
-    if !taken {
-        return Err(unknown(
-            Error::new(
-                ErrorCode::InvalidArgs,
-                format!("the file chooser {} did not take {}", quote(&title), quote(&text)),
-            )
-            .hint("it is still open, and may want files of another kind: stickpin snapshot -i; stickpin key Escape closes it"),
-        ));
-    }
-    let name = |file: &PathBuf| file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let value = files.iter().map(name).collect::<Vec<_>>().join(", ");
-    Ok(Performed { handled: true, value: Some(value), ..Performed::default() })
+    Err(not_taken("").hint(
+        "it is still open, and may want files of another kind: stickpin snapshot -i; stickpin key Escape closes it",
+    ))
 }
 
 /// Closes a chooser; whether it is gone.
@@ -189,24 +181,20 @@ pub(crate) async fn close_chooser(device: &mut LinuxDevice, chooser: Handle) -> 
 /// Closes a chooser as a person would; whether it is gone.
 async fn escape(device: &mut LinuxDevice, chooser: &Chooser) -> Result<bool> {
     let cancel = CancellationToken::new();
-    let left = |d: &Last| (!choosers(d).contains(&chooser.top)).then_some(());
+    let left = |last: &Last| (!choosers(last).contains(&chooser.top)).then_some(());
+    if left(&device.last).is_some() {
+        return Ok(true);
+    }
     for _ in 0..ESCAPES {
-        if left(&device.last).is_some() {
-            return Ok(true);
-        }
         match keyboard::chord_in(&device.app, &chooser.window, NONE, "Escape").await {
-            Ok(_) => {}
+            Err(e) if e.code != ErrorCode::ElementNotFound => return Err(e),
             // It has just closed by itself, or is about to say so.
-            Err(e) if e.code == ErrorCode::ElementNotFound => {
-                return match until_shown(device, &cancel, left).await? {
-                    Some(()) => Ok(true),
-                    None => Err(e),
-                };
+            sent => {
+                if until_shown(device, &cancel, left).await?.is_some() {
+                    return Ok(true);
+                }
+                sent?;
             }
-            Err(e) => return Err(e),
-        }
-        if until_shown(device, &cancel, left).await?.is_some() {
-            return Ok(true);
         }
     }
     Ok(false)
@@ -218,14 +206,12 @@ async fn shown_field(
     chooser: &Chooser,
     cancel: &CancellationToken,
 ) -> Result<Option<Object>> {
-    match field_of(&device.last, &chooser.top) {
-        Some(field) => Ok(Some(field)),
-        None => {
-            let control = Modifiers { control: true, ..NONE };
-            keyboard::chord_in(&device.app, &chooser.window, control, "l").await?;
-            until_shown(device, cancel, |d| field_of(d, &chooser.top)).await
-        }
+    if let Some(field) = field_of(&device.last, &chooser.top) {
+        return Ok(Some(field));
     }
+    let control = Modifiers { control: true, ..NONE };
+    keyboard::chord_in(&device.app, &chooser.window, control, "l").await?;
+    until_shown(device, cancel, |last| field_of(last, &chooser.top)).await
 }
 
 /// Puts a path into a field and takes it.
@@ -267,19 +253,30 @@ async fn activates(app: &App, field: &Object) -> Result<bool> {
     }
 }
 
+/// The paths of the windows of an app that are such.
+fn windows_that(last: &Last, are: impl Fn(usize, &Object) -> bool) -> Vec<String> {
+    let windows = last.picture.root().children.iter().map(|&at| (at, &last.objects()[at]));
+    windows.filter(|&(at, window)| are(at, window)).map(|(_, window)| window.path.clone()).collect()
+}
+
 /// The paths of the windows that are file choosers.
 fn choosers(last: &Last) -> Vec<String> {
-    let picture = &last.picture;
-    let windows = picture.root().children.iter().copied();
-    let choosers = windows.filter(|&window| is_chooser(picture, window));
-    choosers.map(|window| picture.objects[window].path.clone()).collect()
+    windows_that(last, |at, _| is_chooser(&last.picture, at))
+}
+
+/// Those with this title.
+fn choosers_called(last: &Last, title: &str) -> Vec<String> {
+    windows_that(last, |at, window| window.name == title && is_chooser(&last.picture, at))
 }
 
 /// The paths of the windows that take all input of the app.
 fn modal_windows(last: &Last) -> Vec<String> {
-    let objects = &last.picture.objects;
-    let windows = last.picture.root().children.iter().map(|&window| &objects[window]);
-    windows.filter(|o| o.shown && o.is(s::MODAL)).map(|o| o.path.clone()).collect()
+    windows_that(last, |_, window| window.shown && window.is(s::MODAL))
+}
+
+/// How many windows of the app have this title.
+fn windows_called(last: &Last, title: &str) -> usize {
+    windows_that(last, |_, window| window.shown && window.name == title).len()
 }
 
 /// Whether the chooser with this path is one to save in, or may be. One of Qt that does not say so is asked by a name that
@@ -311,34 +308,13 @@ fn of<T>(last: &Last, top: &str, what: impl Fn(&Picture, usize) -> T) -> Option<
 
 /// The title of the window with this path.
 fn title_of(last: &Last, top: &str) -> String {
-    object_at(last, top).map_or_else(String::new, |object| object.name.clone())
-}
-
-/// How many windows of the app have this title.
-fn windows_called(last: &Last, title: &str) -> usize {
-    let objects = &last.picture.objects;
-    let called = |&&at: &&usize| objects[at].shown && objects[at].name == title;
-    last.picture.root().children.iter().filter(called).count()
+    last.object(top).map_or_else(String::new, |object| object.name.clone())
 }
 
 /// Whether the object with this path is shown now.
 async fn is_shown(app: &App, path: &str) -> Result<bool> {
-    let states = ask::states_of(app, path).await;
-    match states {
-        Ok(states) => Ok(s::seen(states, app.link.toolkit)),
-        Err(e) if e.code == ErrorCode::ElementNotFound => Ok(false),
-        Err(e) => Err(e),
-    }
-}
-
-/// Those with this title.
-fn choosers_called(last: &Last, title: &str) -> Vec<String> {
-    let called = |path: &String| object_at(last, path).is_some_and(|object| object.name == title);
-    choosers(last).into_iter().filter(called).collect()
-}
-
-fn object_at<'d>(last: &'d Last, path: &str) -> Option<&'d Object> {
-    last.object(path)
+    let states = ask::or_none(app, ask::states_now(app, path).await).await?;
+    Ok(states.is_some_and(|states| s::seen(states, app.link.toolkit)))
 }
 
 /// The field for paths in the chooser with this path.
@@ -365,7 +341,7 @@ async fn until_shown<T>(
         let more = device.app.heard.until(|heard| (heard.changes != seen || heard.gone).then_some(()));
         if timeout(left.min(SILENT), more).await.is_err() {
             // One that is busy has not signalled yet.
-            device.app.link.barrier().await.map_err(|fault| life::lost_by(&device.app, &fault))?;
+            life::barrier(&device.app).await?;
             if device.app.heard.state().changes == seen {
                 return Ok(None);
             }
@@ -375,20 +351,16 @@ async fn until_shown<T>(
 
 /// The error of a chooser that gives a file to nobody: what is named there is written over.
 fn to_save_in(title: &str) -> Error {
-    Error::new(
-        ErrorCode::InvalidArgs,
-        format!(
-            "the file chooser {} is one to save in: it takes no file, but would write over it",
-            quote(title)
-        ),
-    )
-    .hint("it is still open: stickpin fill says the name, stickpin key Escape closes it")
+    let title = quote(title);
+    let message =
+        format!("the file chooser {title} is one to save in: it takes no file, but would write over it");
+    Error::new(ErrorCode::InvalidArgs, message)
+        .hint("it is still open: stickpin fill says the name, stickpin key Escape closes it")
 }
 
 fn takes_no_text(title: &str) -> Error {
     let message = format!("the field of the file chooser {} takes no text", quote(title));
-    Error::new(ErrorCode::Unsupported, message)
-        .hint("stickpin snapshot -i shows what it has instead; stickpin key Escape closes it")
+    Error::new(ErrorCode::Unsupported, message).hint(INSTEAD)
 }
 
 /// A path that no file has.

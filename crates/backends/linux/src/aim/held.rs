@@ -38,10 +38,20 @@ pub(crate) fn taker(app: &App, windows: &[Window], window: &Window) -> Option<Wi
     windows.iter().find(|w| w.pid != window.pid && w.blocks(window, alone)).cloned()
 }
 
-/// The error of something that is sent while such a window is open.
-pub(crate) async fn taken(app: &App, taker: Window, x11: &X11, sent: &str) -> Result<Error> {
+/// Makes sure that no window of another process takes what is sent to one of the app's.
+///
+/// # Errors
+/// `ELEMENT_COVERED`.
+pub(crate) async fn not_taken(
+    app: &App,
+    windows: &[Window],
+    window: &Window,
+    x11: &X11,
+    sent: &str,
+) -> Result<()> {
+    let Some(taker) = taker(app, windows, window) else { return Ok(()) };
     let what = window::cover(app, taker, x11).await?;
-    Ok(Error::new(ErrorCode::ElementCovered, format!("{what} is open, and takes {sent}"))
+    Err(Error::new(ErrorCode::ElementCovered, format!("{what} is open, and takes {sent}"))
         .hint("stickpin key Escape closes it"))
 }
 
@@ -116,27 +126,22 @@ pub(crate) async fn own_window_at(
 ) -> Result<(Sight, Window)> {
     view.app.screen.x11(to).await?;
     let Some(sight) = place::sight(view.app).await? else { return Err(view.app.screen.unseen(to)) };
-    let top = sight.x11.run(move |d| windows::top_at(d, x, y)).await?;
-    let there = sight.windows.iter().find(|w| top == Some(w.frame) || top == Some(w.id)).cloned();
-    let refused = |code, what: String| Error::new(code, what).hint("stickpin screenshot shows what is there");
-    match there {
-        Some(window) if window.pid == view.app.info.pid || view.app.info.pid.is_none() => {
-            if let Some(taker) = taker(view.app, &sight.windows, &window) {
-                return Err(
-                    taken(view.app, taker, &sight.x11, &format!("what is sent to {x:.0},{y:.0}")).await?
-                );
-            }
-            let at = target.and_then(|target| view.index(target));
-            let held = held(view, at, &window, &sight).await?;
-            let words = target.and_then(|t| view.last.words(t)).unwrap_or_else(|| format!("{x:.0},{y:.0}"));
-            held.refusal(&words).map_or(Ok((sight, window)), Err)
-        }
-        Some(other) => {
-            let what = sight.x11.run(move |d| windows::words_with_program(d, &other)).await?;
-            Err(refused(ErrorCode::ElementCovered, format!("at {x:.0},{y:.0} is {what}")))
-        }
-        None => Err(refused(ErrorCode::ElementOffscreen, format!("no window is at {x:.0},{y:.0}"))),
+    let spot = format!("{x:.0},{y:.0}");
+    let refused = |code, message: String| {
+        Err(Error::new(code, message).hint("stickpin screenshot shows what is there"))
+    };
+    let Some(window) = sight.at((x, y)).await?.cloned() else {
+        return refused(ErrorCode::ElementOffscreen, format!("no window is at {spot}"));
+    };
+    if window.pid != view.app.info.pid && view.app.info.pid.is_some() {
+        let what = sight.x11.run(move |d| windows::words_with_program(d, &window)).await?;
+        return refused(ErrorCode::ElementCovered, format!("at {spot} is {what}"));
     }
+    not_taken(view.app, &sight.windows, &window, &sight.x11, &format!("what is sent to {spot}")).await?;
+    let at = target.and_then(|target| view.index(target));
+    let held = held(view, at, &window, &sight).await?;
+    let words = target.and_then(|target| view.last.words(target)).unwrap_or(spot);
+    held.refusal(&words).map_or(Ok((sight, window)), Err)
 }
 
 #[cfg(test)]

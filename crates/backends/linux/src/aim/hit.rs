@@ -20,7 +20,7 @@ use crate::model::roles::number as role;
 use crate::toolkit::{Popups, Toolkit};
 use stickpin_device::{Error, ErrorCode, Hit, Result};
 use stickpin_tree::{Handle, Rect};
-use stickpin_x11desk::{Window, windows};
+use stickpin_x11desk::Window;
 
 /// Why it was not told what lies under a point.
 #[derive(Debug)]
@@ -247,9 +247,9 @@ async fn once_there(device: &mut LinuxDevice, (x, y): (f64, f64)) -> Resolved<Op
     if device.last.tree.is_none() {
         reading::look(device, &[]).await?;
     }
-    let top = sight.x11.run(move |d| windows::top_at(d, x, y)).await?;
-    let there = sight.windows.iter().find(|w| top == Some(w.frame) || top == Some(w.id));
-    let Some(window) = there.filter(|w| w.pid == device.app.info.pid) else { return Ok(None) };
+    let Some(window) = sight.at((x, y)).await?.filter(|w| w.pid == device.app.info.pid) else {
+        return Ok(None);
+    };
     let (view, last) = (device.view(), &device.last);
     // GTK 4 answers for a window as if none of its pop-ups were there: what lies in one is asked.
     let apart = window.popup && last.picture.toolkit.profile().popups == Popups::InWindows;

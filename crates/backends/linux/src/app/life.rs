@@ -40,6 +40,23 @@ pub(crate) fn lost_by(app: &App, fault: &Fault) -> Error {
     }
 }
 
+/// Waits until all that the app signalled before has been heard.
+///
+/// # Errors
+/// `TIMEOUT`, `BACKEND_LOST`.
+pub(crate) async fn barrier(app: &App) -> Result<()> {
+    app.link.barrier().await.map_err(|fault| lost_by(app, &fault))
+}
+
+/// Waits until the app has taken what was sent to it: it may answer before that, but not twice.
+///
+/// # Errors
+/// As [`barrier`].
+pub(crate) async fn taken(app: &App) -> Result<()> {
+    barrier(app).await?;
+    barrier(app).await
+}
+
 /// How the app ended, where it did so by itself.
 pub(crate) async fn how_it_ended(app: &App) -> Option<String> {
     if app.child.lock().await.is_some() {

@@ -25,6 +25,12 @@ impl Sight {
         let screen = Rect { x: 0.0, y: 0.0, width: f64::from(width), height: f64::from(height) };
         Ok(Some(Self { x11, windows, screen }))
     }
+
+    /// The window that an input at a point goes to now, if it is among those that were there.
+    pub(crate) async fn at(&self, (x, y): (f64, f64)) -> Result<Option<&Window>> {
+        let top = self.x11.run(move |d| windows::top_at(d, x, y)).await?;
+        Ok(self.windows.iter().find(|w| top == Some(w.frame) || top == Some(w.id)))
+    }
 }
 
 /// A place of an element on the screen.

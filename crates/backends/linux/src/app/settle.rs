@@ -41,7 +41,7 @@ pub(crate) async fn until_quiet(
         let now = Instant::now();
         if now >= quiet_at {
             // What it signalled until now has arrived when it answers: an app that is busy has not signalled yet.
-            device.app.link.barrier().await.map_err(|e| life::lost_by(&device.app, &e))?;
+            life::barrier(&device.app).await?;
             if device.app.heard.state().changes == changes && works_on(device, &mut work, start, end) {
                 // It says what it has done when it has done it.
                 let more =

@@ -89,52 +89,42 @@ pub(crate) async fn meet(
     window: Window,
     cancel: &CancellationToken,
 ) -> Result<Handle> {
+    let refused = |why: &str| elsewhere(&device.app, &window, why);
+    let unread = |e: Error| {
+        tracing::debug!("{} cannot be read: {e}", window.words());
+        refused("its process does not say what it is")
+    };
     if window.transient_for.is_none() && !device.app.is_alone() {
-        return Err(elsewhere(&device.app, &window, "it does not say whose it is"));
+        return Err(refused("it does not say whose it is"));
     }
     let until = Instant::now() + REACHED;
-    let reached = reach(&device.app.desktop, &window, until, cancel).await;
-    let (desktop, link, heard) = match reached {
-        Ok(reached) => reached,
-        Err(fault) => {
+    let (desktop, link, heard) =
+        reach(&device.app.desktop, &window, until, cancel).await.map_err(|fault| {
             tracing::debug!("{} cannot be reached: {fault}", window.words());
-            return Err(elsewhere(&device.app, &window, "its process is not on the accessibility bus"));
-        }
-    };
+            refused("its process is not on the accessibility bus")
+        })?;
     let what = format!("linux:{}", window.pid.unwrap_or_default());
     let screen = device.app.screen.beside();
     let mut other = LinuxDevice::new(desktop, link, heard, screen, window.title.clone(), &what);
     other.app.info.pid = window.pid;
     other.app.among = true;
-    let tops = upload::until_shown(&mut other, cancel, |d| {
-        Some(upload::choosers_called(d, &window.title)).filter(|c| !c.is_empty())
+    let tops = upload::until_shown(&mut other, cancel, |last| {
+        Some(upload::choosers_called(last, &window.title)).filter(|tops| !tops.is_empty())
     });
-    let tops = match tops.await {
-        Ok(tops) => tops.unwrap_or_default(),
-        Err(e) => {
-            tracing::debug!("{} cannot be read: {e}", window.words());
-            return Err(elsewhere(&device.app, &window, "its process does not say what it is"));
-        }
-    };
+    let tops = tops.await.map_err(unread)?.unwrap_or_default();
     let [top] = &tops[..] else {
-        let why = if tops.is_empty() { "it is no file chooser" } else { "others there have the same title" };
-        return Err(elsewhere(&device.app, &window, why));
+        let none = tops.is_empty();
+        return Err(refused(if none { "it is no file chooser" } else { "others there have the same title" }));
     };
     // Of all windows that the process has on the display it is the only one that the path can be of, if that is still
     // there now.
-    let alike = |w: &Window| w.pid == window.pid && w.title == window.title;
-    let alike: Vec<u32> =
-        window::on_screen(&device.app).await?.into_iter().filter(alike).map(|w| w.id).collect();
-    if alike != [window.id] {
-        return Err(elsewhere(&device.app, &window, "others there have the same title"));
+    let mut alike = window::on_screen(&device.app).await?;
+    alike.retain(|w| w.pid == window.pid && w.title == window.title);
+    if !matches!(&alike[..], [only] if only.id == window.id) {
+        return Err(refused("others there have the same title"));
     }
-    match upload::is_shown(&other.app, top).await {
-        Ok(true) => {}
-        Ok(false) => return Err(elsewhere(&device.app, &window, "it was closed again at once")),
-        Err(e) => {
-            tracing::debug!("{} cannot be read: {e}", window.words());
-            return Err(elsewhere(&device.app, &window, "its process does not say what it is"));
-        }
+    if !upload::is_shown(&other.app, top).await.map_err(unread)? {
+        return Err(refused("it was closed again at once"));
     }
     device.choosers_met += 1;
     let handle = Handle { scope: SCOPE, id: device.choosers_met };

@@ -1,6 +1,5 @@
 //! What in an app is a file chooser, where its field for paths is, and whether it is one to save in. Pure.
 
-use crate::limits;
 use crate::model::roles::{is_field, number as n};
 use crate::model::states as s;
 use crate::model::{Object, Picture};
@@ -16,52 +15,52 @@ pub(super) fn is_chooser(picture: &Picture, window: usize) -> bool {
     if !object.shown {
         return false;
     }
-    let has = |is: &dyn Fn(&Object) -> bool| any_below(picture, window, 0, is);
+    let below = || shown_in(picture, window, |_| false).skip(1).map(|at| &picture.objects[at]);
     match picture.toolkit.profile().chooser {
-        Chooser::Class => has(&|o| o.name == GTK4_CHOOSER),
+        Chooser::Class => below().any(|o| o.name == GTK4_CHOOSER),
         // That of Qt has no role of its own: it says in a list which folder it shows, and has a field beside.
         Chooser::Folder => {
             let folder = |o: &Object| o.role == n::COMBO_BOX && o.name.starts_with('/');
-            object.role == n::DIALOG && has(&folder) && path_field(picture, window).is_some()
+            object.role == n::DIALOG && below().any(folder) && path_field(picture, window).is_some()
         }
-        Chooser::Role => object.role == n::FILE_CHOOSER || has(&|o| o.role == n::FILE_CHOOSER),
+        Chooser::Role => object.role == n::FILE_CHOOSER || below().any(|o| o.role == n::FILE_CHOOSER),
     }
+}
+
+/// What is shown in a window, in its order, without what such objects hold.
+fn shown_in<'p>(
+    picture: &'p Picture,
+    window: usize,
+    skips: impl Fn(u32) -> bool + 'p,
+) -> impl Iterator<Item = usize> + 'p {
+    let mut next = vec![window];
+    std::iter::from_fn(move || {
+        let at = std::iter::from_fn(|| next.pop()).find(|&at| picture.objects[at].shown)?;
+        if !skips(picture.objects[at].role) {
+            next.extend(picture.objects[at].children.iter().rev());
+        }
+        Some(at)
+    })
 }
 
 /// The field of a chooser that takes paths: the first that is not in a list.
 pub(super) fn path_field(picture: &Picture, window: usize) -> Option<usize> {
-    let holds = |o: &Object| matches!(o.role, n::COMBO_BOX | n::TREE | n::TABLE | n::TREE_TABLE | n::LIST);
-    let mut next = vec![window];
-    while let Some(at) = next.pop() {
-        let object = &picture.objects[at];
-        if !object.shown || holds(object) {
-            continue;
-        }
-        if is_field(object.role) && object.role != n::PASSWORD {
-            // In GTK 4 the field that can be written is inside one that cannot.
-            let inner = object.children.iter().find(|&&child| is_field(picture.objects[child].role));
-            return Some(inner.copied().filter(|&child| picture.objects[child].shown).unwrap_or(at));
-        }
-        next.extend(object.children.iter().rev());
-    }
-    None
+    let objects = &picture.objects;
+    let holds = |role| matches!(role, n::COMBO_BOX | n::TREE | n::TABLE | n::TREE_TABLE | n::LIST);
+    let takes = |&at: &usize| is_field(objects[at].role) && objects[at].role != n::PASSWORD;
+    let at = shown_in(picture, window, holds).find(takes)?;
+    // In GTK 4 the field that can be written is inside one that cannot.
+    let inner = objects[at].children.iter().find(|&&child| is_field(objects[child].role));
+    Some(inner.copied().filter(|&child| objects[child].shown).unwrap_or(at))
 }
 
 /// Whether a chooser of GTK, which other toolkits show, too, is one to save in: it has its field for the name before its list
 /// of places, where one to open has it behind that, if at all.
 pub(super) fn is_to_save_in(picture: &Picture, window: usize) -> bool {
-    let (mut next, mut field) = (vec![window], false);
-    while let Some(at) = next.pop() {
-        let object = &picture.objects[at];
-        match object.role {
-            _ if !object.shown => continue,
-            n::LIST | n::LIST_BOX => return field,
-            n::TABLE | n::TREE_TABLE | n::TREE => continue,
-            role => field |= is_field(role),
-        }
-        next.extend(object.children.iter().rev());
-    }
-    false
+    let holds = |role| matches!(role, n::TABLE | n::TREE_TABLE | n::TREE);
+    let mut roles = shown_in(picture, window, holds).map(|at| picture.objects[at].role);
+    let first = roles.find(|&role| is_field(role) || matches!(role, n::LIST | n::LIST_BOX));
+    first.is_some_and(is_field) && roles.any(|role| matches!(role, n::LIST | n::LIST_BOX))
 }
 
 /// Whether a chooser of Qt opens or saves, where its buttons say so in English. One to save in says "Open" while its field names a
@@ -81,17 +80,6 @@ fn behind_the_field(picture: &Picture, window: usize) -> impl Iterator<Item = &O
     let field = path_field(picture, window);
     let behind = picture.inside(window).skip_while(move |&at| Some(at) != field);
     behind.map(|at| &picture.objects[at]).filter(|object| object.shown && object.role == n::PUSH_BUTTON)
-}
-
-/// Whether an object below another one is such.
-fn any_below(picture: &Picture, at: usize, depth: usize, is: &dyn Fn(&Object) -> bool) -> bool {
-    let shown = |child: &&usize| picture.objects[**child].shown;
-    depth <= limits::DEPTH
-        && picture.objects[at]
-            .children
-            .iter()
-            .filter(shown)
-            .any(|&child| is(&picture.objects[child]) || any_below(picture, child, depth + 1, is))
 }
 
 /// Paths as a chooser reads them: one as it is, several in quotes.
