@@ -1,6 +1,8 @@
 //! A running app as a device.
 
-use crate::app::nav::{How, NavError, Step};
+mod navigate;
+mod tabs;
+
 use crate::app::sim::Sim;
 use crate::app::words::Event;
 use crate::capture::{self, Addresses, capture};
@@ -8,7 +10,7 @@ use crate::guard::{Guard, Guards};
 use crate::layout::PAGE;
 use crate::options::Fault;
 use crate::shared::{Shared, Woken, millis};
-use crate::{aim, draw, library, query};
+use crate::{aim, draw, query};
 use async_trait::async_trait;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,14 +19,12 @@ use stickpin_device::{
     Action, Aim, AimOptions, Arrived, CancellationToken, Capability, CaptureRequest, Captured, Device,
     DeviceInfo, Dialog, DialogAnswer, Dialogs, Dispatched, Error, ErrorCode, Geometry, Leave, Lifecycle,
     Located, Moving, Navigation, Navigator, Notice, Performed, Pictures, Query, Result, SettleRequest,
-    Settled, Shot, ShotRequest, TabEnd, TabEnded, TabEntry, Tabs,
+    Settled, Shot, ShotRequest, Tabs,
 };
-use stickpin_tree::{Handle, Rect, SurfaceId, quote};
+use stickpin_tree::{Handle, Rect, SurfaceId};
 
 /// How long an act waits for a document that is on its way.
 const COMMIT_PATIENCE: Duration = Duration::from_secs(5);
-/// How long nothing may move after a document came until it counts as arrived.
-const ARRIVAL_QUIET: Duration = Duration::from_millis(150);
 
 /// A running app.
 #[derive(Debug)]
@@ -102,85 +102,6 @@ impl SimDevice {
             self.shared.wait_until(due, cancel).await;
         }
     }
-
-    /// Waits until what came is at rest. While a dialog asks whether to leave, nothing came.
-    async fn arrived(&self, moved: bool, cap: Duration, cancel: &CancellationToken) -> Result<Arrived> {
-        let settled = self.settled(SettleRequest { quiet: ARRIVAL_QUIET, cap }, cancel).await?.settled;
-        let sim = self.shared.live()?;
-        let moved = moved && sim.dialog.is_none();
-        Ok(Arrived { moved, url: sim.url(), title: sim.title(), settled })
-    }
-
-    /// Goes there, or asks for it. False when there is nowhere to go.
-    fn go(&mut self, to: &Navigation) -> Result<bool> {
-        let went = match to {
-            Navigation::To(what) if what.starts_with("sim:") => return self.switch(what).map(|()| true),
-            Navigation::To(path) if path.starts_with(['/', '?', '#']) => {
-                self.shared.live()?.navigator().leave(path, How::Push).map(|()| true)
-            }
-            Navigation::To(what) => {
-                return Err(Error::new(
-                    ErrorCode::InvalidArgs,
-                    format!("{what} is no address of a sim device"),
-                )
-                .hint("sim:APP, sim:APP/PATH, or /PATH in the app that is open"));
-            }
-            Navigation::Back => self.shared.live()?.navigator().history(Step::Back),
-            Navigation::Forward => self.shared.live()?.navigator().history(Step::Forward),
-            Navigation::Reload => self.shared.live()?.navigator().history(Step::Reload),
-            Navigation::Home => {
-                let mut sim = self.shared.live()?;
-                let start = sim.app.start.clone();
-                sim.navigator().leave(&start, How::Push).map(|()| true)
-            }
-        };
-        went.map_err(|e| unreachable(&e))
-    }
-
-    /// Starts another app in this device's place. Handles go on counting.
-    fn switch(&mut self, what: &str) -> Result<()> {
-        let options =
-            crate::options::Options::parse(what).map_err(|e| Error::new(ErrorCode::InvalidArgs, e))?;
-        if options.set {
-            return Err(Error::new(
-                ErrorCode::InvalidArgs,
-                format!("{what}: grade, clock, log and fault of a running device cannot be changed"),
-            )
-            .hint("close it first, or open --relaunch"));
-        }
-        options.admit(self.file_roots.as_deref())?;
-        let mut sim = self.shared.live()?;
-        let path = options.path;
-        if library::load(&options.app)?.name == sim.app.name {
-            let path = path.unwrap_or_else(|| sim.app.start.clone());
-            return sim.navigator().leave(&path, How::Push).map_err(|e| unreachable(&e));
-        }
-        let app = library::load(&options.app)?;
-        let path = path.unwrap_or_else(|| app.start.clone());
-        let label = format!("sim:{}", app.name);
-        sim.navigator().become_app(app, &path).map_err(|e| unreachable(&e))?;
-        drop(sim);
-        self.info.label = label;
-        Ok(())
-    }
-}
-
-/// What a tab is called.
-fn id_of(surface: SurfaceId) -> String {
-    format!("t{}", surface.0)
-}
-
-/// Where a tab is among the others.
-fn tab_of(sim: &Sim, id: &str) -> Result<usize> {
-    sim.tabs.iter().position(|tab| id_of(tab.surface) == id).ok_or_else(|| {
-        let ids: Vec<String> = sim.tabs.iter().map(|tab| id_of(tab.surface)).collect();
-        Error::new(ErrorCode::DeviceNotFound, format!("there is no tab {}", quote(id)))
-            .hint(format!("open are {}; stickpin tab list", ids.join(", ")))
-    })
-}
-
-fn unreachable(e: &NavError) -> Error {
-    Error::new(ErrorCode::DeviceNotFound, e.to_string())
 }
 
 #[async_trait]
@@ -433,79 +354,6 @@ impl Navigator for SimDevice {
         let moved = gone?;
         let cap = timeout.saturating_sub(Duration::from_millis(self.shared.live()?.state.now_ms - start));
         self.arrived(moved, cap, cancel).await
-    }
-}
-
-#[async_trait]
-impl Tabs for SimDevice {
-    async fn list_tabs(&mut self) -> Result<Vec<TabEntry>> {
-        let sim = self.shared.live()?;
-        let active = sim.tab().surface;
-        let entry = |tab: &crate::app::sim::Tab| TabEntry {
-            id: id_of(tab.surface),
-            url: sim.url_of(tab),
-            title: sim.title_of(tab),
-            active: tab.surface == active,
-            opener: None,
-            dialog: None,
-        };
-        Ok(sim.tabs.iter().map(entry).collect())
-    }
-
-    async fn new_tab(
-        &mut self,
-        what: Option<&str>,
-        timeout: Duration,
-        cancel: &CancellationToken,
-    ) -> Result<Arrived> {
-        drop(self.shared.free()?);
-        let own = format!("sim:{}", self.shared.live()?.app.name);
-        let path = match what {
-            None => self.shared.live()?.app.start.clone(),
-            Some(what) => match what.strip_prefix(&own).unwrap_or(what) {
-                "" => self.shared.live()?.app.start.clone(),
-                path if path.starts_with('/') => path.to_owned(),
-                other => {
-                    return Err(Error::new(
-                        ErrorCode::InvalidArgs,
-                        format!("{} is no address of {own}", quote(other)),
-                    )
-                    .hint(format!("a tab shows the app that is open: {own}/PATH")));
-                }
-            },
-        };
-        self.shared.live()?.navigator().open_tab(&path).map_err(|e| unreachable(&e))?;
-        Ok(Arrived { moved: true, ..self.arrived(true, timeout, cancel).await? })
-    }
-
-    async fn switch_tab(&mut self, id: &str) -> Result<()> {
-        let mut sim = self.shared.free()?;
-        let at = tab_of(&sim, id)?;
-        if at != sim.active {
-            sim.active = at;
-            sim.navigator().front();
-        }
-        Ok(())
-    }
-
-    async fn close_tab(&mut self, id: &str, _leave: Leave, _cancel: &CancellationToken) -> Result<()> {
-        let mut sim = self.shared.free()?;
-        let at = tab_of(&sim, id)?;
-        if sim.tabs.len() == 1 {
-            return Err(Error::new(ErrorCode::InvalidArgs, format!("{id} is the only tab"))
-                .hint("stickpin close ends the session"));
-        }
-        sim.navigator().remove_tab(at, TabEnd::Asked);
-        Ok(())
-    }
-
-    async fn show_tab(&mut self) -> Result<()> {
-        // What is the front tab of an app is also what anybody sees of it.
-        self.shared.live().map(drop)
-    }
-
-    fn ended_tabs(&mut self) -> Vec<TabEnded> {
-        std::mem::take(&mut self.shared.lock().ended)
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) struct Kind {
 
 /// Word, role, tag (`-` for none), what the text is (`name` is both name and content), flow and states of each kind, in
 /// the order of the words.
-const TABLE: &str = include_str!("roles.txt");
+const TABLE: &str = include_str!("roles/kinds.txt");
 
 static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| TABLE.lines().filter_map(read).collect());
 

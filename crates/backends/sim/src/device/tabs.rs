@@ -1,0 +1,98 @@
+//! Tabs of an app.
+
+use super::SimDevice;
+use super::navigate::unreachable;
+use crate::app::sim::{Sim, Tab};
+use async_trait::async_trait;
+use std::time::Duration;
+use stickpin_device::{
+    Arrived, CancellationToken, Error, ErrorCode, Leave, Result, TabEnd, TabEnded, TabEntry, Tabs,
+};
+use stickpin_tree::{SurfaceId, quote};
+
+/// What a tab is called.
+fn id_of(surface: SurfaceId) -> String {
+    format!("t{}", surface.0)
+}
+
+/// Where a tab is among the others.
+fn tab_of(sim: &Sim, id: &str) -> Result<usize> {
+    sim.tabs.iter().position(|tab| id_of(tab.surface) == id).ok_or_else(|| {
+        let ids: Vec<String> = sim.tabs.iter().map(|tab| id_of(tab.surface)).collect();
+        Error::new(ErrorCode::DeviceNotFound, format!("there is no tab {}", quote(id)))
+            .hint(format!("open are {}; stickpin tab list", ids.join(", ")))
+    })
+}
+
+#[async_trait]
+impl Tabs for SimDevice {
+    async fn list_tabs(&mut self) -> Result<Vec<TabEntry>> {
+        let sim = self.shared.live()?;
+        let active = sim.tab().surface;
+        let entry = |tab: &Tab| TabEntry {
+            id: id_of(tab.surface),
+            url: sim.url_of(tab),
+            title: sim.title_of(tab),
+            active: tab.surface == active,
+            opener: None,
+            dialog: None,
+        };
+        Ok(sim.tabs.iter().map(entry).collect())
+    }
+
+    async fn new_tab(
+        &mut self,
+        what: Option<&str>,
+        timeout: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<Arrived> {
+        drop(self.shared.free()?);
+        let own = format!("sim:{}", self.shared.live()?.app.name);
+        let path = match what {
+            None => self.shared.live()?.app.start.clone(),
+            Some(what) => match what.strip_prefix(&own).unwrap_or(what) {
+                "" => self.shared.live()?.app.start.clone(),
+                path if path.starts_with('/') => path.to_owned(),
+                other => {
+                    return Err(Error::new(
+                        ErrorCode::InvalidArgs,
+                        format!("{} is no address of {own}", quote(other)),
+                    )
+                    .hint(format!("a tab shows the app that is open: {own}/PATH")));
+                }
+            },
+        };
+        self.shared.live()?.navigator().open_tab(&path).map_err(|e| unreachable(&e))?;
+        Ok(Arrived { moved: true, ..self.arrived(true, timeout, cancel).await? })
+    }
+
+    async fn switch_tab(&mut self, id: &str) -> Result<()> {
+        let mut sim = self.shared.free()?;
+        let at = tab_of(&sim, id)?;
+        if at != sim.active {
+            sim.active = at;
+            sim.navigator().front();
+        }
+        Ok(())
+    }
+
+    async fn close_tab(&mut self, id: &str, _leave: Leave, _cancel: &CancellationToken) -> Result<()> {
+        let mut sim = self.shared.free()?;
+        let at = tab_of(&sim, id)?;
+        if sim.tabs.len() == 1 {
+            return Err(Error::new(ErrorCode::InvalidArgs, format!("{id} is the only tab"))
+                .hint("stickpin close ends the session"));
+        }
+        sim.navigator().remove_tab(at, TabEnd::Asked);
+        Ok(())
+    }
+
+    async fn show_tab(&mut self) -> Result<()> {
+        // What is the front tab of an app is also what anybody sees of it.
+        self.shared.live().map(drop)
+    }
+
+    fn ended_tabs(&mut self) -> Vec<TabEnded> {
+        std::mem::take(&mut self.shared.lock().ended)
+    }
+}
