@@ -47,19 +47,12 @@ fn pixels(length: f64) -> u32 {
 
 impl Canvas {
     fn subtree(&mut self, dom: &Dom, layout: &Layout, root: usize) {
-        let mut at = root;
-        while at < dom.nodes[root].end {
-            let node = &dom.nodes[at];
-            if at != root && layout.layers.iter().any(|&(layer, _)| layer == at) {
-                at = node.end;
-                continue;
-            }
+        for at in layout.layer(dom, root) {
             if let (Some(rect), Some(seen)) = (layout.rects[at], layout.seen_in(at, self.area))
-                && !node.states.contains(States::HIDDEN)
+                && !dom.nodes[at].states.contains(States::HIDDEN)
             {
                 self.node(dom, at, rect, seen);
             }
-            at += 1;
         }
     }
 
@@ -107,18 +100,6 @@ impl Canvas {
         }
     }
 
-    fn set(&mut self, x: f64, y: f64, ink: [u8; 3]) {
-        let (x, y) = (x - self.area.x, y - self.area.y);
-        if x < 0.0 || y < 0.0 {
-            return;
-        }
-        let (x, y) = (pixels(x), pixels(y));
-        if x < self.width && y < self.height {
-            let at = (y as usize * self.width as usize + x as usize) * 3;
-            self.pixels[at..at + 3].copy_from_slice(&ink);
-        }
-    }
-
     fn fill(&mut self, rect: Rect, ink: [u8; 3]) {
         let rect = intersect(rect, self.area);
         let (x, y) = (pixels(rect.x - self.area.x), pixels(rect.y - self.area.y));
@@ -152,12 +133,8 @@ impl Canvas {
             }
             for (row, bits) in (0u32..).zip(glyph(c)) {
                 for column in (0u32..8).filter(|column| bits & (1 << column) != 0) {
-                    for half in 0..2 {
-                        let (px, py) = (x + f64::from(column), rect.y + f64::from(row * 2 + half));
-                        if seen.contains(px, py) {
-                            self.set(px, py, ink);
-                        }
-                    }
+                    let (x, y) = (x + f64::from(column), rect.y + f64::from(row * 2));
+                    self.fill(intersect(Rect { x, y, width: 1.0, height: 2.0 }, seen), ink);
                 }
             }
             x += CHAR;

@@ -241,23 +241,29 @@ impl Layout {
         self.topmost(dom, 0, x, y)
     }
 
-    /// The last node of a subtree, less layers in it, that takes the pointer at a point.
+    /// The nodes of a subtree, less layers in it.
+    pub(crate) fn layer<'l>(&'l self, dom: &'l Dom, root: usize) -> impl Iterator<Item = usize> + 'l {
+        let is_other = move |at: usize| at != root && self.layers.iter().any(|&(layer, _)| layer == at);
+        let mut next = root;
+        std::iter::from_fn(move || {
+            while next < dom.nodes[root].end && is_other(next) {
+                next = dom.nodes[next].end;
+            }
+            next += 1;
+            (next <= dom.nodes[root].end).then(|| next - 1)
+        })
+    }
+
+    /// The last node of a layer that takes the pointer at a point.
     fn topmost(&self, dom: &Dom, root: usize, x: f64, y: f64) -> Option<usize> {
-        let mut found = None;
-        let mut at = root;
-        while at < dom.nodes[root].end {
-            let node = &dom.nodes[at];
-            if at != root && self.layers.iter().any(|&(layer, _)| layer == at) {
-                at = node.end;
-                continue;
-            }
-            let takes = !node.style.ghost && !node.states.contains(States::HIDDEN) && !node.is_text();
-            if takes && self.seen(at).is_some_and(|r| r.contains(x, y)) {
-                found = Some(at);
-            }
-            at += 1;
-        }
-        found
+        let takes = |at: &usize| {
+            let node = &dom.nodes[*at];
+            !node.style.ghost
+                && !node.states.contains(States::HIDDEN)
+                && !node.is_text()
+                && self.seen(*at).is_some_and(|r| r.contains(x, y))
+        };
+        self.layer(dom, root).filter(takes).last()
     }
 
     /// The furthest that a scroller can be scrolled.
