@@ -49,13 +49,8 @@ impl Client for Host {
 
 /// A daemon behind a socket, found or started when it is first needed and again when it has gone. All calls share one
 /// connection and may overlap; the daemon gets them in the order in which they were made.
-#[derive(Debug, Clone)]
-pub struct SocketClient {
-    inner: Arc<Inner>,
-}
-
 #[derive(Debug)]
-struct Inner {
+pub struct SocketClient {
     place: Place,
     start: Start,
     last_id: AtomicU64,
@@ -96,20 +91,14 @@ impl SocketClient {
     /// The daemon of a state dir.
     #[must_use]
     pub fn new(place: Place, start: Start) -> Self {
-        let inner = Inner {
-            place,
-            start,
-            last_id: AtomicU64::new(0),
-            link: Default::default(),
-            bound: Default::default(),
-        };
-        Self { inner: Arc::new(inner) }
+        let (last_id, link, bound) = Default::default();
+        Self { place, start, last_id, link, bound }
     }
 
     /// The state dir, absolute and without links.
     #[must_use]
     pub fn state_dir(&self) -> &Path {
-        self.inner.place.state_dir()
+        self.place.state_dir()
     }
 }
 
@@ -118,9 +107,9 @@ impl Client for SocketClient {
     async fn call(&self, request: Request, cancel: CancellationToken) -> Response {
         let mut request = request;
         let secrets = request.keep_used_secrets();
-        let mut answered = self.inner.call(&request, &cancel).await;
+        let mut answered = self.ask(&request, &cancel).await;
         if let Err(Unanswered::NotBegun(_)) = answered {
-            answered = self.inner.call(&request, &cancel).await;
+            answered = self.ask(&request, &cancel).await;
         }
         let mut response = answered.unwrap_or_else(|why| {
             let (Unanswered::NotBegun(error) | Unanswered::Failed(error)) = why;
@@ -132,16 +121,26 @@ impl Client for SocketClient {
 
     /// Over a connection of its own, which the daemon serves on a thread that has none yet if there is one.
     fn beside(self: Arc<Self>) -> Arc<dyn Client> {
-        Arc::new(Self::new(self.inner.place.clone(), self.inner.start.clone()))
+        Arc::new(Self::new(self.place.clone(), self.start.clone()))
     }
 
+    /// A connection that is there is told now, each later one when it is made.
     async fn bind(&self, session: &str) {
-        self.inner.bind(session).await;
+        if !lock(&self.bound).insert(session.to_owned()) {
+            return;
+        }
+        let mut slot = self.link.lock().await;
+        if let Some(link) = &mut *slot {
+            let bind = Bind { session: session.to_owned() };
+            if link.write(&Message::new(Value::Null, method::BIND, bind)).await.is_err() {
+                *slot = None;
+            }
+        }
     }
 }
 
-impl Inner {
-    async fn call(&self, request: &Request, cancel: &CancellationToken) -> Result<Response, Unanswered> {
+impl SocketClient {
+    async fn ask(&self, request: &Request, cancel: &CancellationToken) -> Result<Response, Unanswered> {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let (mut answer, pid) = self.send(id, request).await?;
         let longest = request.longest().saturating_add(ANSWER);
@@ -207,20 +206,6 @@ impl Inner {
             && let Some(waiting) = &mut *lock(&link.waiting)
         {
             waiting.remove(&id);
-        }
-    }
-
-    /// A connection that is there is told now, each later one when it is made.
-    async fn bind(&self, session: &str) {
-        if !lock(&self.bound).insert(session.to_owned()) {
-            return;
-        }
-        let mut slot = self.link.lock().await;
-        if let Some(link) = &mut *slot {
-            let bind = Bind { session: session.to_owned() };
-            if link.write(&Message::new(Value::Null, method::BIND, bind)).await.is_err() {
-                *slot = None;
-            }
         }
     }
 

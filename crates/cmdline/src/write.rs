@@ -18,25 +18,16 @@ fn arguments(fields: &[Field], input: &Map<String, Value>) -> Vec<String> {
         let value = input.get(&field.name).filter(|value| !value.is_null())?;
         (field.required || field.default.as_ref() != Some(value)).then(|| value.clone())
     };
-    let mut out = Vec::new();
-    for field in fields.iter().filter(|f| f.positional.is_none()) {
-        if let Some(value) = given(field) {
-            out.extend(option(field, &value));
-        }
-    }
+    let options = fields.iter().filter(|field| field.positional.is_none());
+    let options = options.filter_map(|f| given(f).map(|value| option(f, &value))).flatten();
     let mut places: Vec<&Field> = fields.iter().filter(|f| f.positional.is_some()).collect();
     places.sort_by_key(|f| f.positional);
     let words: Vec<String> =
-        places.into_iter().filter_map(|f| given(f).map(|v| place(f, &v))).flatten().collect();
-    // Behind `--` nothing is taken for an option, and that is asked only where something could be.
-    if words.iter().any(|word| word.starts_with('-')) {
-        out.push("--".to_owned());
-    }
-    // Options may stand anywhere; a line reads best with its target first.
-    let options = std::mem::take(&mut out);
-    match options.last().map(String::as_str) {
-        Some("--") => options.into_iter().chain(words).collect(),
-        _ => words.into_iter().chain(options).collect(),
+        places.into_iter().filter_map(|f| given(f).map(|value| place(f, &value))).flatten().collect();
+    // Behind `--` nothing is taken for an option. Options may stand anywhere; a line reads best with its target first.
+    match words.iter().any(|word| word.starts_with('-')) {
+        true => options.chain(["--".to_owned()]).chain(words).collect(),
+        false => words.into_iter().chain(options).collect(),
     }
 }
 

@@ -4,13 +4,13 @@
 //! A connection stays on its thread, and so does what its calls begin: a call never changes threads, and a client that
 //! is alone finds a daemon of one thread. Clients that work at the same time each have a core.
 
-use std::os::unix::net::UnixStream as StdStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use std::{io, thread};
 use tokio::net::UnixStream;
-use tokio::sync::{mpsc, oneshot};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 
 /// How long what a thread runs may take to end when the daemon goes.
 const END: Duration = Duration::from_secs(1);
@@ -25,17 +25,19 @@ pub(crate) struct Lanes {
 struct Lane {
     /// Connections that it serves.
     serves: Arc<AtomicUsize>,
-    /// Where another one is handed over. None for the thread that accepts them.
+    /// None for the thread that accepts connections.
     thread: Option<Thread>,
 }
 
 struct Thread {
-    hand: mpsc::UnboundedSender<(StdStream, Guard)>,
+    runtime: Handle,
+    /// Ends the thread when it is dropped.
+    _stop: oneshot::Sender<()>,
     ended: oneshot::Receiver<()>,
 }
 
 /// A connection that counts until it ends.
-pub(crate) struct Guard(Arc<AtomicUsize>);
+struct Guard(Arc<AtomicUsize>);
 
 impl Guard {
     fn of(lane: &Lane) -> Self {
@@ -50,14 +52,6 @@ impl Drop for Guard {
     }
 }
 
-/// Serves a connection on the thread that calls this.
-fn here(serving: impl Future<Output = ()> + Send + 'static, guard: Guard) {
-    tokio::spawn(async move {
-        let _guard = guard;
-        serving.await;
-    });
-}
-
 impl Lanes {
     /// The thread that calls this, and up to `most` in all.
     pub(crate) fn new(most: usize) -> Self {
@@ -66,33 +60,41 @@ impl Lanes {
     }
 
     /// Has a connection served by the thread with the fewest. `serve` makes what serves it, on whichever thread.
-    pub(crate) fn take<F>(&self, stream: UnixStream, serve: impl Fn(UnixStream) -> F + Send + Clone + 'static)
+    pub(crate) fn take<F>(&self, stream: UnixStream, serve: impl FnOnce(UnixStream) -> F + Send + 'static)
     where
         F: Future<Output = ()> + Send + 'static,
     {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
         if lanes.len() < self.most && lanes.iter().all(|lane| lane.serves.load(Ordering::Relaxed) > 0) {
-            match Lane::start(lanes.len(), serve.clone()) {
-                Ok(lane) => lanes.push(lane),
+            match Thread::start(lanes.len()) {
+                Ok(thread) => lanes.push(Lane { serves: Arc::default(), thread: Some(thread) }),
                 // Those that there are do it.
                 Err(e) => tracing::warn!("no thread for another connection: {e}"),
             }
         }
         let Some(lane) = lanes.iter().min_by_key(|lane| lane.serves.load(Ordering::Relaxed)) else { return };
         let guard = Guard::of(lane);
-        let Some(thread) = &lane.thread else { return here(serve(stream), guard) };
-        match stream.into_std() {
-            // A thread ends only with the daemon, which takes no connection any more then.
-            Ok(stream) => drop(thread.hand.send((stream, guard))),
-            Err(e) => tracing::warn!("a connection was lost: {e}"),
-        }
+        let Some(thread) = &lane.thread else {
+            tokio::spawn(async move {
+                let _guard = guard;
+                serve(stream).await;
+            });
+            return;
+        };
+        let stream = stream.into_std();
+        thread.runtime.spawn(async move {
+            let _guard = guard;
+            match stream.and_then(UnixStream::from_std) {
+                Ok(stream) => serve(stream).await,
+                Err(e) => tracing::warn!("a connection was lost: {e}"),
+            }
+        });
     }
 
     /// Ends the other threads, with what still runs on them.
     pub(crate) async fn end(&self) {
         let lanes = std::mem::take(&mut *self.lanes.lock().unwrap_or_else(PoisonError::into_inner));
-        let threads: Vec<_> = lanes.into_iter().filter_map(|lane| lane.thread).collect();
-        let ends: Vec<_> = threads.into_iter().map(|thread| thread.ended).collect();
+        let ends: Vec<_> = lanes.into_iter().filter_map(|lane| Some(lane.thread?.ended)).collect();
         for ended in ends {
             // An error too says that it ended; one that hangs in a device must not keep the process.
             let _ = tokio::time::timeout(END, ended).await;
@@ -100,29 +102,20 @@ impl Lanes {
     }
 }
 
-impl Lane {
+impl Thread {
     /// Starts the thread with this number.
-    fn start<F>(number: usize, serve: impl Fn(UnixStream) -> F + Send + 'static) -> io::Result<Self>
-    where
-        F: Future<Output = ()> + Send + 'static,
-    {
+    fn start(number: usize) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (hand, mut handed) = mpsc::unbounded_channel::<(StdStream, Guard)>();
-        let (end, ended) = oneshot::channel();
+        let handle = runtime.handle().clone();
+        let ((stop, stopped), (end, ended)) = (oneshot::channel::<()>(), oneshot::channel());
         thread::Builder::new().name(format!("lane {number}")).spawn(move || {
-            runtime.block_on(async {
-                while let Some((stream, guard)) = handed.recv().await {
-                    match UnixStream::from_std(stream) {
-                        Ok(stream) => here(serve(stream), guard),
-                        Err(e) => tracing::warn!("a connection was lost: {e}"),
-                    }
-                }
-            });
+            // Its sender is only ever dropped.
+            let _ = runtime.block_on(stopped);
             runtime.shutdown_timeout(END);
             // Nobody waits any more when the daemon was in a hurry.
             let _ = end.send(());
         })?;
-        Ok(Self { serves: Arc::default(), thread: Some(Thread { hand, ended }) })
+        Ok(Self { runtime: handle, _stop: stop, ended })
     }
 }
 
@@ -131,6 +124,7 @@ mod tests {
     use super::*;
     use std::thread::ThreadId;
     use tokio::io::AsyncReadExt;
+    use tokio::sync::mpsc;
 
     /// Connections, and the threads that serve them.
     struct Clients {

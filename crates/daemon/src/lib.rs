@@ -17,7 +17,7 @@ pub use numbers::DiskNumbers;
 pub use tracing::level_filters::LevelFilter;
 
 use crate::lock::{Held, Lock};
-use serde::Serialize;
+use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
@@ -95,7 +95,15 @@ fn become_daemon(state_dir: &Path) -> Result<Option<Ready>> {
     };
     log::redirect(&place.log())?;
     let listener = listen(place.socket())?;
-    files::write(&place.daemon_dir().join("daemon.json"), &Hint::of_this_process(place.socket()))?;
+    // For people and tools. The lock decides, never this.
+    let hint = json!({
+        "pid": std::process::id(),
+        "version": rpc::VERSION,
+        "protocol": rpc::PROTOCOL,
+        "socket": place.socket(),
+        "startedAt": SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
+    });
+    files::write(&place.daemon_dir().join("daemon.json"), &hint)?;
     drop(starting);
     announce(&Announcement::Ready { pid: Some(std::process::id()) });
     Ok(Some(Ready { place, listener, _lock: lock }))
@@ -136,27 +144,4 @@ fn serve(options: &Options, ready: Ready) -> Result<()> {
     }
     tracing::info!("gone");
     outcome
-}
-
-/// What `daemon.json` says, for people and tools. The lock decides, never this.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Hint<'a> {
-    pid: u32,
-    version: &'static str,
-    protocol: u32,
-    socket: &'a Path,
-    started_at: u64,
-}
-
-impl<'a> Hint<'a> {
-    fn of_this_process(socket: &'a Path) -> Self {
-        Self {
-            pid: std::process::id(),
-            version: rpc::VERSION,
-            protocol: rpc::PROTOCOL,
-            socket,
-            started_at: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
-        }
-    }
 }

@@ -44,7 +44,7 @@ pub trait Sink: Send + 'static {
 /// Bytes of frames that are written at once: what a pipe takes without waiting for its reader.
 const TOGETHER: usize = 64 << 10;
 
-type Answer = Result<Box<RawValue>, Failure>;
+type Answer = Result<Box<RawValue>, Refused>;
 
 /// An error as the browser reports it.
 #[derive(Debug, Deserialize)]
@@ -53,11 +53,6 @@ struct Refused {
     message: String,
     #[serde(default)]
     data: Option<String>,
-}
-
-enum Failure {
-    Lost(String),
-    Refused(Refused),
 }
 
 /// The commands that wait for an answer.
@@ -81,15 +76,14 @@ impl Pending {
     }
 
     fn lose(&self, why: &str) {
-        let waiting = {
-            let mut table = self.table();
-            table.lost.get_or_insert_with(|| why.to_owned());
-            std::mem::take(&mut table.waiting)
-        };
-        for reply in waiting.into_values() {
-            // The caller may have stopped waiting.
-            let _ = reply.send(Err(Failure::Lost(why.to_owned())));
-        }
+        let mut table = self.table();
+        table.lost.get_or_insert_with(|| why.to_owned());
+        // Whoever waits for one of these finds the reason in the table.
+        table.waiting.clear();
+    }
+
+    fn lost(&self) -> Option<String> {
+        self.table().lost.clone()
     }
 }
 
@@ -177,7 +171,7 @@ impl Client {
     /// Why nothing will be answered any more, if so.
     #[must_use]
     pub fn lost(&self) -> Option<String> {
-        self.pending.table().lost.clone()
+        self.pending.lost()
     }
 }
 
@@ -216,13 +210,15 @@ impl<M: Method> Future for Reply<M> {
         Poll::Ready(match answer {
             Ok(Ok(result)) => serde_json::from_str(result.get())
                 .map_err(|e| CallError::Malformed { method: M::NAME, message: e.to_string() }),
-            Ok(Err(Failure::Refused(Refused { code, message, data }))) => {
+            Ok(Err(Refused { code, message, data })) => {
                 let message = data.map_or(message.clone(), |data| format!("{message} ({data})"));
                 let reason = Refusal::of(code, &message);
                 Err(CallError::Refused { method: M::NAME, code, message, reason })
             }
-            Ok(Err(Failure::Lost(why))) => Err(CallError::Lost(why)),
-            Err(_) => Err(CallError::Lost("the connection to the browser ended".to_owned())),
+            Err(_) => {
+                let ended = || "the connection to the browser ended".to_owned();
+                Err(CallError::Lost(self.pending.lost().unwrap_or_else(ended)))
+            }
         })
     }
 }
@@ -272,7 +268,7 @@ async fn read(
         match incoming {
             Incoming { id: Some(id), result, error, .. } => {
                 let answer = match (result, error) {
-                    (_, Some(refusal)) => Err(Failure::Refused(refusal)),
+                    (_, Some(refusal)) => Err(refusal),
                     (Some(result), None) => Ok(result.to_owned()),
                     (None, None) => Ok(RawValue::NULL.to_owned()),
                 };

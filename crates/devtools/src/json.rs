@@ -8,28 +8,20 @@ const REPLACED: &[u8; 6] = br"\ufffd";
 
 /// The bytes of a frame as JSON that can be read: UTF-8, with whole surrogate pairs only.
 pub(crate) fn readable(frame: &mut [u8]) -> Cow<'_, str> {
-    mend(frame);
+    for at in halves(frame) {
+        frame[at..at + REPLACED.len()].copy_from_slice(REPLACED);
+    }
     String::from_utf8_lossy(frame)
 }
 
 /// A JSON text that a page wrote, with whole surrogate pairs only.
 #[must_use]
 pub fn well_formed(json: &str) -> Cow<'_, str> {
-    let mut bytes = Cow::Borrowed(json.as_bytes());
-    if !halves(json.as_bytes()).is_empty() {
-        mend(bytes.to_mut());
+    if halves(json.as_bytes()).is_empty() {
+        return Cow::Borrowed(json);
     }
-    match bytes {
-        Cow::Borrowed(_) => Cow::Borrowed(json),
-        // An escape was replaced by another one.
-        Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
-    }
-}
-
-fn mend(json: &mut [u8]) {
-    for at in halves(json) {
-        json[at..at + REPLACED.len()].copy_from_slice(REPLACED);
-    }
+    // An escape is replaced by another one.
+    Cow::Owned(readable(&mut json.as_bytes().to_vec()).into_owned())
 }
 
 /// Where escapes of halves of surrogate pairs begin that lack their other half.

@@ -8,14 +8,7 @@ use serde_json::value::RawValue;
 use std::time::Duration;
 
 /// An answer of which nothing is read.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Done;
-
-impl<'de> Deserialize<'de> for Done {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        serde::de::IgnoredAny::deserialize(deserializer).map(|_| Self)
-    }
-}
+pub type Done = serde::de::IgnoredAny;
 
 /// The limit of commands that wait for a server or for a promise: their callers set the time, and this is the net below.
 const PATIENT: Duration = Duration::from_secs(600);

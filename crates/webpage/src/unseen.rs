@@ -15,6 +15,7 @@ use hashbrown::{HashMap, HashSet};
 pub(crate) use listeners::Listening;
 use stickpin_devtools::Method;
 use stickpin_devtools::protocol as cdp;
+use stickpin_tree::Handle;
 
 /// The objects of one question; released with its answer.
 const GROUP: &str = "stickpin-question";
@@ -44,15 +45,6 @@ struct Known {
     said: HashMap<u64, Option<Said>>,
 }
 
-/// What the documents are read for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// A capture: everything is asked anew.
-    Capture,
-    /// Judging one element, by its scope and number: it is asked anew, the others are as they were.
-    Locate(u64, u64),
-}
-
 impl Unseen {
     /// Forgets documents that are gone.
     pub(crate) fn keep(&mut self, worlds: &[World]) {
@@ -60,7 +52,8 @@ impl Unseen {
     }
 
     /// Completes the columns of a document with its closed shadow roots, for which it is walked again with
-    /// `question`, and with what its custom elements say.
+    /// `question`, and with what its custom elements say. For a capture everything is asked anew; where `only` one element
+    /// is judged, that one is, and the others are as they were.
     ///
     /// # Errors
     /// See [`Fault`].
@@ -70,15 +63,15 @@ impl Unseen {
         world: &World,
         mut columns: Columns,
         question: &str,
-        purpose: Purpose,
+        only: Option<Handle>,
     ) -> Result<Columns, Fault> {
-        if purpose == Purpose::Capture {
+        if only.is_none() {
             let (adopted, more) = roots::adopt(tab, world, columns, question).await?;
             columns = adopted;
             self.documents.entry(world.scope).or_default().more = more;
         }
         let known = self.documents.entry(world.scope).or_default();
-        internals::ask(tab, world, &mut columns, &mut known.said, purpose).await?;
+        internals::ask(tab, world, &mut columns, &mut known.said, only).await?;
         Ok(columns)
     }
 

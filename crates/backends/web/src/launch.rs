@@ -26,40 +26,7 @@ const MAX_TMPDIR: usize = 55;
 
 /// Flags that keep the browser from doing anything of its own accord: no network, no dialogs of its own, no
 /// throttling of pages that nobody looks at.
-const FLAGS: &[&str] = &[
-    "--remote-debugging-pipe",
-    "--no-first-run",
-    "--no-default-browser-check",
-    "--no-startup-window",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-component-extensions-with-background-pages",
-    "--disable-client-side-phishing-detection",
-    "--disable-default-apps",
-    "--disable-domain-reliability",
-    "--disable-field-trial-config",
-    "--disable-quic",
-    "--disable-sync",
-    "--disable-breakpad",
-    "--metrics-recording-only",
-    "--no-pings",
-    "--no-service-autorun",
-    "--password-store=basic",
-    "--use-mock-keychain",
-    "--disable-search-engine-choice-screen",
-    "--disable-infobars",
-    "--disable-hang-monitor",
-    "--disable-prompt-on-repost",
-    "--disable-back-forward-cache",
-    "--disable-background-timer-throttling",
-    "--disable-backgrounding-occluded-windows",
-    "--disable-renderer-backgrounding",
-    "--disable-smooth-scrolling",
-    "--disable-dev-shm-usage",
-    "--force-color-profile=srgb",
-    "--disable-features=AutofillServerCommunication,CertificateTransparencyComponentUpdater,DialMediaRouteProvider,\
-HttpsUpgrades,InterestFeedContentSuggestions,MediaRouter,OptimizationHints,Prerender2,Translate",
-];
+const FLAGS: &str = include_str!("../flags.txt");
 
 /// What to start.
 #[derive(Debug)]
@@ -94,7 +61,7 @@ pub(crate) struct Browser {
 impl Launch<'_> {
     /// The arguments, the profile last.
     fn arguments(&self, profile: &Path, root: bool) -> Vec<OsString> {
-        let mut arguments: Vec<OsString> = FLAGS.iter().map(OsString::from).collect();
+        let mut arguments: Vec<OsString> = FLAGS.lines().map(OsString::from).collect();
         if !self.headed {
             arguments.push("--headless".into());
             arguments.push("--mute-audio".into());

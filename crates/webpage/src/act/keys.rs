@@ -164,10 +164,7 @@ pub(crate) fn shifted(key: Key) -> Key {
 
 /// Modifiers as the protocol has them.
 pub(crate) fn bits(modifiers: Modifiers) -> u32 {
-    u32::from(modifiers.alt)
-        | u32::from(modifiers.control) << 1
-        | u32::from(modifiers.meta) << 2
-        | u32::from(modifiers.shift) << 3
+    held(modifiers).into_iter().map(|(_, bit)| bit).sum()
 }
 
 /// The names of the modifier keys that are held, in the order in which they are pressed.

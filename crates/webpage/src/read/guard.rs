@@ -36,23 +36,27 @@ pub(crate) enum GuardArgument {
 impl Guard {
     /// The ids in a document, as ranges: first and last in turns.
     fn ranges(&self, scope: u64) -> Vec<u64> {
-        let mut ids: Vec<u64> = self.guarded.iter().filter(|h| h.scope == scope).map(|h| h.id).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        let mut ranges: Vec<u64> = Vec::new();
-        for id in ids {
-            match ranges.last_mut() {
-                Some(last) if id == *last + 1 => *last = id,
-                _ => ranges.extend([id, id]),
-            }
-        }
-        ranges
+        ranges(self.guarded.iter().filter(|h| h.scope == scope).map(|h| h.id), 1)
     }
 
     fn copy(&self) -> GuardArgument {
         let wide = self.guarded.iter().any(|h| h.scope != self.of.scope);
         GuardArgument::Copy(self.key.clone(), self.ranges(self.of.scope), wide)
     }
+}
+
+/// Numbers as ranges: first and last in turns, in order. Numbers that are at most `apart` from one another are in one.
+pub(crate) fn ranges(numbers: impl Iterator<Item = u64>, apart: u64) -> Vec<u64> {
+    let mut numbers: Vec<u64> = numbers.collect();
+    numbers.sort_unstable();
+    let mut ranges: Vec<u64> = Vec::new();
+    for number in numbers {
+        match ranges.last_mut() {
+            Some(last) if number - *last <= apart => *last = number,
+            _ => ranges.extend([number, number]),
+        }
+    }
+    ranges
 }
 
 /// What must hold what it held until the input of the act is delivered: of one target, or of the two ends of a drag.

@@ -8,11 +8,12 @@
 
 use crate::agent::{Aimed, GLOBAL};
 use crate::capture::{Columns, Part, assemble};
+use crate::read::guard::ranges;
 use crate::read::page::{Page, corrupt};
 use crate::read::together::Momentary;
 use crate::state::{TabState, World as Known};
 use crate::tab::{Asked, Fault, World, expression};
-use crate::unseen::{Listening, Purpose};
+use crate::unseen::Listening;
 use hashbrown::{HashMap, HashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -119,24 +120,11 @@ pub(crate) struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    fn purpose(&self) -> Purpose {
-        self.only.map_or(Purpose::Capture, |h| Purpose::Locate(h.scope, h.id))
-    }
-
     /// The numbers in a document of the handles that belong to it, as ranges: first and last in turns. A few numbers
     /// that nobody asked for lie between them, so that thousands of elements are asked about in a few words.
     pub(crate) fn ranges(&self, world: &World) -> Vec<u64> {
         let asked = self.watch.iter().chain(&self.only).filter(|h| h.scope == world.scope);
-        let mut numbers: Vec<u64> = asked.map(|h| h.id).collect();
-        numbers.sort_unstable();
-        let mut ranges: Vec<u64> = Vec::new();
-        for number in numbers {
-            match ranges.last_mut() {
-                Some(last) if number - *last <= BETWEEN => *last = number,
-                _ => ranges.extend([number, number]),
-            }
-        }
-        ranges
+        ranges(asked.map(|h| h.id), BETWEEN)
     }
 
     fn question(&self, world: &World) -> Result<String> {
@@ -264,9 +252,9 @@ async fn read_walk<'a>(
 /// Asks for a walk of every document, and for what listens: the browser answers that while the columns are read.
 async fn ask_walk(page: &mut Page, worlds: &[World], wanted: Wanted<'_>) -> Result<AskedWalk, Fault> {
     let columns = page.tab.ask_all(worlds, |world| wanted.question(world))?;
-    let listening = match wanted.purpose() {
-        Purpose::Capture => Some(page.unseen.listen(&page.tab, worlds).await?),
-        Purpose::Locate(..) => None,
+    let listening = match wanted.only {
+        None => Some(page.unseen.listen(&page.tab, worlds).await?),
+        Some(_) => None,
     };
     Ok(AskedWalk { columns, listening })
 }
@@ -319,7 +307,7 @@ pub(crate) async fn complete(
     wanted: Wanted<'_>,
 ) -> Result<Columns, Fault> {
     let question = wanted.question(world)?;
-    page.unseen.complete(&page.tab, world, columns, &question, wanted.purpose()).await
+    page.unseen.complete(&page.tab, world, columns, &question, wanted.only).await
 }
 
 /// A walk from the columns of its documents. Without counts it is compared with nothing later.

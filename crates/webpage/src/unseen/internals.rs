@@ -1,13 +1,13 @@
 //! `ElementInternals` (HTML 4.13.7.4): roles, names and states that a custom element has without any attribute. Only
 //! the browser's own tree tells them.
 
-use super::{Purpose, all, objects, release};
+use super::{all, objects, release};
 use crate::capture::{Columns, Said};
 use crate::tab::{Fault, Tab, World};
 use hashbrown::HashMap;
 use serde_json::Value;
 use stickpin_devtools::protocol as cdp;
-use stickpin_tree::{Role, States};
+use stickpin_tree::{Handle, Role, States};
 
 /// Elements that are asked about in one capture. One takes 0.1 to 0.2 ms.
 const MOST: usize = 250;
@@ -18,7 +18,7 @@ pub(super) async fn ask(
     world: &World,
     columns: &mut Columns,
     said: &mut HashMap<u64, Option<Said>>,
-    purpose: Purpose,
+    only: Option<Handle>,
 ) -> Result<(), Fault> {
     let custom: Vec<(u32, u64)> = columns.custom_elements().take(MOST).collect();
     if custom.is_empty() {
@@ -27,13 +27,12 @@ pub(super) async fn ask(
     let asked: Vec<u64> = custom
         .iter()
         .map(|&(_, id)| id)
-        .filter(|&id| match purpose {
-            Purpose::Capture => true,
-            Purpose::Locate(scope, target) => (scope, target) == (world.scope, id) || !said.contains_key(&id),
+        .filter(|&id| {
+            only.is_none_or(|only| only == Handle { scope: world.scope, id } || !said.contains_key(&id))
         })
         .collect();
     if !asked.is_empty() {
-        if purpose == Purpose::Capture {
+        if only.is_none() {
             said.clear();
         }
         let objects = objects(tab, world, &asked).await?;
