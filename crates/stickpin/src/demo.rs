@@ -9,44 +9,9 @@ use stickpin_kernel::{CancellationToken, Error, ErrorCode, Host, HostConfig, Res
 /// Seeds generations, so that the transcript is the same every time.
 const SEED: u64 = 2;
 
-/// One thing that is shown.
-enum Step {
-    /// A sentence.
-    Say(&'static str),
-    /// A command that works. `{name}` stands for a ref that an earlier output gave; the pairs say which refs to
-    /// remember from this one: a name, and how the line goes on after the ref.
-    Do(&'static str, &'static [(&'static str, &'static str)]),
-    /// A command that is refused.
-    Refused(&'static str, ErrorCode),
-}
-
-use Step::{Do, Refused, Say};
-
-const SCRIPT: &[Step] = &[
-    Say("An app is read as a short text. What can be acted on has a ref."),
-    Do("open sim:shop -i", &[("add", "button \"Add to cart\""), ("cart", "link \"Cart")]),
-    Say("Act by ref. --settle waits until the app is quiet and prints only what changed."),
-    Do("press {add} --settle", &[]),
-    Do("press {cart} --settle", &[]),
-    Say("Where nothing was read yet, a selector does as well. fill reads back what it wrote."),
-    Do("press 'role=link text=\"Check out\"'", &[]),
-    Do("fill 'label=Name' 'Ada Berg'", &[]),
-    Do("fill 'label=Email' ada@example.com", &[]),
-    Do("press 'text=\"Place order\"' --settle", &[]),
-    Do("is visible 'role=heading text=\"Thank you, Ada Berg\"'", &[]),
-    Say(
-        "Now the dangerous kind of list: its rows have no keys. When somebody else archives the first order, every\n\
-         # row is reused for the next one, and the buttons stay the same elements.",
-    ),
-    Do("open sim:shop/orders", &[]),
-    Do("snapshot -i", &[("sync", "button \"Sync\""), ("delete", "button \"Delete\"")]),
-    Do("press {sync}", &[]),
-    Do("wait absent 'text=\"Ada Berg\"'", &[]),
-    Say("A new snapshot gives new numbers, and does not bless the old one: it meant the order of Ada Berg."),
-    Do("snapshot -i", &[]),
-    Refused("press {delete}", ErrorCode::StaleRef),
-    Do("close", &[]),
-];
+/// What is shown, a line each: `#` a sentence, `$` a command that works, `!` one that is refused because its ref is stale.
+/// `@ name rest` remembers the ref of the output before it whose line goes on with `rest`, as `{name}`.
+const SCRIPT: &str = include_str!("demo.txt");
 
 /// Shows it. Fails if a command does not do what it is shown for.
 pub(crate) fn run(streams: &mut Streams<'_>) -> u8 {
@@ -71,36 +36,32 @@ async fn show(streams: &mut Streams<'_>) -> Result<()> {
     config.random = std::sync::Arc::new(|| SEED);
     let host = Host::new(config);
     let env = Env { cwd: "/demo".into(), ..Env::default() };
-    let mut refs = HashMap::new();
-    for step in SCRIPT {
-        let (line, refused, names) = match step {
-            Say(sentence) => {
-                print(streams, &format!("# {sentence}"))?;
-                continue;
+    let (mut refs, mut text) = (HashMap::new(), String::new());
+    for line in SCRIPT.lines() {
+        let broken = || Error::new(ErrorCode::Internal, format!("`{line}` did not do what it is shown for"));
+        let (kind, rest) = line.split_once(' ').ok_or_else(broken)?;
+        match kind {
+            "#" => print(streams, line)?,
+            "@" => {
+                let (name, shown) = rest.split_once(' ').ok_or_else(broken)?;
+                let mut lines = text.lines().filter_map(|l| l.trim_start().split_once(' '));
+                let (number, _) = lines.find(|(_, l)| l.starts_with(shown)).ok_or_else(broken)?;
+                refs.insert(format!("{{{name}}}"), number.to_owned());
             }
-            Do(line, names) => (line, None, *names),
-            Refused(line, code) => (line, Some(*code), &[][..]),
-        };
-        let line = refs.iter().fold((*line).to_owned(), |line, (name, r): (&&str, &String)| {
-            line.replace(&format!("{{{name}}}"), r)
-        });
-        print(streams, &format!("$ stickpin {line}"))?;
-        let response = host.call(stickpin_cli::request(&words(&line), &env)?, CancellationToken::new()).await;
-        let text = response.text.clone().unwrap_or_default();
-        print(streams, &format!("{}{}\n", text.trim_end(), said_beside(&response)))?;
-        if response.error.as_ref().map(|e| e.code) != refused
-            || response.exit != refused.map_or(0, ErrorCode::exit)
-        {
-            return Err(Error::new(ErrorCode::Internal, format!("`{line}` did not do what it is shown for")));
-        }
-        for (name, rest) in names {
-            let found = text
-                .lines()
-                .filter_map(|l| l.trim_start().split_once(' '))
-                .find(|(_, l)| l.starts_with(rest));
-            let (number, _) =
-                found.ok_or_else(|| Error::new(ErrorCode::Internal, format!("no ref of {rest}")))?;
-            refs.insert(*name, number.to_owned());
+            _ => {
+                let refused = (kind == "!").then_some(ErrorCode::StaleRef);
+                let command = refs.iter().fold(rest.to_owned(), |line, (name, r)| line.replace(name, r));
+                print(streams, &format!("$ stickpin {command}"))?;
+                let request = stickpin_cli::request(&words(&command), &env)?;
+                let response = host.call(request, CancellationToken::new()).await;
+                text = response.text.clone().unwrap_or_default();
+                print(streams, &format!("{}{}\n", text.trim_end(), said_beside(&response)))?;
+                if response.error.map(|e| e.code) != refused
+                    || response.exit != refused.map_or(0, ErrorCode::exit)
+                {
+                    return Err(broken());
+                }
+            }
         }
     }
     Ok(())
