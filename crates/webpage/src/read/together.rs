@@ -2,10 +2,10 @@
 //!
 //! An act looks at its target, aims, lets the pointer arrive, looks again and presses, and looks once more. Each of these
 //! is a wait for the browser, of which the page's own work is the least. On a page that is one document the first look
-//! brings along where the element would be aimed at ([`Glimpse`]); the question what the pointer's arrival did brings along
-//! the second look, of the same moment, and watches for the press ([`Announced`]); the press brings along what became of
-//! its target ([`After`]); and a page that is walked faster than it is asked whether it changed is walked. What comes along
-//! is of one element, and good until anything is told of the page; whoever acts hands it on.
+//! brings along where the element would be aimed at ([`Glimpse`]). A page that is walked faster than it is asked whether it
+//! changed is walked: there the question what the pointer's arrival did brings along the second look, of the same moment,
+//! and watches for the press ([`Announced`]), and the press brings along what became of its target ([`After`]). What comes
+//! along is of one element, and good until anything is told of the page; whoever acts hands it on.
 
 use crate::agent::{Aimed, Arrival};
 use crate::capture::Columns;
