@@ -6,6 +6,12 @@
 //! [`Records::judge`] says of a node in a later tree whether it still is what was issued. [`content_match`]
 //! finds the node that took the place of one that is gone.
 //!
+//! What is asked then and now is one value each: a `Record` is what was evident at issue and is kept without the tree, an
+//! `ElementContext` what stands around an element of a later tree, as far as the record asks. `Record::differences` is the
+//! one function that compares them, for elements and for what opened a popup alike. Below it stand what the two are made
+//! of: `rows`, `surroundings`, and `evidence`, the strongest that a row or a place has. [`context`] is another question:
+//! not which element it is, but whether what the client has seen around it has changed.
+//!
 //! `docs/records.md` explains the rule, what each clause is worth, and what it cannot know.
 
 mod cache;

@@ -140,19 +140,17 @@ impl Segment {
     /// The segment without the facts in these slots, if it has any of them.
     pub(super) fn without(&self, slots: &HashSet<Slot>) -> Option<Self> {
         let is_there = |fact: &Fact| slots.contains(&(fact.kind, fact.slot));
-        if !self.facts().any(|(fact, _)| is_there(fact)) {
-            return None;
-        }
-        let mut builder = SegmentBuilder::default();
-        self.facts().filter(|(fact, _)| !is_there(fact)).for_each(|(fact, text)| builder.push(*fact, text));
-        Some(builder.finish(self.key))
+        self.facts().any(|(fact, _)| is_there(fact)).then(|| self.filtered(|fact| !is_there(fact)))
     }
 
     /// The titles of windows in it, without all else.
     pub(super) fn titles(&self) -> Self {
+        self.filtered(|fact| fact.kind == FactKind::WindowTitle)
+    }
+
+    fn filtered(&self, is_kept: impl Fn(&Fact) -> bool) -> Self {
         let mut builder = SegmentBuilder::default();
-        let titles = self.facts().filter(|(fact, _)| fact.kind == FactKind::WindowTitle);
-        titles.for_each(|(fact, text)| builder.push(*fact, text));
+        self.facts().filter(|(fact, _)| is_kept(fact)).for_each(|(fact, text)| builder.push(*fact, text));
         builder.finish(self.key)
     }
 
