@@ -91,20 +91,17 @@ pub(super) fn plan<'t>(
         }
     }
     let mut next_removed = removed.chunk_by(|a, b| a.0 == b.0 && aligned.alike(a.1, b.1)).peekable();
-    let places = displaced(aligned);
-    for at in 0..=aligned.new.lines.len() {
+    for (at, moved) in displaced(aligned).into_iter().enumerate() {
         while let Some(run) = next_removed.next_if(|run| run[0].0 == at) {
             writer.removed_run(run);
         }
-        if at == aligned.new.lines.len() {
-            break;
-        }
         match aligned.to_old[at] {
-            Some(old_at) => writer.compared(old_at, at, places[at], cues),
+            Some(old_at) => writer.compared(old_at, at, moved, cues),
             None if aligned.was_folded.contains(&at) || aligned.moved_in_or_out(at, true) => {}
             None => writer.added(at),
         }
     }
+    next_removed.for_each(|run| writer.removed_run(run));
     writer.diff
 }
 
