@@ -174,19 +174,25 @@ impl Showings {
         self.all.retain(|(client, _), _| known(client));
     }
 
-    /// Keeps the facts alone of trees that are no longer current, where the trees are more than the bound.
+    /// Keeps the facts alone of trees that are no longer current: where they are read already, and where the trees are
+    /// more than the bound.
     pub(crate) fn compact(&mut self, current: Option<&Arc<Tree>>, openers: &Openers) {
         let is_old = |tree: &&Arc<Tree>| !current.is_some_and(|current| Arc::ptr_eq(current, tree));
-        let old = || {
-            self.all.iter().filter_map(|(key, shown)| Some((key, shown.base.tree.as_ref().filter(is_old)?)))
-        };
-        let sizes: HashMap<*const Tree, usize> =
-            old().map(|(_, tree)| (Arc::as_ptr(tree), tree.len())).collect();
-        if sizes.values().sum::<usize>() <= self.max_nodes {
-            return;
+        let (mut read, mut unread) = (Vec::new(), Vec::new());
+        let mut sizes: HashMap<*const Tree, usize> = HashMap::new();
+        for (key, shown) in &self.all {
+            let Some(tree) = shown.base.tree.as_ref().filter(is_old) else { continue };
+            if shown.base.facts.get().is_some() {
+                read.push(key.clone());
+            } else {
+                unread.push(key.clone());
+                sizes.insert(Arc::as_ptr(tree), tree.len());
+            }
         }
-        let keys: Vec<_> = old().map(|(key, _)| key.clone()).collect();
-        for key in keys {
+        if sizes.values().sum::<usize>() <= self.max_nodes {
+            unread.clear();
+        }
+        for key in read.into_iter().chain(unread) {
             if let Some(shown) = self.all.get_mut(&key) {
                 shown.base.facts(openers);
                 shown.base.tree = None;
