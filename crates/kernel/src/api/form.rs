@@ -1,29 +1,22 @@
 //! The documented form of a command: its name, arguments and help as data.
 
-use crate::api::schema;
-use crate::api::schema::Field;
+use crate::api::schema::{self, Field};
 use crate::api::spec::{Scope, Spec};
 use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, IntoDeserializer as _};
 use serde_json::{Map, Value};
-use std::fmt;
 use std::sync::OnceLock;
 use stickpin_device::{Error, Result};
 
 /// The documented form of a command: all that help, docs, a command line and a list of tools are made from. A command
 /// need not be one of the kernel's to have one.
+#[derive(Debug)]
 pub struct Form {
     /// What every surface has to know about it.
     pub spec: Spec,
     make_schema: fn() -> Value,
     schema: OnceLock<Value>,
     fields: OnceLock<Vec<Field>>,
-}
-
-impl fmt::Debug for Form {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Form").field("name", &self.spec.name).finish_non_exhaustive()
-    }
 }
 
 fn make_schema<T: JsonSchema>() -> Value {

@@ -6,25 +6,10 @@ use std::fmt;
 use stickpin_device::{Error, Modifiers, Result, key_names};
 use stickpin_tree::quote;
 
-/// Other words for the same.
-const ALIASES: &[(&str, &str)] = &[
-    ("esc", "Escape"),
-    ("return", "Enter"),
-    ("del", "Delete"),
-    ("up", "ArrowUp"),
-    ("down", "ArrowDown"),
-    ("left", "ArrowLeft"),
-    ("right", "ArrowRight"),
-    ("pgup", "PageUp"),
-    ("pgdn", "PageDown"),
-    ("ins", "Insert"),
-    ("plus", "+"),
-    ("altgr", "AltGraph"),
-    ("ctrl", "Control"),
-    ("cmd", "Meta"),
-    ("command", "Meta"),
-    ("option", "Alt"),
-];
+/// Other words for keys.
+const ALIASES: &str = "esc=Escape return=Enter del=Delete up=ArrowUp down=ArrowDown left=ArrowLeft \
+    right=ArrowRight pgup=PageUp pgdn=PageDown ins=Insert plus=+ altgr=AltGraph ctrl=Control cmd=Meta \
+    command=Meta super=Meta option=Alt";
 
 /// One key with the modifiers that are held.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,15 +26,19 @@ pub(crate) struct Chord {
 #[serde(try_from = "String", into = "String")]
 pub(crate) struct Held(pub(crate) Modifiers);
 
-fn modifier(modifiers: &mut Modifiers, word: &str) -> bool {
-    match word.to_ascii_lowercase().as_str() {
-        "alt" | "option" => modifiers.alt = true,
-        "control" | "ctrl" => modifiers.control = true,
-        "meta" | "cmd" | "command" | "super" => modifiers.meta = true,
-        "shift" => modifiers.shift = true,
-        _ => return false,
+/// Holds the modifiers of these words.
+fn held<'a>(words: impl Iterator<Item = &'a str>) -> Result<Modifiers> {
+    let mut modifiers = Modifiers::default();
+    for word in words.map(str::trim).filter(|word| !word.is_empty()) {
+        match named(word).as_deref() {
+            Ok("Alt") => modifiers.alt = true,
+            Ok("Control") => modifiers.control = true,
+            Ok("Meta") => modifiers.meta = true,
+            Ok("Shift") => modifiers.shift = true,
+            _ => return Err(unknown("modifier", word, ["Control", "Shift", "Alt", "Meta"].into_iter())),
+        }
     }
-    true
+    Ok(modifiers)
 }
 
 impl TryFrom<String> for Chord {
@@ -58,16 +47,11 @@ impl TryFrom<String> for Chord {
     fn try_from(text: String) -> Result<Self> {
         let trimmed = text.trim();
         // The last `+` may be the key itself: `Control++`, `+`.
-        let (held, key) = match trimmed.strip_suffix('+') {
-            Some(held) => (held.strip_suffix('+').unwrap_or(held), "+"),
+        let (before, key) = match trimmed.strip_suffix('+') {
+            Some(before) => (before.strip_suffix('+').unwrap_or(before), "+"),
             None => trimmed.rsplit_once('+').unwrap_or(("", trimmed)),
         };
-        let mut modifiers = Modifiers::default();
-        for word in held.split('+').filter(|w| !w.is_empty()) {
-            if !modifier(&mut modifiers, word) {
-                return Err(unknown("modifier", word, ["Control", "Shift", "Alt", "Meta"].into_iter()));
-            }
-        }
+        let modifiers = held(before.split('+'))?;
         let mut chars = key.chars();
         let key = match (chars.next(), chars.next()) {
             (Some(' '), None) => " ".to_owned(),
@@ -79,7 +63,8 @@ impl TryFrom<String> for Chord {
 }
 
 fn named(word: &str) -> Result<String> {
-    let alias = ALIASES.iter().find(|(a, _)| a.eq_ignore_ascii_case(word)).map(|(_, name)| *name);
+    let mut aliases = ALIASES.split_ascii_whitespace().filter_map(|pair| pair.split_once('='));
+    let alias = aliases.find(|(alias, _)| alias.eq_ignore_ascii_case(word)).map(|(_, name)| name);
     let name = alias.or_else(|| key_names().find(|n| n.eq_ignore_ascii_case(word)));
     match name {
         Some("Space") => Ok(" ".to_owned()),
@@ -99,13 +84,7 @@ impl TryFrom<String> for Held {
     type Error = Error;
 
     fn try_from(text: String) -> Result<Self> {
-        let mut modifiers = Modifiers::default();
-        for word in text.split(['+', ',']).map(str::trim).filter(|w| !w.is_empty()) {
-            if !modifier(&mut modifiers, word) {
-                return Err(unknown("modifier", word, ["Control", "Shift", "Alt", "Meta"].into_iter()));
-            }
-        }
-        Ok(Self(modifiers))
+        held(text.split(['+', ','])).map(Self)
     }
 }
 

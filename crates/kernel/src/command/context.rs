@@ -3,8 +3,7 @@
 use crate::api::expectation::Expectation;
 use crate::api::request::{Caller, RefDetail, Render};
 use crate::host::open_session::Live;
-use crate::host::queue;
-use crate::host::queue::{Loan, Turn};
+use crate::host::queue::{self, Loan, Turn};
 use crate::host::recording::Witness;
 use crate::host::{Desk, Inner};
 use std::path::{Path, PathBuf};
@@ -92,11 +91,6 @@ pub(crate) struct Envelope {
 }
 
 impl Cx {
-    /// The host.
-    pub(crate) fn host(&self) -> &Arc<Inner> {
-        &self.host
-    }
-
     /// The session's name.
     #[must_use]
     pub fn session_name(&self) -> &str {

@@ -8,7 +8,6 @@ use crate::command::context::Cx;
 use crate::command::definition::{Command, Time};
 use serde::de::IntoDeserializer as _;
 use serde_json::{Map, Value};
-use std::fmt;
 use std::ops::Deref;
 use std::pin::Pin;
 use stickpin_device::{Error, Result};
@@ -19,6 +18,7 @@ type Parse = fn(Map<String, Value>) -> serde_json::Result<Prepared>;
 type Running<'a> = Pin<Box<dyn Future<Output = Result<Box<dyn Produced>>> + Send + 'a>>;
 
 /// A command of the list: its form, and what runs it.
+#[derive(Debug)]
 pub struct Entry {
     form: Form,
     parse: Parse,
@@ -31,12 +31,6 @@ impl Deref for Entry {
 
     fn deref(&self) -> &Form {
         &self.form
-    }
-}
-
-impl fmt::Debug for Entry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Entry").field("name", &self.spec.name).finish_non_exhaustive()
     }
 }
 

@@ -29,8 +29,16 @@ fn within(ms: u64) -> Time {
     Time { deadline: WAIT.deadline.saturating_add(waits), bound: Some(waits.saturating_add(ALLOWANCE)) }
 }
 
-impl Show for Waited {
-    fn show(&self, text: &mut Text) {
-        text.line(&self.truth);
-    }
+/// Shows an output of a wait: what is true now.
+macro_rules! shows_truth {
+    ($output:ty) => {
+        impl $crate::api::render::Show for $output {
+            fn show(&self, text: &mut $crate::api::render::Text) {
+                text.line(&self.truth);
+            }
+        }
+    };
 }
+use shows_truth;
+
+shows_truth!(Waited);

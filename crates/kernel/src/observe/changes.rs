@@ -140,22 +140,26 @@ async fn compare(
         header: diff.header(base.generation),
         plain_header: "changes",
         lines: (!digest).then_some(lines),
-        ended: {
-            let mut spans = spans(&ended);
-            let more = spans.len().saturating_sub(MOST_ENDED);
-            if more > 0 {
-                spans.truncate(MOST_ENDED);
-                spans.push(format!("… {more} more"));
-            }
-            spans
-        },
+        ended: ended_words(&ended),
         same,
         complete,
     })
 }
 
-/// Refs in a row as `@e3-@e7`.
-fn spans(refs: &[Ref]) -> Vec<String> {
+/// Refs in a row as `@e3-@e7`, bounded.
+fn ended_words(refs: &[Ref]) -> Vec<String> {
+    let spans = spans(refs);
+    let word = |&(first, last): &(Ref, Ref)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    };
+    let more = spans.len().saturating_sub(MOST_ENDED);
+    let more = (more > 0).then(|| format!("… {more} more"));
+    spans.iter().take(MOST_ENDED).map(word).chain(more).collect()
+}
+
+/// The first and the last of refs in a row.
+pub(crate) fn spans(refs: &[Ref]) -> Vec<(Ref, Ref)> {
     let mut spans: Vec<(Ref, Ref)> = Vec::new();
     for &r in refs {
         match spans.last_mut() {
@@ -163,9 +167,7 @@ fn spans(refs: &[Ref]) -> Vec<String> {
             _ => spans.push((r, r)),
         }
     }
-    let word =
-        |(first, last): (Ref, Ref)| if first == last { first.to_string() } else { format!("{first}-{last}") };
-    spans.into_iter().map(word).collect()
+    spans
 }
 
 impl Show for Changes {

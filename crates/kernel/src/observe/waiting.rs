@@ -9,6 +9,9 @@ use tokio::time::Instant;
 /// The net under the events: how long at most until a wait looks again.
 const LOOK: Duration = Duration::from_millis(250);
 
+/// How often an expression is looked at when nothing else says that it may have become true.
+const EXPRESSION: Duration = Duration::from_millis(100);
+
 /// How long nothing may move until an app counts as quiet.
 pub(crate) const QUIET: Duration = Duration::from_millis(150);
 
@@ -36,30 +39,13 @@ impl Patience {
     ///
     /// # Errors
     /// `TIMEOUT` when the time is over, naming what was waited for, what is true instead, and what still moves.
-    pub(crate) async fn next(&self, cx: &mut Cx, what: &str, instead: &str) -> Result<()> {
+    pub(crate) async fn next(&self, cx: &mut Cx, listen: Listen, what: &str, instead: &str) -> Result<()> {
         let left = self.left();
         if left.is_zero() {
             return Err(self.over(cx, what, instead).await?);
         }
-        pause(cx, left.min(LOOK), Listen::Changes).await
-    }
-
-    /// The same for what is no part of a capture: waits for news of any kind, and looks after `look` without any.
-    ///
-    /// # Errors
-    /// As [`Patience::next`].
-    pub(crate) async fn for_news(
-        &self,
-        cx: &mut Cx,
-        what: &str,
-        instead: &str,
-        look: Duration,
-    ) -> Result<()> {
-        let left = self.left();
-        if left.is_zero() {
-            return Err(self.over(cx, what, instead).await?);
-        }
-        pause(cx, left.min(LOOK).min(look), Listen::News).await
+        let look = if listen == Listen::Script { EXPRESSION } else { LOOK };
+        pause(cx, left.min(look), listen).await
     }
 
     async fn over(&self, cx: &mut Cx, what: &str, instead: &str) -> Result<Error> {
@@ -82,8 +68,10 @@ impl Patience {
 pub(crate) enum Listen {
     /// A capture may differ from the last one.
     Changes,
-    /// AllowAll was seen.
+    /// Anything was seen, also what is no part of a capture.
     News,
+    /// As `News`; values of the page's script change without a sign.
+    Script,
 }
 
 /// What still moves in the app, in words: requests, animations, mutations.
@@ -133,7 +121,7 @@ pub(crate) async fn change(cx: &mut Cx, at_most: Duration) -> Result<()> {
 ///
 /// # Errors
 /// `TIMEOUT` when the command was ended, `SESSION_NOT_FOUND` when the session was closed meanwhile.
-pub(crate) async fn pause(cx: &mut Cx, at_most: Duration, listen: Listen) -> Result<()> {
+async fn pause(cx: &mut Cx, at_most: Duration, listen: Listen) -> Result<()> {
     cx.check()?;
     let Some(loan) = &cx.loan else { return Err(crate::host::queue::closed(&cx.session_name)) };
     let (wanted, again) = (loan.wanted.clone(), loan.wanted_again.clone());
@@ -146,7 +134,7 @@ pub(crate) async fn pause(cx: &mut Cx, at_most: Duration, listen: Listen) -> Res
         let device = cx.device()?;
         let mut changed: Pin<Box<dyn Future<Output = Result<bool>> + Send + '_>> = match listen {
             Listen::Changes => device.changed(at_most, &stop),
-            Listen::News => Box::pin(device.wait_event(at_most, &stop)),
+            Listen::News | Listen::Script => Box::pin(device.wait_event(at_most, &stop)),
         };
         tokio::select! {
             biased;

@@ -1,13 +1,12 @@
 //! The only builder of [`Response`].
 
 use crate::api::form::Form;
-use crate::api::render;
-use crate::api::render::{Show, Text};
+use crate::api::render::{self, Show, Text};
 use crate::api::request::{Detail, Format, RefsEnvelope, Render, Response};
-use crate::api::secret;
-use crate::api::secret::Secret;
+use crate::api::secret::{self, Secret};
 use crate::command::context::{Cx, Envelope};
 use crate::command::entry::{Entry, Produced, produced};
+use crate::observe::changes;
 use serde::Serialize;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_refs::Ref;
@@ -137,12 +136,5 @@ fn refs(cx: &mut Cx, envelope: &mut Envelope) -> Option<RefsEnvelope> {
 fn ranges(refs: &mut Vec<Ref>) -> Vec<(u32, u32)> {
     refs.sort_unstable();
     refs.dedup();
-    let mut ranges: Vec<(u32, u32)> = Vec::new();
-    for n in refs.iter().map(|r| r.get()) {
-        match ranges.last_mut() {
-            Some((_, last)) if *last + 1 == n => *last = n,
-            _ => ranges.push((n, n)),
-        }
-    }
-    ranges
+    changes::spans(refs).into_iter().map(|(first, last)| (first.get(), last.get())).collect()
 }

@@ -1,11 +1,7 @@
 //! `alert status|accept|dismiss`: the dialog of the app that waits for an answer.
 
-use crate::act::outcome;
-use crate::act::outcome::Acted;
-use crate::command::args::How;
-use crate::command::facets;
 use crate::commands::prelude::*;
-use crate::observe::waiting::Patience;
+use crate::observe::waiting::{Listen, Patience};
 use stickpin_device::{Dialog, DialogAnswer};
 
 /// Say whether a dialog of the app (confirm, prompt, beforeunload) waits for an answer.
@@ -119,7 +115,7 @@ async fn answer(cx: &mut Cx, answer: DialogAnswer, patience: Duration) -> Result
             return Err(Error::element_not_found("no dialog of the app waits for an answer")
                 .hint("stickpin snapshot -i; --timeout MS waits for one"));
         }
-        patience.for_news(cx, "a dialog", "none is open", Duration::MAX).await?;
+        patience.next(cx, Listen::News, "a dialog", "none is open").await?;
     };
     cx.dispatching();
     let under_way = cx.under_way();

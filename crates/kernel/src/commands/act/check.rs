@@ -1,8 +1,6 @@
 //! `check`, `uncheck`: a box, switch or toggle is as it should be.
 
-use crate::act::outcome::Acted;
-use crate::act::{fields, outcome};
-use crate::command::args::acting;
+use crate::act::fields;
 use crate::commands::prelude::*;
 
 acting! {

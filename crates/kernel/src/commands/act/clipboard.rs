@@ -1,6 +1,5 @@
 //! `clipboard read`, `clipboard write`: copied text.
 
-use crate::act::outcome::Acted;
 use crate::commands::prelude::*;
 use crate::commands::read::get::Got;
 
@@ -33,8 +32,7 @@ impl Command for ClipboardRead {
     type Output = Got;
 
     async fn run(self, cx: &mut Cx) -> Result<Got> {
-        let text =
-            crate::command::facets::clipboard(cx.device()?, "read the clipboard")?.read_clipboard().await?;
+        let text = facets::clipboard(cx.device()?, "read the clipboard")?.read_clipboard().await?;
         Ok(Got::bounded(text.into(), cx))
     }
 }
@@ -55,9 +53,7 @@ impl Command for ClipboardWrite {
             return Err(Error::invalid_args(message).hint("stickpin fill takes longer texts"));
         }
         let _under_way = cx.under_way();
-        crate::command::facets::clipboard(cx.device()?, "write the clipboard")?
-            .write_clipboard(&self.text)
-            .await?;
+        facets::clipboard(cx.device()?, "write the clipboard")?.write_clipboard(&self.text).await?;
         Ok(Acted::new("copied", format!("{} characters", self.text.chars().count())))
     }
 }

@@ -1,13 +1,8 @@
 //! `drag`: from one element to another.
 
-use crate::act;
 use crate::act::input::Attempts;
-use crate::act::outcome::Acted;
-use crate::act::target::{Reach, Ready};
-use crate::act::{input, outcome, points};
-use crate::command::args::acting;
+use crate::act::points;
 use crate::commands::prelude::*;
-use crate::observe::resolve;
 use stickpin_device::Action;
 
 acting! {

@@ -1,8 +1,5 @@
 //! `fill`: replaces the content of a field and reads it back.
 
-use crate::act::outcome;
-use crate::act::outcome::Acted;
-use crate::command::args::acting;
 use crate::commands::prelude::*;
 use std::collections::BTreeSet;
 use stickpin_tree::quote;

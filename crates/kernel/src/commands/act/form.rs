@@ -1,14 +1,10 @@
 //! `form`: several fields at once, and perhaps what submits them.
 
 use crate::act::fields::press;
-use crate::act::outcome::Acted;
-use crate::act::{fields, input, locate, outcome};
+use crate::act::{fields, locate};
 use crate::api::schema::text_schema;
 use crate::api::target;
-use crate::command::args::How;
-use crate::command::args::acting;
 use crate::commands::prelude::*;
-use crate::observe::resolve;
 
 acting! {
     /// Fill several fields, and submit if asked. All targets are resolved and checked before the first act.

@@ -1,10 +1,5 @@
 //! `hover`: the pointer comes to stand on an element.
 
-use crate::act;
-use crate::act::outcome;
-use crate::act::outcome::Acted;
-use crate::act::target::Reach;
-use crate::command::args::acting;
 use crate::commands::prelude::*;
 
 acting! {

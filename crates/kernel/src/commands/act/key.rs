@@ -1,9 +1,7 @@
 //! `key`: one chord.
 
-use crate::act::outcome::Acted;
-use crate::act::{focus, input, outcome};
+use crate::act::focus;
 use crate::api::keys::Chord;
-use crate::command::args::How;
 use crate::command::args::{Receipt, Settle};
 use crate::commands::prelude::*;
 use stickpin_device::Action;

@@ -1,9 +1,5 @@
 //! `longpress`: a press that stays down.
 
-use crate::act::outcome::Acted;
-use crate::act::target::Ready;
-use crate::act::{input, outcome};
-use crate::command::args::acting;
 use crate::commands::prelude::*;
 use stickpin_device::{Action, Button, Modifiers};
 

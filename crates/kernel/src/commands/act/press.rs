@@ -1,10 +1,6 @@
 //! `press`: a press with the pointer.
 
-use crate::act::outcome::Acted;
-use crate::act::target::Ready;
-use crate::act::{input, outcome};
 use crate::api::keys::Held;
-use crate::command::args::acting;
 use crate::commands::prelude::*;
 use crate::commands::wait::traffic::{Saved, download};
 use crate::commands::wait::usual;

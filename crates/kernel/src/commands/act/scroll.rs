@@ -1,14 +1,8 @@
 //! `scroll`: a page or a container, by an amount or until something is there.
 
-use crate::act;
-use crate::act::outcome::Acted;
-use crate::act::target::Reach;
-use crate::act::{input, outcome};
-use crate::command::args::How;
 use crate::command::args::{Receipt, Settle};
 use crate::commands::prelude::*;
 use crate::observe::waiting::QUIET;
-use crate::observe::{capture, resolve};
 use stickpin_device::{Action, AimOptions, SettleRequest};
 
 /// How far a scroll goes unless it says otherwise, in CSS pixels.
@@ -121,7 +115,7 @@ impl Command for Scroll {
         };
         drop(cx.device()?.notices().await?);
         let words = container.as_ref().map_or_else(|| "the page".to_owned(), |c| c.words.clone());
-        let handle = container.as_ref().map(crate::act::target::Ready::element).transpose()?;
+        let handle = container.as_ref().map(Ready::element).transpose()?;
         let mut amount = f64::from(self.amount);
         if let (Some(handle), Some(_)) = (handle, &self.until)
             && let Some(Some(shown)) = cx.device()?.rects(&[handle]).await?.first()

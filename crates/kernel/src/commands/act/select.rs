@@ -1,8 +1,6 @@
 //! `select`: options of a list, native or built from roles.
 
-use crate::act::outcome::Acted;
-use crate::act::{choice, outcome};
-use crate::command::args::acting;
+use crate::act::choice;
 use crate::commands::prelude::*;
 
 acting! {

@@ -1,10 +1,6 @@
 //! `type`: text as key presses, where the focus is or into an element.
 
-use crate::act;
-use crate::act::outcome::Acted;
-use crate::act::target::Reach;
-use crate::act::{focus, input, outcome};
-use crate::command::args::acting;
+use crate::act::focus;
 use crate::commands::prelude::*;
 use stickpin_device::Action;
 
@@ -51,7 +47,7 @@ impl Command for Type {
             Some(ready) => outcome::before(cx, ready).await?,
             None => drop(cx.device()?.notices().await?),
         }
-        let target = ready.as_ref().map(crate::act::target::Ready::element).transpose()?;
+        let target = ready.as_ref().map(Ready::element).transpose()?;
         let words = match &ready {
             Some(ready) => format!("into {}", ready.words),
             None => match focus::for_text(cx, &self.text).await? {

@@ -1,12 +1,6 @@
 //! `upload`: files into a file input, a file chooser or a drop.
 
-use crate::act;
 use crate::act::input::{Attempts, Input};
-use crate::act::outcome::Acted;
-use crate::act::target::{Reach, Ready};
-use crate::act::{input, outcome};
-use crate::command::args::How;
-use crate::command::args::acting;
 use crate::commands::prelude::*;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -52,15 +46,14 @@ impl Command for Upload {
         while found.is_none() {
             // The input itself is often hidden behind what looks better.
             let ready = act::ready(cx, &self.target, Reach::There, how).await?;
-            let input =
-                match crate::command::facets::files(cx.device()?, TAKE)?.file_input(ready.element()?).await {
-                    Ok(Some(input)) => input,
-                    Ok(None) => break,
-                    Err(e) => {
-                        attempts.lost(e)?;
-                        continue;
-                    }
-                };
+            let input = match facets::files(cx.device()?, TAKE)?.file_input(ready.element()?).await {
+                Ok(Some(input)) => input,
+                Ok(None) => break,
+                Err(e) => {
+                    attempts.lost(e)?;
+                    continue;
+                }
+            };
             match give(cx, &input, &files, &ready, Some(&ready)).await {
                 Err(e) => attempts.lost(e)?,
                 Ok(acted) => found = Some((ready, acted)),
@@ -123,9 +116,7 @@ async fn give(
 ) -> Result<Acted> {
     suits(input, files, &ready.words)?;
     if input.holds.iter().eq(files.iter().map(|f| &f.held)) {
-        let mut acted = Acted::new("already uploaded", "");
-        acted.value = Some(names(files));
-        return Ok(acted);
+        return Ok(Acted { value: Some(names(files)), ..Acted::new("already uploaded", "") });
     }
     let action =
         Action::Upload { target: input.input, files: files.iter().map(|f| f.path.clone()).collect() };
@@ -136,9 +127,7 @@ async fn give(
         }
         None => input::perform(cx, &action, &ready.words).await?,
     };
-    let mut acted = Acted::new("uploaded", "");
-    acted.value = performed.value;
-    Ok(acted)
+    Ok(Acted { value: performed.value, ..Acted::new("uploaded", "") })
 }
 
 /// No input is known: what can be pressed may open a file chooser, everything else may take a drop.
@@ -158,10 +147,7 @@ async fn choose_or_drop(cx: &mut Cx, target: &Target, files: &[Local], how: How)
         Ok((ready, performed)) => match performed.unwrap_or_default().chooser {
             Some(chooser) => {
                 let gone = || Error::element_not_found("the file chooser was closed meanwhile");
-                let input = crate::command::facets::files(cx.device()?, TAKE)?
-                    .file_input(chooser)
-                    .await?
-                    .ok_or_else(gone)?;
+                let input = facets::files(cx.device()?, TAKE)?.file_input(chooser).await?.ok_or_else(gone)?;
                 if let Err(e) = suits(&input, files, &ready.words) {
                     return Err(let_go(cx, chooser, e).await?);
                 }
@@ -204,15 +190,13 @@ fn dropped(
             .hint("stickpin snapshot -i lists what there is; upload to the input, its label or its button")
             .dispatched(cx.dispatched()));
     }
-    let mut acted = Acted::new("dropped", "");
-    acted.value = Some(names(files));
-    Ok((ready, acted))
+    Ok((ready, Acted { value: Some(names(files)), ..Acted::new("dropped", "") }))
 }
 
 /// Closes a chooser that was opened for files that it does not take; the error, with what became of it.
 async fn let_go(cx: &mut Cx, chooser: Handle, e: Error) -> Result<Error> {
     let under_way = cx.under_way();
-    let closed = crate::command::facets::files(cx.device()?, TAKE)?.close_chooser(chooser).await;
+    let closed = facets::files(cx.device()?, TAKE)?.close_chooser(chooser).await;
     drop(under_way);
     if let Err(why) = &closed {
         tracing::debug!("a file chooser was not closed: {why}");

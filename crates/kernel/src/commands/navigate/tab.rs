@@ -1,12 +1,11 @@
 //! `tab list|new|switch|close|show`: the tabs and windows of the app, one of which a session is in.
 
 use crate::api::render::Cell;
-use crate::command::facets;
 use crate::commands::navigate::history::leave;
 use crate::commands::prelude::*;
 use crate::commands::read::get::page;
 use crate::commands::read::snapshot::{Outlined, Snapshot};
-use crate::observe::{capture, navigation};
+use crate::observe::navigation;
 use stickpin_device::TabEntry;
 use stickpin_tree::{bare_url, escape, quote};
 

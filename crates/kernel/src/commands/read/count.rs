@@ -1,7 +1,6 @@
 //! `count`: how many elements match.
 
 use crate::commands::prelude::*;
-use crate::observe::{capture, resolve};
 
 /// Count the elements that a selector matches. None is an answer, not an error.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

@@ -1,8 +1,7 @@
 //! `diff snapshot`: what changed since the caller last read the whole.
 
 use crate::commands::prelude::*;
-use crate::observe::changes;
-use crate::observe::changes::Changes;
+use crate::observe::changes::{self, Changes};
 
 /// Print what changed in the app since you last read the whole.
 ///

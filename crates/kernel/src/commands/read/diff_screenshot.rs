@@ -1,9 +1,7 @@
 //! `diff screenshot`: which pixels differ between two pictures, or between a picture and the app now.
 
 use crate::commands::prelude::*;
-use crate::commands::read::screenshot;
-use crate::commands::read::screenshot::{LONGEST, still};
-use crate::host::private_dir;
+use crate::commands::read::screenshot::{self, LONGEST, keep, still};
 use crate::picture::image::{Format, Image};
 use std::path::PathBuf;
 use stickpin_device::{ShotRequest, io_error};
@@ -80,10 +78,7 @@ impl Command for DiffScreenshot {
         let after = match &self.after {
             Some(path) => read(cx, path)?,
             None => {
-                let of = match &self.of {
-                    Some(target) => Some(screenshot::placed(cx, target).await?),
-                    None => None,
-                };
+                let of = screenshot::placed(cx, self.of.as_ref()).await?;
                 let (_, shot, _) = still(cx, ShotRequest { of, full: self.full }).await?;
                 Image::decode(&shot.png)?.shrunk(self.max_px.unwrap_or(LONGEST))
             }
@@ -97,23 +92,10 @@ impl Command for DiffScreenshot {
         if pixels == 0 {
             return Ok(compared);
         }
-        let path = match &self.out {
-            Some(path) => cx.path(path),
-            None => {
-                let dir = cx.live()?.dir.path().join("pictures");
-                private_dir(&dir)?;
-                let number = cx.live()?.pictures.number();
-                dir.join(format!("p{number}-differences.png"))
-            }
-        };
-        let format = Format::of(&path).unwrap_or_default();
-        let bytes = picture.encode(format)?;
-        match &self.out {
-            Some(_) => cx.write(&path, &bytes)?,
-            None => crate::api::files::write(&path, &bytes)?,
-        }
-        cx.envelope.image = Some(path.clone());
-        compared.path = Some(path);
+        let out = self.out.as_deref().map(|path| cx.path(path));
+        let bytes = picture.encode(out.as_deref().and_then(Format::of).unwrap_or_default())?;
+        let number = if out.is_none() { cx.live()?.pictures.number() } else { 0 };
+        compared.path = Some(keep(cx, out, &format!("p{number}-differences.png"), &bytes)?);
         Ok(compared)
     }
 }

@@ -1,7 +1,6 @@
 //! `find`: elements by text or selector, with refs.
 
 use crate::commands::prelude::*;
-use crate::observe::{capture, resolve};
 use stickpin_tree::{NodeId, Selector, quote};
 
 /// How many matches are listed.

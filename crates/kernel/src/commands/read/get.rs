@@ -2,7 +2,6 @@
 
 use crate::commands::prelude::*;
 use crate::observe::question::{state_words, text_of};
-use crate::observe::{capture, resolve};
 use serde_json::{Value, json};
 use stickpin_device::{Page, Query};
 use stickpin_tree::{DEFAULT_MAX_BYTES, States};

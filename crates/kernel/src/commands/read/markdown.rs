@@ -1,7 +1,6 @@
 //! `read`: the app as Markdown, for reading. It hands out no refs: who wants to act takes a snapshot.
 
 use crate::commands::prelude::*;
-use crate::observe::{capture, resolve};
 use serde_json::json;
 use stickpin_tree::{DEFAULT_MAX_BYTES, Heading, Markdown, NoSection, NodeId, bare_url, escape, quote};
 

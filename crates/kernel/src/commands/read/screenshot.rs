@@ -1,11 +1,9 @@
 //! `screenshot`: a picture, with refs drawn into it if wanted.
 
 use crate::act::points;
-use crate::command::facets;
 use crate::commands::prelude::*;
 use crate::host::pictures::{Mark, PageShown, Picture, Placed};
 use crate::host::private_dir;
-use crate::observe::{capture, resolve};
 use crate::picture::image::{Format, Image, fitted};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -99,11 +97,7 @@ impl Command for Screenshot {
     type Output = Taken;
 
     async fn run(self, cx: &mut Cx) -> Result<Taken> {
-        let of = match &self.of {
-            Some(target) => Some(placed(cx, target).await?),
-            None => None,
-        };
-        let request = ShotRequest { of, full: self.full };
+        let request = ShotRequest { of: placed(cx, self.of.as_ref()).await?, full: self.full };
         let (tree, shot, boxes) = still(cx, request).await?;
         let scrolled = cx.device()?.scroll_offset().await?;
         let longest = self.max_px.unwrap_or(LONGEST);
@@ -138,15 +132,7 @@ impl Command for Screenshot {
         }
         let named = self.path.as_ref().map(|path| cx.path(path));
         let format = self.format.or(named.as_deref().and_then(Format::of)).unwrap_or_default();
-        let path = match named {
-            Some(path) => path,
-            None => {
-                let dir = cx.live()?.dir.path().join("pictures");
-                private_dir(&dir)?;
-                dir.join(format!("p{id}.{}", format.extension()))
-            }
-        };
-        let mut taken = taken(Some(path.clone()));
+        let mut boxes = None;
         let mut drawn = Vec::new();
         if self.overlay || self.boxes {
             let nodes: Vec<_> = picture.marks.iter().map(|m| m.node).collect();
@@ -168,7 +154,7 @@ impl Command for Screenshot {
                     width: place.width,
                     height: place.height,
                 };
-                taken.boxes = Some(drawn.iter().zip(&picture.marks).map(boxed).collect());
+                boxes = Some(drawn.iter().zip(&picture.marks).map(boxed).collect());
             }
         }
         // As the device wrote it, unless its pixels are not what is wanted.
@@ -181,24 +167,43 @@ impl Command for Screenshot {
             }
             image.encode(format)?
         };
-        match &self.path {
-            Some(_) => cx.write(&path, &bytes)?,
-            None => crate::api::files::write(&path, &bytes)?,
-        }
-        cx.envelope.image = Some(path);
+        let path = keep(cx, named, &format!("p{id}.{}", format.extension()), &bytes)?;
         cx.live()?.pictures.give(client, picture);
-        Ok(taken)
+        Ok(Taken { boxes, ..taken(Some(path)) })
     }
 }
 
-/// The address of an element to take a picture of.
+/// The address of the element to take a picture of, if one was named.
 ///
 /// # Errors
 /// Of resolving; `UNSUPPORTED` for what has no place on the screen.
-pub(super) async fn placed(cx: &mut Cx, target: &Target) -> Result<Handle> {
+pub(super) async fn placed(cx: &mut Cx, target: Option<&Target>) -> Result<Option<Handle>> {
+    let Some(target) = target else { return Ok(None) };
     let (tree, node) = resolve::element(cx, target).await?;
     let made_up = || Error::unsupported(format!("{target} has no place on the screen"));
-    tree.node(node).address().ok_or_else(made_up)
+    tree.node(node).address().map(Some).ok_or_else(made_up)
+}
+
+/// Writes a picture where the caller said, else under a name in a folder of the session.
+///
+/// # Errors
+/// `POLICY_DENIED` outside of the caller's folders, `IO`, `STORAGE_FULL`.
+pub(super) fn keep(cx: &mut Cx, path: Option<PathBuf>, name: &str, bytes: &[u8]) -> Result<PathBuf> {
+    let path = match path {
+        Some(path) => {
+            cx.write(&path, bytes)?;
+            path
+        }
+        None => {
+            let dir = cx.live()?.dir.path().join("pictures");
+            private_dir(&dir)?;
+            let path = dir.join(name);
+            crate::api::files::write(&path, bytes)?;
+            path
+        }
+    };
+    cx.envelope.image = Some(path.clone());
+    Ok(path)
 }
 
 /// A picture with the places of what it shows. What moves while it is taken is in another place than the picture

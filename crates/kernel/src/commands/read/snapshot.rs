@@ -2,8 +2,8 @@
 
 use crate::api::request::Detail;
 use crate::commands::prelude::*;
+use crate::observe::changes;
 use crate::observe::changes::Changes;
-use crate::observe::{capture, changes, resolve};
 use stickpin_refs::Ref;
 use stickpin_tree::{Cues, DEFAULT_MAX_BYTES, NodeId, Outline, View};
 

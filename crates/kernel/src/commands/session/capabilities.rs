@@ -54,7 +54,7 @@ impl Command for Capabilities {
             };
             Capability::ALL.iter().map(row).collect()
         };
-        let providers = &cx.host().config.providers;
+        let providers = &cx.host.config.providers;
         let platforms = providers
             .iter()
             .map(|p| Platform { kind: p.kind(), capabilities: rows(p.capabilities()) })

@@ -41,7 +41,7 @@ impl Command for Close {
     async fn run(self, cx: &mut Cx) -> Result<Closed> {
         let save_to = self.save.clone().and_then(Given::wanted);
         let recorded =
-            !self.all && cx.host().desk(cx.session_name()).is_ok_and(|desk| desk.status.borrow().recorded);
+            !self.all && cx.host.desk(cx.session_name()).is_ok_and(|desk| desk.status.borrow().recorded);
         if self.all && save_to.is_some() {
             return Err(Error::invalid_args("`save` is about one session, `all` about all of them")
                 .hint("stickpin close --save, for each session that is recorded"));
@@ -59,8 +59,8 @@ impl Command for Close {
             }
             cx.leave();
         }
-        let desks = match (self.all, cx.host().desk(cx.session_name())) {
-            (true, _) => cx.host().all_desks(),
+        let desks = match (self.all, cx.host.desk(cx.session_name())) {
+            (true, _) => cx.host.all_desks(),
             (false, Ok(desk)) => vec![desk],
             // It was lost before, and what it left is saved.
             (false, Err(e)) if saved.is_some() => {
@@ -77,7 +77,7 @@ impl Command for Close {
                     "{name}: what was recorded was not written; stickpin --session {name} record stop still writes it."
                 ));
             }
-            if let Err(e) = cx.host().close(&desk).await {
+            if let Err(e) = cx.host.close(&desk).await {
                 cx.warn(format!("{}: {e}.", desk.name));
             }
             sessions.push(desk.name.clone());

@@ -25,7 +25,7 @@ impl Command for Devices {
 
     async fn run(self, cx: &mut Cx) -> Result<Listed> {
         let mut devices = Vec::new();
-        for provider in cx.host().config.providers.clone() {
+        for provider in cx.host.config.providers.clone() {
             match provider.devices().await {
                 Ok(these) => devices.extend(these),
                 Err(e) => cx.warn(format!("{}: {e}.", provider.kind())),

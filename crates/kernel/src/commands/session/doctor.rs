@@ -36,7 +36,7 @@ impl Command for Doctor {
 
     async fn run(self, cx: &mut Cx) -> Result<Findings> {
         let mut platforms = Vec::new();
-        for provider in cx.host().config.providers.clone() {
+        for provider in cx.host.config.providers.clone() {
             platforms.push(Platform { kind: provider.kind(), checks: provider.doctor().await });
         }
         Ok(Findings { platforms })

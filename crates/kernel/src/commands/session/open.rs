@@ -3,7 +3,6 @@
 mod values;
 
 use crate::command::args::Given;
-use crate::command::facets;
 use crate::commands::prelude::*;
 use crate::commands::read::get::page;
 use crate::commands::read::snapshot::{Outlined, Snapshot};
@@ -13,7 +12,7 @@ use crate::host::Desk;
 use crate::host::open_session::{Folder, Live};
 use crate::host::pictures::Pictures;
 use crate::host::queue::Turn;
-use crate::observe::{capture, navigation};
+use crate::observe::navigation;
 use stickpin_device::{AppFolders, Arrived, Leave, Navigation, OpenOption, OpenRequest};
 use stickpin_refs::Generation;
 use stickpin_session::{Ladder, Session, SessionConfig};
@@ -110,15 +109,15 @@ impl Command for Open {
         }
         self.check_options(cx)?;
         self.check_program(cx)?;
-        let kind = cx.host().provider(&self.what)?.kind();
+        let kind = cx.host.provider(&self.what)?.kind();
         loop {
-            let (desk, new) = cx.host().desk_or_new(&cx.session_name, &cx.caller.key);
+            let (desk, new) = cx.host.desk_or_new(&cx.session_name, &cx.caller.key);
             if !new && desk.owner != cx.caller.key {
                 return Err(taken(&desk));
             }
             cx.enter(desk.clone(), Turn::Next).await?;
             // It may have been closed, or its opening may have failed, while this one waited for its turn.
-            if !cx.host().is_open(&desk) {
+            if !cx.host.is_open(&desk) {
                 cx.leave();
                 continue;
             }
@@ -135,7 +134,7 @@ impl Command for Open {
             };
             if cx.live().is_err() {
                 // What could not be opened is no session.
-                cx.host().remove(&desk);
+                cx.host.remove(&desk);
             }
             let mut opened = opened?;
             if let Some(path) = recorded {
@@ -198,12 +197,12 @@ impl Open {
     /// # Errors
     /// `INVALID_ARGS` naming the option and the providers that take it.
     fn check_options(&self, cx: &Cx) -> Result<()> {
-        let provider = cx.host().provider(&self.what)?;
+        let provider = cx.host.provider(&self.what)?;
         let Some(option) = self.options().find(|option| !provider.open_options().contains(option)) else {
             return Ok(());
         };
         let (flag, kind) = (option.flag(), provider.kind());
-        let takers = cx.host().config.providers.iter().filter(|p| p.open_options().contains(&option));
+        let takers = cx.host.config.providers.iter().filter(|p| p.open_options().contains(&option));
         let takers: Vec<&str> = takers.map(|p| p.kind()).collect();
         let hint = match takers.is_empty() {
             true => format!("leave {flag} out; no kind of device here takes it"),
@@ -221,7 +220,7 @@ impl Open {
         // What is attached to was started by somebody else.
         if !cx.caller.installed_apps_only
             || self.attach
-            || !cx.host().provider(&self.what)?.starts_program(&self.what)
+            || !cx.host.provider(&self.what)?.starts_program(&self.what)
         {
             return Ok(());
         }
@@ -290,7 +289,7 @@ impl Open {
                 cx.warn(format!("{}.", e.message));
             }
         }
-        let host = cx.host().clone();
+        let host = cx.host.clone();
         let lifetime = format!("{:016x}", (host.config.random)());
         // A folder per lifetime: one of the same name may still be ending, and takes its folder along.
         let folder = format!("{}.{lifetime}", cx.session_name);

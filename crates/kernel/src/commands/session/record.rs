@@ -5,8 +5,7 @@ use crate::api::form::Form;
 use crate::commands::prelude::*;
 use crate::commands::session::close::Close;
 use crate::host::queue::Turn;
-use crate::host::recording;
-use crate::host::recording::{Event, Mend, Mending, Recorded, Recorder, Recording, Scribe};
+use crate::host::recording::{self, Event, Mend, Mending, Recorded, Recorder, Recording, Scribe};
 use serde_json::Map;
 use std::path::{Path, PathBuf};
 use stickpin_device::io_error;
@@ -143,7 +142,7 @@ impl Command for RecordStop {
 /// # Errors
 /// As for any command that waits for its turn.
 pub(crate) async fn enter_if_open(cx: &mut Cx) -> Result<()> {
-    let Ok(desk) = cx.host().desk(cx.session_name()) else { return Ok(()) };
+    let Ok(desk) = cx.host.desk(cx.session_name()) else { return Ok(()) };
     match cx.enter(desk, Turn::Next).await {
         // Lost meanwhile: what it did is in the log of its recording.
         Err(e) if matches!(e.code, ErrorCode::BackendLost | ErrorCode::SessionNotFound) => Ok(()),
@@ -238,7 +237,7 @@ fn recorded(cx: &mut Cx) -> Result<Recording> {
     }
     match recording::read(&crate::recording::log_file(cx))? {
         Some(recording) => Ok(recording),
-        None => cx.host().desk(cx.session_name()).and_then(|_| Err(none())),
+        None => cx.host.desk(cx.session_name()).and_then(|_| Err(none())),
     }
 }
 

@@ -63,7 +63,7 @@ impl Command for SessionList {
     type Output = Sessions;
 
     async fn run(self, cx: &mut Cx) -> Result<Sessions> {
-        let desks = cx.host().all_desks();
+        let desks = cx.host.all_desks();
         Ok(Sessions { sessions: desks.iter().map(|desk| Shown::of(desk, cx)).collect() })
     }
 }
@@ -79,14 +79,14 @@ impl Command for SessionShow {
     type Output = Shown;
 
     async fn run(self, cx: &mut Cx) -> Result<Shown> {
-        let desk = cx.host().desk(cx.session_name())?;
+        let desk = cx.host.desk(cx.session_name())?;
         Ok(Shown::of(&desk, cx))
     }
 }
 
 impl Shown {
     fn of(desk: &Desk, cx: &Cx) -> Self {
-        let now = (cx.host().config.clock)();
+        let now = (cx.host.config.clock)();
         let since =
             |then: Option<SystemTime>| then.and_then(|t| now.duration_since(t).ok()).map(|d| d.as_secs());
         let status = desk.status.borrow().clone();
@@ -145,10 +145,9 @@ impl Shown {
             "" => Cell::empty(),
             text => Cell::Prose(quote(text).to_string()),
         };
-        let spanned = |word: &str, seconds: Option<u64>| {
-            Cell::Word(
-                seconds.map(|s| format!("{word} {}", span(Duration::from_secs(s)))).unwrap_or_default(),
-            )
+        let word = |text: Option<String>| Cell::Word(text.unwrap_or_default());
+        let spanned = |what: &str, seconds: Option<u64>| {
+            word(seconds.map(|s| format!("{what} {}", span(Duration::from_secs(s)))))
         };
         vec![
             Cell::Word(self.name.clone()),
@@ -159,11 +158,9 @@ impl Shown {
             spanned("open", self.age),
             spanned("idle", self.idle),
             spanned("closes after", self.closes_after_idle),
-            Cell::Word(self.memory.map(|bytes| format!("{} MB", bytes / 1_000_000)).unwrap_or_default()),
-            Cell::Word(self.running.map(|running| format!("running {running}")).unwrap_or_default()),
-            Cell::Word(
-                self.dialog.as_ref().map(|d| format!("waits for an answer to its {d}")).unwrap_or_default(),
-            ),
+            word(self.memory.map(|bytes| format!("{} MB", bytes / 1_000_000))),
+            word(self.running.map(|running| format!("running {running}"))),
+            word(self.dialog.as_ref().map(|dialog| format!("waits for an answer to its {dialog}"))),
         ]
     }
 }

@@ -3,7 +3,7 @@
 use crate::commands::prelude::*;
 use crate::commands::wait::{WAIT, Waited, usual, within};
 use crate::observe::question::{Predicate, ask};
-use crate::observe::waiting::Patience;
+use crate::observe::waiting::{Listen, Patience};
 
 /// Wait until an element is visible.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -71,6 +71,6 @@ async fn holds(cx: &mut Cx, predicate: Predicate, target: &Target, timeout: u64)
         if answer.holds {
             return Ok(Waited { truth: answer.truth });
         }
-        patience.next(cx, &what, &answer.truth).await?;
+        patience.next(cx, Listen::Changes, &what, &answer.truth).await?;
     }
 }

@@ -5,9 +5,7 @@ use crate::commands::prelude::*;
 use crate::commands::read::get::url;
 use crate::commands::wait::{WAIT, Waited, usual, within};
 use crate::host::queue::Turn;
-use crate::observe::waiting::Patience;
-use crate::observe::waiting::QUIET;
-use crate::observe::{capture, waiting};
+use crate::observe::waiting::{self, Listen, Patience, QUIET};
 use std::pin::pin;
 use stickpin_device::SettleRequest;
 use stickpin_tree::{Selector, States, escape, quote, quote_url};
@@ -102,7 +100,7 @@ impl Command for WaitText {
             if let Some(node) = found {
                 return Ok(Waited { truth: capture::line(cx, &tree, node)? });
             }
-            patience.next(cx, &what, "it is nowhere to be seen").await?;
+            patience.next(cx, Listen::Changes, &what, "it is nowhere to be seen").await?;
         }
     }
 }
@@ -127,7 +125,7 @@ impl Command for WaitUrl {
             if pattern.fits(&at) {
                 return Ok(Waited { truth });
             }
-            patience.for_news(cx, &what, &truth, Duration::MAX).await?;
+            patience.next(cx, Listen::News, &what, &truth).await?;
         }
     }
 }

@@ -2,18 +2,13 @@
 
 use crate::api::files;
 use crate::api::pattern::Pattern;
-use crate::command::facets;
 use crate::commands::prelude::*;
-use crate::commands::wait::{WAIT, Waited, usual, within};
+use crate::commands::wait::{WAIT, Waited, shows_truth, usual, within};
 use crate::observe::traffic::{progress, span, words};
-use crate::observe::waiting;
-use crate::observe::waiting::Patience;
+use crate::observe::waiting::{self, Listen, Patience};
 use std::path::PathBuf;
 use stickpin_device::{Download, DownloadState, RequestEnd, SeenRequest, io_error};
 use stickpin_tree::{escape, quote, quote_whole};
-
-/// How often an expression is looked at when nothing else says that it may have become true.
-const EXPRESSION: Duration = Duration::from_millis(100);
 
 /// Characters of a value.
 const VALUE: usize = 500;
@@ -177,7 +172,7 @@ impl Command for WaitRequest {
                 (false, true) => named.join(", "),
                 (false, false) => format!("none fits; the last ones: {}", named.join(", ")),
             };
-            patience.for_news(cx, &what, &truth, Duration::MAX).await?;
+            patience.next(cx, Listen::News, &what, &truth).await?;
         }
     }
 }
@@ -244,7 +239,7 @@ pub(crate) async fn download(
                 }
             }
         }
-        patience.for_news(cx, &what, &truth, Duration::MAX).await?;
+        patience.next(cx, Listen::News, &what, &truth).await?;
     }
 }
 
@@ -302,7 +297,7 @@ impl Command for WaitFn {
             if value.is_some_and(|v| v.truthy) {
                 return Ok(Waited { truth });
             }
-            patience.for_news(cx, &what, &truth, EXPRESSION).await?;
+            patience.next(cx, Listen::Script, &what, &truth).await?;
         }
     }
 }
@@ -314,17 +309,8 @@ fn shown(value: &str) -> String {
     if word || json() { escape(value, VALUE) } else { quote(value) }
 }
 
-impl Show for Answered {
-    fn show(&self, text: &mut Text) {
-        text.line(&self.truth);
-    }
-}
-
-impl Show for Saved {
-    fn show(&self, text: &mut Text) {
-        text.line(&self.truth);
-    }
-}
+shows_truth!(Answered);
+shows_truth!(Saved);
 
 #[cfg(test)]
 mod tests {
