@@ -64,7 +64,7 @@ impl Request {
     fn given(&self, time: Time) -> Option<Duration> {
         let asked = self.timeout_ms.map(Duration::from_millis);
         // A run of a script has a time of its own; what it gives its steps is how long they wait.
-        asked.or_else(|| if self.replayed { None } else { time.bound })
+        asked.or(if self.replayed { None } else { time.bound })
     }
 }
 

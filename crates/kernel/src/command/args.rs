@@ -139,7 +139,6 @@ macro_rules! acting {
         $vis struct $name {
             $($(#[$field_meta])* $field: $type,)*
             /// Wait until the app is quiet (at most 10 s, or MS milliseconds), then print what changed.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
             #[schemars(extend("x-unrecorded" = true))]
             settle: Option<$crate::command::args::Settle>,
             /// Act on the element of a ref whatever it means now.
@@ -153,11 +152,9 @@ macro_rules! acting {
             #[serde(default, skip_serializing_if = "std::ops::Not::not")]
             strict: bool,
             /// Wait so many milliseconds for the target to become actionable; the command ends 2 s later at most.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
             #[schemars(extend("x-placeholder" = "MS"))]
             timeout: Option<u64>,
             /// Say what was seen since the act.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
             #[schemars(extend("x-unrecorded" = true))]
             receipt: Option<$crate::command::args::Receipt>,
         }

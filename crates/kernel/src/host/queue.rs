@@ -137,14 +137,6 @@ pub(crate) fn lost(name: &str) -> Error {
         .hint("stickpin open it again: that starts a new lifetime")
 }
 
-/// Returns at a time, if there is one.
-async fn passed(until: Option<Instant>) {
-    match until {
-        Some(until) => tokio::time::sleep_until(until).await,
-        None => std::future::pending().await,
-    }
-}
-
 /// Returns when what is open is worth reading ahead.
 async fn rest(live: Option<&mut Live>) {
     match live.and_then(|live| live.device.lifecycle()) {
@@ -180,7 +172,8 @@ impl Task {
 
     /// The next who asks; `None` when nobody did in time, or nobody can any more.
     async fn next(&mut self, mut live: Option<&mut Live>) -> Option<oneshot::Sender<Result<Loan>>> {
-        let until = live.as_ref().and_then(|live| live.idle_timeout).map(|idle| Instant::now() + idle);
+        let now = Instant::now();
+        let until = live.as_ref().and_then(|live| live.idle_timeout).map(|idle| now + idle);
         loop {
             while let Ok(ask) = self.inbox.try_recv() {
                 self.sort(ask);
@@ -195,7 +188,7 @@ impl Task {
             tokio::select! {
                 biased;
                 ask = self.inbox.recv() => self.sort(ask?),
-                () = passed(until) => return None,
+                () = tokio::time::sleep_until(until.unwrap_or(now)), if until.is_some() => return None,
                 () = rest(live.as_deref_mut()) => self.read_ahead(live.as_deref_mut()?).await,
             }
         }

@@ -47,9 +47,8 @@ pub(crate) async fn look(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>> {
 /// `STORAGE_FULL`, `IO` when numbers cannot be reserved.
 pub(crate) fn issue(cx: &mut Cx, nodes: &[NodeId]) -> Result<Vec<Ref>> {
     let client = cx.client();
-    let refs = cx.live()?.session.issue(&client, nodes).map_err(number_error)?;
-    cx.envelope.issued.extend(&refs);
-    Ok(refs)
+    let refs = cx.live()?.session.issue(&client, nodes);
+    issued(cx, refs)
 }
 
 /// Issues refs in an answer that shows the stored tree in full.
@@ -58,9 +57,19 @@ pub(crate) fn issue(cx: &mut Cx, nodes: &[NodeId]) -> Result<Vec<Ref>> {
 /// As [`issue`].
 pub(crate) fn issue_in_full(cx: &mut Cx, nodes: &[NodeId]) -> Result<Vec<Ref>> {
     let client = cx.client();
-    let refs = cx.live()?.session.issue_in_full(&client, nodes).map_err(number_error)?;
+    let refs = cx.live()?.session.issue_in_full(&client, nodes);
+    cx.envelope.full |= refs.is_ok();
+    issued(cx, refs)
+}
+
+fn issued(cx: &mut Cx, refs: Result<Vec<Ref>, NumberError>) -> Result<Vec<Ref>> {
+    let refs = refs.map_err(|e| {
+        let full = matches!(&e, NumberError::Storage { full: true, .. });
+        let code = if full { ErrorCode::StorageFull } else { ErrorCode::Io };
+        Error::new(code, e.to_string())
+            .hint("nothing was issued; free the state folder or use another --state-dir")
+    })?;
     cx.envelope.issued.extend(&refs);
-    cx.envelope.full = true;
     Ok(refs)
 }
 
@@ -97,13 +106,4 @@ pub(crate) fn line(cx: &mut Cx, tree: &Tree, node: NodeId) -> Result<String> {
 pub(crate) fn blocked(dialog: &Dialog) -> Error {
     Error::dialog_open(format!("the app waits for an answer to its {}", dialog.words()))
         .hint("stickpin alert accept [TEXT], or stickpin alert dismiss")
-}
-
-fn number_error(e: NumberError) -> Error {
-    let code = match &e {
-        NumberError::Storage { full: true, .. } => ErrorCode::StorageFull,
-        _ => ErrorCode::Io,
-    };
-    Error::new(code, e.to_string())
-        .hint("nothing was issued; free the state folder or use another --state-dir")
 }

@@ -17,7 +17,6 @@ pub(crate) struct AlertAccept {
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
     text: Option<String>,
     /// Wait so many milliseconds for a dialog to open.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-placeholder" = "MS"))]
     timeout: Option<u64>,
 }
@@ -27,7 +26,6 @@ pub(crate) struct AlertAccept {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct AlertDismiss {
     /// Wait so many milliseconds for a dialog to open.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-placeholder" = "MS"))]
     timeout: Option<u64>,
 }

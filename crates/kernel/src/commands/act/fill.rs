@@ -18,15 +18,12 @@ acting! {
         #[schemars(extend("x-positional" = 0))]
         target: Target,
         /// The new content; an empty text clears the field.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(extend("x-positional" = 1, "x-text" = true))]
         text: Option<String>,
         /// Instead of a text: what STICKPIN_SECRET_NAME holds in the environment. No answer shows it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(extend("x-placeholder" = "NAME", "x-secret" = true))]
         secret: Option<String>,
         /// In a recording `${NAME}` stands for the text; a replay is given it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(extend("x-placeholder" = "NAME", "x-unrecorded" = true))]
         record_as: Option<String>,
     }

@@ -27,7 +27,6 @@ acting! {
         #[schemars(extend("x-placeholder" = "KEYS"))]
         modifiers: Held,
         /// Wait for the download and save it to this path or into this folder.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(extend("x-path" = true, "x-placeholder" = "PATH"))]
         download: Option<String>,
     }

@@ -30,15 +30,8 @@ struct Platform {
 #[serde(rename_all = "camelCase")]
 struct Row {
     capability: Capability,
-    support: Support,
-}
-
-/// Whether a platform can do it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-enum Support {
-    Yes,
-    No,
+    /// `yes` or `no`.
+    support: &'static str,
 }
 
 impl Command for Capabilities {
@@ -50,7 +43,7 @@ impl Command for Capabilities {
         let rows = |can: &[Capability]| {
             let row = |&capability: &Capability| Row {
                 capability,
-                support: if can.contains(&capability) { Support::Yes } else { Support::No },
+                support: if can.contains(&capability) { "yes" } else { "no" },
             };
             Capability::ALL.iter().map(row).collect()
         };
@@ -66,7 +59,7 @@ impl Command for Capabilities {
 impl Show for Table {
     fn show(&self, text: &mut Text) {
         for Platform { kind, capabilities } in &self.platforms {
-            for (verb, support) in [("can", Support::Yes), ("cannot", Support::No)] {
+            for (verb, support) in [("can", "yes"), ("cannot", "no")] {
                 let names: Vec<String> = capabilities
                     .iter()
                     .filter(|r| r.support == support)
