@@ -15,9 +15,10 @@ use crate::act::filled::comparable;
 use crate::aim::{press, scroll};
 use crate::app::look::{Ahead, Momentary};
 use crate::app::{App, LinuxDevice, View, ask, unknown};
+use crate::bus::body::on_the_wire;
 use crate::bus::fault::Fault;
-use crate::bus::names::{EDITABLE, PROPERTIES, VALUE};
-use crate::bus::{Args, Call};
+use crate::bus::names::{EDITABLE, VALUE};
+use crate::bus::{Call, calls};
 use crate::limits::DONE;
 use crate::model::roles::number as n;
 use crate::model::{Interfaces, Object};
@@ -139,7 +140,7 @@ pub(crate) async fn press(
         *at = Instant::now();
     }
     let mut performed = match answer {
-        Ok(Some(answer)) if answer.body().bool().unwrap_or(true) => done(),
+        Ok(Some(answer)) if answer.read().unwrap_or(true) => done(),
         Ok(Some(_)) => return Ok(None),
         // It answered a moment ago, and this is what it left on: how it ended is looked at after the act.
         Err(fault) if fault.is_final() => done(),
@@ -172,8 +173,7 @@ async fn fill(view: View<'_>, target: Handle, text: &str, cancel: &CancellationT
         && !hides
         && let Some(number) = number
     {
-        let args = Args::new().text(VALUE).text("CurrentValue").variant_double(number);
-        let call = Call { path: &object.path, interface: PROPERTIES, member: "Set", args };
+        let call = calls::set(&object.path, VALUE, "CurrentValue", number.into());
         if ask::answered(app, &object.path, app.link.order(&call, DONE).await).await?.is_some() {
             let value = ask::number(app, &object.path, VALUE, "CurrentValue").await;
             let value = ask::answered(app, &object.path, value).await?.flatten();
@@ -201,8 +201,7 @@ async fn fill(view: View<'_>, target: Handle, text: &str, cancel: &CancellationT
 
 /// Whether the app took the text.
 pub(crate) async fn set_text(app: &App, object: &Object, text: &str) -> Result<bool> {
-    let args = Args::new().text(text);
-    let call = Call { path: &object.path, interface: EDITABLE, member: "SetTextContents", args };
+    let call = Call::new(&object.path, EDITABLE, "SetTextContents").with((on_the_wire(text),));
     // Where it is busy with it: what the field holds tells.
     ask::ordered(app, &call).await
 }

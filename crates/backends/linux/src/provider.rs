@@ -107,7 +107,9 @@ impl LinuxProvider {
         opening: &Opening,
     ) -> Result<Reached> {
         let until = opening.until;
-        let desktop = self.desktop(&self.addresses_on(screen), heard, until).await?;
+        let listener = Arc::clone(heard);
+        let hear = Box::new(move |message: &_| listener.hear(message));
+        let desktop = self.bus(&self.addresses_on(screen), hear, until).await?;
         let (app, child) = match launch {
             None => (self.running(&desktop, name, until).await?, None),
             Some(launch) => match self.launch(&desktop, screen, launch, request, until).await? {
@@ -130,30 +132,32 @@ impl LinuxProvider {
                 || app.pid.is_some_and(|pid| pid.to_string() == name)
                 || app.title.eq_ignore_ascii_case(name)
         };
-        let mut found = running.iter().filter(is);
-        match (found.next(), found.next()) {
-            (Some(app), None) => Ok(app.clone()),
-            (Some(_), Some(_)) => {
-                let all: Vec<String> = running
-                    .iter()
-                    .filter(is)
-                    .filter_map(|app| app.pid)
-                    .map(|p| format!("linux:{p}"))
-                    .collect();
-                Err(Error::new(ErrorCode::AmbiguousMatch, format!("several apps are called {}", quote(name)))
-                    .hint(format!("say which process: stickpin open --attach {}", all.join(" or "))))
+        let found: Vec<&Running> = running.iter().filter(is).collect();
+        let (code, what, hint) = match found[..] {
+            [app] => return Ok(app.clone()),
+            [] => match runs(name) {
+                Some((pid, program)) => {
+                    let program = quote(&program);
+                    let what = format!("process {pid} ({program}) runs, and is not on the accessibility bus");
+                    (ErrorCode::DeviceNotFound, what, UNHEARD.to_owned())
+                }
+                None => {
+                    let hint = "stickpin devices lists what runs; without --attach it is started";
+                    (
+                        ErrorCode::DeviceNotFound,
+                        format!("no running app is called {}", quote(name)),
+                        hint.to_owned(),
+                    )
+                }
+            },
+            _ => {
+                let all: Vec<String> =
+                    found.iter().filter_map(|app| Some(format!("linux:{}", app.pid?))).collect();
+                let hint = format!("say which process: stickpin open --attach {}", all.join(" or "));
+                (ErrorCode::AmbiguousMatch, format!("several apps are called {}", quote(name)), hint)
             }
-            (None, _) if let Some((pid, program)) = runs(name) => Err(Error::new(
-                ErrorCode::DeviceNotFound,
-                format!("process {pid} ({}) runs, and is not on the accessibility bus", quote(&program)),
-            )
-            .hint(UNHEARD)),
-            (None, _) => Err(Error::new(
-                ErrorCode::DeviceNotFound,
-                format!("no running app is called {}", quote(name)),
-            )
-            .hint("stickpin devices lists what runs; without --attach it is started")),
-        }
+        };
+        Err(Error::new(code, what).hint(hint))
     }
 }
 
@@ -200,10 +204,10 @@ impl Provider for LinuxProvider {
     }
 
     async fn devices(&self) -> Result<Vec<DeviceEntry>> {
-        let heard = Arc::new(Heard::new());
         // Where there is no desktop, nothing of it can be opened.
         let until = Instant::now() + RUNNING;
-        let Ok(desktop) = self.desktop(&self.addresses(), &heard, until).await else { return Ok(Vec::new()) };
+        let desktop = self.bus(&self.addresses(), Box::new(|_| {}), until).await;
+        let Ok(desktop) = desktop else { return Ok(Vec::new()) };
         let running = desktop.running(until).await.map_err(no_registry)?;
         let shown: Vec<Running> = running.into_iter().filter(|app| app.windows != Some(0)).collect();
         let all = match shown.len() {

@@ -4,9 +4,9 @@ use crate::act::keyboard::HANDLED;
 use crate::act::mouse;
 use crate::aim::{place, window};
 use crate::app::{App, LinuxDevice, View, ask, gone, life};
+use crate::bus::Call;
 use crate::bus::fault::Fault;
 use crate::bus::names::{COMPONENT, TEXT};
-use crate::bus::{Args, Call};
 use crate::limits::DONE;
 use crate::model::roles::is_field;
 use crate::model::{Interfaces, Object, states as s};
@@ -70,9 +70,9 @@ pub(crate) async fn grab_focus(view: View<'_>, target: Handle) -> Result<bool> {
     if ask::has_focus(view.app, &path).await? {
         return Ok(true);
     }
-    let call = Call { path: &path, interface: COMPONENT, member: "GrabFocus", args: Args::new() };
+    let call = Call::new(&path, COMPONENT, "GrabFocus");
     let granted = match view.app.link.order(&call, DONE).await {
-        Ok(answer) => answer.is_some_and(|answer| answer.body().bool().unwrap_or(false)),
+        Ok(answer) => answer.is_some_and(|answer| answer.read().unwrap_or(false)),
         Err(Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_)) => false,
         Err(Fault::Vanished) => return Err(gone()),
         Err(fault) => return Err(life::failed(view.app, fault).await),
@@ -118,7 +118,7 @@ pub(crate) async fn caret_to_end(app: &App, field: &Object, text: &str) -> Resul
     if !app.link.toolkit.profile().caret_stays_before_text || !field.has(Interfaces::TEXT) {
         return Ok(());
     }
-    let args = Args::new().int(i32::try_from(text.chars().count()).unwrap_or(i32::MAX));
-    let call = Call { path: &field.path, interface: TEXT, member: "SetCaretOffset", args };
+    let end = i32::try_from(text.chars().count()).unwrap_or(i32::MAX);
+    let call = Call::new(&field.path, TEXT, "SetCaretOffset").with((end,));
     ask::ordered(app, &call).await.map(drop)
 }

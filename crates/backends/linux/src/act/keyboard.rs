@@ -25,7 +25,7 @@ const CLOSING: Duration = Duration::from_secs(1);
 /// How often in a row it has to say nothing of a change between a question and its answer.
 const SILENT: u32 = 2;
 
-fn no_key(key: &str) -> Error {
+pub(crate) fn no_key(key: &str) -> Error {
     Error::new(ErrorCode::InvalidArgs, format!("there is no key {}", quote(key)))
         .hint("keys have the names of KeyboardEvent.key: Enter, Tab, F5, a")
 }

@@ -6,11 +6,11 @@
 
 use crate::act::done;
 use crate::app::{App, Last, LinuxDevice, View, ask, reading};
-use crate::bus::body::reference;
+use crate::bus::body::Reference;
 use crate::bus::calls::property;
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, SELECTION};
-use crate::bus::{Args, Call, Message};
+use crate::bus::{Call, Message};
 use crate::model::roles::number as n;
 use crate::model::{Interfaces, Object, states as s};
 use stickpin_device::{Dispatched, Error, ErrorCode, Performed, Result};
@@ -189,7 +189,7 @@ async fn place_of(view: View<'_>, list: &List, path: &str) -> Result<Option<usiz
     let now = now.and_then(|answer| paths(view.app, &list.holder, &answer));
     let Some(now) = ask::answered(view.app, &list.holder, now).await? else { return Ok(None) };
     for ((_, name), answer) in parts.iter().zip(answers) {
-        let same = answer.and_then(|answer| Ok(answer.body().variant_text()? == name));
+        let same = answer.and_then(|answer| Ok(answer.property_text()? == *name));
         // It may not be there any more.
         if ask::or_none(view.app, same).await? != Some(true) {
             return Ok(None);
@@ -217,7 +217,7 @@ async fn are_chosen(app: &App, list: &List, chosen: &mut [Choice]) -> Result<boo
         let mut orders = Vec::new();
         for (call, answer) in calls.iter().zip(answers) {
             let read = match (answer, call.interface) {
-                (Ok(answer), SELECTION) => answer.body().bool().map(|is| said.push(is)),
+                (Ok(answer), SELECTION) => answer.read().map(|is| said.push(is)),
                 (Ok(answer), _) => paths(app, &list.holder, &answer).map(|order| orders.push(order)),
                 (Err(fault), _) => Err(fault),
             };
@@ -313,7 +313,7 @@ async fn restore(view: View<'_>, list: &List) -> Result<bool> {
 }
 
 async fn clear_selection(app: &App, list: &Object) -> Result<()> {
-    let call = Call { path: &list.path, interface: SELECTION, member: "ClearSelection", args: Args::new() };
+    let call = Call::new(&list.path, SELECTION, "ClearSelection");
     ask::ordered(app, &call).await.map(drop)
 }
 
@@ -329,9 +329,7 @@ async fn chosen_in(app: &App, list: &Object) -> Result<Option<Vec<String>>> {
         return Ok(None);
     };
     let calls: Vec<Call<'_>> = (0..count).map(|at| of_child(list, "GetSelectedChild", at)).collect();
-    let child = |answer: std::result::Result<Message, Fault>| {
-        Ok(app.link.named(&list.path, reference(&mut answer?.body())?))
-    };
+    let child = |answer: std::result::Result<Message, Fault>| Ok(app.link.named(&list.path, answer?.read()?));
     let chosen: std::result::Result<Vec<_>, Fault> =
         app.link.calls(&calls).await.into_iter().map(child).collect();
     ask::answered(app, &list.path, chosen).await
@@ -345,7 +343,7 @@ async fn children_of(app: &App, path: &str) -> Result<Option<Vec<String>>> {
 
 /// The objects that an answer of this one refers to.
 fn paths(app: &App, of: &str, answer: &Message) -> std::result::Result<Vec<String>, Fault> {
-    let all = answer.body().items(8, |c| reference(c))?;
+    let all: Vec<Reference> = answer.read()?;
     Ok(all.into_iter().map(|path| app.link.named(of, path)).collect())
 }
 
@@ -383,8 +381,8 @@ async fn offered(view: View<'_>, options: Vec<String>) -> std::result::Result<Ve
     let roles = answers.split_off(options.len());
     let mut all = Vec::with_capacity(options.len());
     for (path, (name, role)) in options.into_iter().zip(answers.into_iter().zip(roles)) {
-        let name = name?.body().variant_text()?.to_owned();
-        let group = matches!(role?.body().unsigned()?, n::PANEL | n::GROUPING | n::MENU);
+        let name = name?.property_text()?;
+        let group = matches!(role?.read()?, n::PANEL | n::GROUPING | n::MENU);
         let handle = view.app.ids.handle(&path);
         let node = view.last.node(handle);
         let inside = node.into_iter().flat_map(|node| {
@@ -407,13 +405,12 @@ fn children(path: &str) -> Call<'_> {
 
 /// A question to an object about itself.
 fn of_object<'a>(path: &'a str, member: &'a str) -> Call<'a> {
-    Call { path, interface: ACCESSIBLE, member, args: Args::new() }
+    Call::new(path, ACCESSIBLE, member)
 }
 
 /// A question to a list about one of its children, or an order for it.
 fn of_child<'a>(list: &'a Object, member: &'a str, at: usize) -> Call<'a> {
-    let args = Args::new().int(i32::try_from(at).unwrap_or(i32::MAX));
-    Call { path: &list.path, interface: SELECTION, member, args }
+    Call::new(&list.path, SELECTION, member).with((i32::try_from(at).unwrap_or(i32::MAX),))
 }
 
 fn takes_one(list: &Object, options: &[String]) -> Error {

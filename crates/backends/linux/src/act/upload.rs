@@ -246,7 +246,7 @@ async fn activates(app: &App, field: &Object) -> Result<bool> {
         return Ok(false);
     };
     match app.link.order(&ask::do_action(&field.path, index), DONE).await {
-        Ok(Some(answer)) => Ok(answer.body().bool().unwrap_or(true)),
+        Ok(Some(answer)) => Ok(answer.read().unwrap_or(true)),
         // It asks something from inside; an error of its own may come behind what it did.
         Ok(None) | Err(Fault::Refused(_)) => Ok(true),
         Err(fault) => ask::refused(app, &field.path, fault).await.map(|()| false),

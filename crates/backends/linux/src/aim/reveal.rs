@@ -4,8 +4,8 @@ use super::place::{panes, shifted};
 use crate::aim::{place, scroll};
 use crate::app::look::{Placed, Sight};
 use crate::app::{App, Last, View, ask};
-use crate::bus::Args;
-use crate::bus::names::{COMPONENT, PROPERTIES, VALUE};
+use crate::bus::names::{COMPONENT, VALUE};
+use crate::bus::{Call, calls};
 use crate::model::Interfaces;
 use crate::model::extents::common;
 use crate::model::roles::number as n;
@@ -29,8 +29,8 @@ pub(crate) async fn scroll_into_view(
     sight: Option<&Sight>,
 ) -> Result<Option<Placed>> {
     let path = &view.last.objects()[at].path;
-    let args = Args::new().unsigned(ANYWHERE);
-    ask::or_none(view.app, view.app.link.call(path, COMPONENT, "ScrollTo", args).await).await?;
+    let scroll = Call::new(path, COMPONENT, "ScrollTo").with((ANYWHERE,));
+    ask::or_none(view.app, view.app.link.call(scroll).await).await?;
     let mut placed = place::placed(view, at, sight).await?;
     if placed.is_none() && approach(view, at).await? {
         placed = place::placed(view, at, sight).await?;
@@ -144,8 +144,8 @@ async fn scroll_by(app: &App, bar: &str, by: f64) -> Result<bool> {
         return Ok(false);
     }
     let Some(before) = number(app, bar, "CurrentValue").await? else { return Ok(false) };
-    let args = Args::new().text(VALUE).text("CurrentValue").variant_double(before + by);
-    ask::or_none(app, app.link.call(bar, PROPERTIES, "Set", args).await).await?;
+    let set = calls::set(bar, VALUE, "CurrentValue", (before + by).into());
+    ask::or_none(app, app.link.call(set).await).await?;
     let after = number(app, bar, "CurrentValue").await?;
     Ok(after.is_some_and(|after| (after - before).abs() > f64::EPSILON))
 }

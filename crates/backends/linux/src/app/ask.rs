@@ -2,9 +2,9 @@
 
 use crate::app::{App, gone, life};
 use crate::bus::calls::listed;
-use crate::bus::fault::Fault;
-use crate::bus::names::{ACCESSIBLE, ACTION, COMPONENT, SCREEN};
-use crate::bus::{Args, Call, Cursor, Link, Message, calls};
+use crate::bus::fault::{Fault, unless_lost};
+use crate::bus::names::{ACCESSIBLE, ACTION};
+use crate::bus::{Call, Link, Message, calls};
 use crate::limits::{DONE, FRAME};
 use crate::model::{rows, states as s};
 use std::time::Duration;
@@ -39,20 +39,19 @@ pub(crate) async fn answered<T>(
 /// As [`refused`].
 pub(crate) async fn ordered(app: &App, call: &Call<'_>) -> Result<bool> {
     let answer = answered(app, call.path, app.link.order(call, DONE).await).await?;
-    Ok(answer.is_some_and(|answer| answer.is_none_or(|answer| answer.body().bool().unwrap_or(false))))
+    Ok(answer.is_some_and(|answer| answer.is_none_or(|answer| answer.read().unwrap_or(false))))
 }
 
 /// The order to do one of the actions of an object, by its place among them.
 pub(crate) fn do_action(path: &str, action: usize) -> Call<'_> {
-    let args = Args::new().int(i32::try_from(action).unwrap_or(i32::MAX));
-    Call { path, interface: ACTION, member: "DoAction", args }
+    Call::new(path, ACTION, "DoAction").with((i32::try_from(action).unwrap_or(i32::MAX),))
 }
 
 /// What a fault of one act means: an object that is gone is an error, one that will not is another way's turn.
 pub(crate) async fn refused(app: &App, path: &str, fault: Fault) -> Result<()> {
     match fault {
         // Qt says that there is no object where there is no such method.
-        Fault::Vanished => match app.link.call(path, ACCESSIBLE, "GetState", Args::new()).await {
+        Fault::Vanished => match app.link.call(Call::new(path, ACCESSIBLE, "GetState")).await {
             Ok(_) => Ok(()),
             Err(Fault::Closed(why)) => Err(life::failed(app, Fault::Closed(why)).await),
             Err(_) => Err(gone()),
@@ -67,10 +66,9 @@ pub(crate) async fn refused(app: &App, path: &str, fault: Fault) -> Result<()> {
 /// # Errors
 /// `BACKEND_LOST`, `TIMEOUT`.
 pub(crate) async fn or_none<T>(app: &App, answer: std::result::Result<T, Fault>) -> Result<Option<T>> {
-    match answer {
-        Ok(answer) => Ok(Some(answer)),
-        Err(fault @ (Fault::Closed(_) | Fault::Silent(_))) => Err(life::failed(app, fault).await),
-        Err(_) => Ok(None),
+    match unless_lost(answer) {
+        Ok(answer) => Ok(answer),
+        Err(fault) => Err(life::failed(app, fault).await),
     }
 }
 
@@ -84,8 +82,7 @@ pub(crate) async fn property(
     interface: &str,
     name: &str,
 ) -> std::result::Result<Message, Fault> {
-    let answer = app.link.calls(&[calls::property(path, interface, name)]).await.pop();
-    answer.unwrap_or(Err(Fault::Vanished))
+    app.link.call(calls::property(path, interface, name)).await
 }
 
 /// A property that is a number; none where it has no value.
@@ -98,7 +95,7 @@ pub(crate) async fn number(
     interface: &str,
     name: &str,
 ) -> std::result::Result<Option<f64>, Fault> {
-    property(app, path, interface, name).await?.body().variant_number()
+    property(app, path, interface, name).await?.property_number()
 }
 
 /// A property that counts something; none where it does not say.
@@ -146,8 +143,8 @@ pub(crate) async fn has_focus(app: &App, path: &str) -> Result<bool> {
 /// # Errors
 /// Why there is no answer.
 pub(crate) async fn states_now(app: &App, path: &str) -> std::result::Result<u64, Fault> {
-    let answer = app.link.call(path, ACCESSIBLE, "GetState", Args::new()).await?;
-    Ok(s::joined(&answer.body().items(4, Cursor::unsigned)?))
+    let answer = app.link.call(Call::new(path, ACCESSIBLE, "GetState")).await?;
+    Ok(s::joined(&answer.read::<Vec<u32>>()?))
 }
 
 /// The same; none of an object that does not say.
@@ -179,25 +176,16 @@ pub(crate) async fn extents_said(
     link: &Link,
     paths: &[String],
 ) -> std::result::Result<Vec<Option<Rect>>, Fault> {
-    let call =
-        |path| Call { path, interface: COMPONENT, member: "GetExtents", args: Args::new().unsigned(SCREEN) };
     // What we made up, the app cannot be asked about.
     let real = |path: &&String| !path.is_empty() && !path.ends_with(rows::ROW);
-    let calls: Vec<Call<'_>> = paths.iter().filter(real).map(|path| call(path.as_str())).collect();
-    let mut answers = link.calls(&calls).await.into_iter();
-    let mut out = Vec::with_capacity(paths.len());
-    for path in paths {
-        out.push(match real(&path).then(|| answers.next()).flatten() {
-            Some(Ok(answer)) => rect(&mut answer.body()).ok().flatten(),
-            Some(Err(fault @ (Fault::Closed(_) | Fault::Silent(_)))) => return Err(fault),
-            Some(Err(_)) | None => None,
-        });
-    }
-    Ok(out)
+    let calls: Vec<Call<'_>> = paths.iter().filter(real).map(|path| calls::extents(path)).collect();
+    let mut places = link.each::<[i32; 4]>(&calls).await?.into_iter();
+    let mut place = |path| real(&path).then(|| places.next().flatten()).flatten().and_then(rect);
+    Ok(paths.iter().map(&mut place).collect())
 }
 
-pub(crate) fn rect(c: &mut Cursor<'_>) -> std::result::Result<Option<Rect>, Fault> {
-    c.fields()?;
-    let [x, y, width, height] = [c.int()?, c.int()?, c.int()?, c.int()?].map(f64::from);
-    Ok((width > 0.0 && height > 0.0).then_some(Rect { x, y, width, height }))
+/// A place as it is answered; none where it has no size.
+pub(crate) fn rect(place: [i32; 4]) -> Option<Rect> {
+    let [x, y, width, height] = place.map(f64::from);
+    (width > 0.0 && height > 0.0).then_some(Rect { x, y, width, height })
 }

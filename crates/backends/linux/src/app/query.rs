@@ -3,7 +3,7 @@
 use crate::app::{App, LinuxDevice, ask, gone, reading};
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, ROOT, TEXT};
-use crate::bus::{self, Args, Call, Link};
+use crate::bus::{Call, Link};
 use crate::capture::ask::{Ask, Questions};
 use crate::limits;
 use crate::model::roles::{is_field, number as role};
@@ -136,24 +136,17 @@ async fn attributes(device: &mut LinuxDevice, handle: Handle) -> Result<Value> {
 
 async fn description(app: &App, path: &str) -> std::result::Result<String, Fault> {
     let answer = ask::property(app, path, ACCESSIBLE, "Description").await?;
-    Ok(answer.body().variant_text()?.to_owned())
+    answer.property_text()
 }
 
 /// From where to where something is selected in a text.
 pub(crate) async fn selections(app: &App, path: &str) -> std::result::Result<Vec<(i32, i32)>, Fault> {
-    let count = app.link.call(path, TEXT, "GetNSelections", Args::new()).await?.body().int()?;
-    let text = |member, args| Call { path, interface: TEXT, member, args };
-    let asked: Vec<_> =
-        (0..count.clamp(0, SELECTIONS)).map(|n| text("GetSelection", Args::new().int(n))).collect();
-    let mut ranges = Vec::with_capacity(asked.len());
-    for range in app.link.calls(&asked).await {
-        let range = range?;
-        let mut c = range.body();
-        let (start, end) = (c.int()?, c.int()?);
-        if start < end {
-            ranges.push((start, end));
-        }
-    }
+    let count: i32 = app.link.call(Call::new(path, TEXT, "GetNSelections")).await?.read()?;
+    let selection = |n| Call::new(path, TEXT, "GetSelection").with((n,));
+    let asked: Vec<_> = (0..count.clamp(0, SELECTIONS)).map(selection).collect();
+    let ranges = app.link.calls(&asked).await.into_iter().map(|range| range?.read());
+    let mut ranges: Vec<(i32, i32)> = ranges.collect::<std::result::Result<_, Fault>>()?;
+    ranges.retain(|(start, end)| start < end);
     Ok(ranges)
 }
 
@@ -168,11 +161,9 @@ async fn selected(app: &App, path: &str) -> std::result::Result<Vec<Value>, Faul
 
 /// Pieces of a text, from where to where each.
 async fn pieces(app: &App, path: &str, ranges: &[(i32, i32)]) -> std::result::Result<Vec<String>, Fault> {
-    let args = |&(from, to): &(i32, i32)| Args::new().int(from).int(to);
-    let call = |range| Call { path, interface: TEXT, member: "GetText", args: args(range) };
+    let call = |&range: &(i32, i32)| Call::new(path, TEXT, "GetText").with(range);
     let asked: Vec<_> = ranges.iter().map(call).collect();
-    let said = |answer: std::result::Result<bus::Message, Fault>| Ok(answer?.body().text()?.to_owned());
-    app.link.calls(&asked).await.into_iter().map(said).collect()
+    app.link.calls(&asked).await.into_iter().map(|answer| answer?.read()).collect()
 }
 
 /// The words that a spell checker has marked, from the beginning of the text.
@@ -180,20 +171,13 @@ async fn misspelled(app: &App, path: &str) -> std::result::Result<Vec<String>, F
     let mut marked = Vec::new();
     let mut at = 0;
     for _ in 0..RUNS {
-        let args = Args::new().int(at).bool(false);
-        let run = match app.link.call(path, TEXT, "GetAttributeRun", args).await {
+        let run = match app.link.call(Call::new(path, TEXT, "GetAttributeRun").with((at, false))).await {
             Ok(run) => run,
             // Not every toolkit says how its text looks.
             Err(Fault::Unknown | Fault::Refused(_) | Fault::Vanished) => break,
             Err(fault) => return Err(fault),
         };
-        let mut c = run.body();
-        let pair = |c: &mut bus::Cursor<'_>| {
-            c.fields()?;
-            Ok((c.text()?.to_owned(), c.text()?.to_owned()))
-        };
-        let looks = c.items(8, pair)?;
-        let (start, end) = (c.int()?, c.int()?);
+        let (looks, start, end): (Vec<(String, String)>, i32, i32) = run.read()?;
         if end <= at || start < 0 {
             break;
         }

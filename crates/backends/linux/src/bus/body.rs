@@ -1,8 +1,6 @@
 //! What messages hold. Answers are data of a stranger: zbus checks each length, text and path as it reads them as the
 //! type that was asked for, and what is no such value is a fault.
 
-pub(crate) use crate::bus::cursor::reference;
-use crate::bus::cursor::{Args, Cursor};
 use crate::bus::fault::Fault;
 use serde::de::DeserializeOwned;
 use zbus::message::{Body, Type};
@@ -17,17 +15,17 @@ pub(crate) struct Call<'a> {
     pub(crate) path: &'a str,
     pub(crate) interface: &'a str,
     pub(crate) member: &'a str,
-    pub(crate) args: Args<'a>,
+    pub(super) args: Vec<Variant<'a>>,
 }
 
 impl<'a> Call<'a> {
     pub(crate) fn new(path: &'a str, interface: &'a str, member: &'a str) -> Self {
-        Self { path, interface, member, args: Args::default() }
+        Self { path, interface, member, args: Vec::new() }
     }
 
     /// Sets the arguments, as a tuple.
     pub(crate) fn with(self, args: impl Into<Structure<'a>>) -> Self {
-        Self { args: Args(args.into().into_fields()), ..self }
+        Self { args: args.into().into_fields(), ..self }
     }
 
     /// The message that it is.
@@ -39,11 +37,11 @@ impl<'a> Call<'a> {
         if let Some(destination) = destination {
             message = message.destination(destination);
         }
-        let built = if self.args.0.is_empty() {
+        let built = if self.args.is_empty() {
             message.build(&())
         } else {
             let fields =
-                self.args.0.iter().cloned().fold(Structure::builder(), |body, arg| body.append_field(arg));
+                self.args.iter().cloned().fold(Structure::builder(), |body, arg| body.append_field(arg));
             fields.build().and_then(|body| message.build(&body))
         };
         built.map_err(|e| {
@@ -98,10 +96,6 @@ impl Message {
             Variant::U32(number) => Some(f64::from(number)),
             _ => None,
         })
-    }
-
-    pub(crate) fn body(&self) -> Cursor<'_> {
-        Cursor::over(self.body.data())
     }
 
     /// What its body is made of: `a(so)`, `siiv`.

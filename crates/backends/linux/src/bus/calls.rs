@@ -3,12 +3,18 @@
 use crate::bus::body::{Call, Message};
 use crate::bus::fault::Fault;
 use crate::bus::link::Link;
-use crate::bus::names::{ACCESSIBLE, ACTION, COMPONENT, DAEMON, PROPERTIES, ROOT};
+use crate::bus::names::{ACCESSIBLE, ACTION, COMPONENT, DAEMON, PROPERTIES, ROOT, SCREEN};
 use std::collections::BTreeMap;
+use zbus::Variant;
 
 /// The question for a property; [`Message::property_text`](super::Message::property_text) reads the answer.
 pub(crate) fn property<'a>(path: &'a str, interface: &'a str, name: &'a str) -> Call<'a> {
     Call::new(path, PROPERTIES, "Get").with((interface, name))
+}
+
+/// The order to give a property a value.
+pub(crate) fn set<'a>(path: &'a str, interface: &'a str, name: &'a str, value: Variant<'a>) -> Call<'a> {
+    Call::new(path, PROPERTIES, "Set").with((interface, name, value))
 }
 
 /// A question that every app can answer.
@@ -19,6 +25,11 @@ pub(crate) fn role() -> Call<'static> {
 /// The question for a child of an object, by its place among the children.
 pub(crate) fn child(path: &str, index: i32) -> Call<'_> {
     Call::new(path, ACCESSIBLE, "GetChildAtIndex").with((index,))
+}
+
+/// The question for where an object is on the screen.
+pub(crate) fn extents(path: &str) -> Call<'_> {
+    Call::new(path, COMPONENT, "GetExtents").with((SCREEN,))
 }
 
 /// The question for what an object has at a point, in coordinates of this type.
@@ -50,7 +61,7 @@ pub(crate) fn of_bus(member: &str) -> Call<'_> {
 /// # Errors
 /// Why there is no answer.
 pub(crate) async fn listed(link: &Link, path: &str) -> Result<Vec<String>, Fault> {
-    actions(&link.one(Call::new(path, ACTION, "GetActions")).await?)
+    actions(&link.call(Call::new(path, ACTION, "GetActions")).await?)
 }
 
 /// The names of actions, in their order.

@@ -1,10 +1,10 @@
 //! The accessibility bus: finding it, what is registered there, and which process that is.
 
 use crate::bus::body::{Call, Message, Reference, whole};
-use crate::bus::calls::{of_bus, property};
+use crate::bus::calls::{self, of_bus, property};
 use crate::bus::fault::{Fault, left};
 use crate::bus::limits::BUS;
-use crate::bus::names::{ACCESSIBLE, DAEMON, PROPERTIES, ROOT};
+use crate::bus::names::{ACCESSIBLE, DAEMON, ROOT};
 use crate::bus::wire::{Listener, Wire};
 use futures_util::future::join_all;
 use std::sync::Arc;
@@ -117,7 +117,7 @@ impl Desktop {
     /// When the session bus does not answer.
     pub(crate) async fn switch_on(addresses: &Addresses, until: Instant) -> Result<(), Fault> {
         let Some(session) = &addresses.session else { return Ok(()) };
-        let set = Call::new(SWITCH, PROPERTIES, "Set").with((STATUS, "IsEnabled", Variant::from(true)));
+        let set = calls::set(SWITCH, STATUS, "IsEnabled", true.into());
         asked(session, set, until).await.map(drop)
     }
 

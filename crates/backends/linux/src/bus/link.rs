@@ -3,7 +3,6 @@
 use super::orders::Orders;
 use crate::bus::body::{Call, Message, Reference, referred};
 use crate::bus::calls::{child, property, role};
-use crate::bus::cursor::Args;
 use crate::bus::desk::Desktop;
 use crate::bus::fault::{Fault, left, unless_lost};
 use crate::bus::guest::guest;
@@ -167,21 +166,7 @@ impl Link {
     ///
     /// # Errors
     /// Why there is no answer.
-    pub(crate) async fn call(
-        &self,
-        path: &str,
-        interface: &str,
-        member: &str,
-        args: Args<'_>,
-    ) -> Result<Message, Fault> {
-        self.one(Call { path, interface, member, args }).await
-    }
-
-    /// One call over the fastest way.
-    ///
-    /// # Errors
-    /// Why there is no answer.
-    pub(crate) async fn one(&self, call: Call<'_>) -> Result<Message, Fault> {
+    pub(crate) async fn call(&self, call: Call<'_>) -> Result<Message, Fault> {
         self.calls(&[call]).await.pop().unwrap_or(Err(Fault::Vanished))
     }
 

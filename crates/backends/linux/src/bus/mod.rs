@@ -3,7 +3,6 @@
 
 pub(crate) mod body;
 pub(crate) mod calls;
-mod cursor;
 mod desk;
 pub(crate) mod fault;
 mod guest;
@@ -14,7 +13,6 @@ mod orders;
 pub(crate) mod wire;
 
 pub(crate) use body::{Call, Message};
-pub(crate) use cursor::{Args, Cursor};
 pub(crate) use desk::{Addresses, Desktop, Registered, Running};
 pub(crate) use guest::guest;
 pub(crate) use link::Link;

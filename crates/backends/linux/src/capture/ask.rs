@@ -2,9 +2,7 @@
 
 use crate::bus::body::{Reference, whole};
 use crate::bus::fault::Fault;
-use crate::bus::names::{
-    ACCESSIBLE, ACTION, CACHE, COMPONENT, DOCUMENT, SCREEN, TEXT as TEXT_INTERFACE, VALUE,
-};
+use crate::bus::names::{ACCESSIBLE, ACTION, CACHE, DOCUMENT, TEXT as TEXT_INTERFACE, VALUE};
 use crate::bus::{Call, Link, Message, calls};
 use crate::limits::{TEXT, TEXTS};
 use crate::model::roles::number as role;
@@ -59,7 +57,7 @@ impl Ask {
             Self::Count => calls::property(path, ACCESSIBLE, "ChildCount"),
             Self::Children => plain(ACCESSIBLE, "GetChildren"),
             Self::Plugged => calls::child(path, 0),
-            Self::Extents => plain(COMPONENT, "GetExtents").with((SCREEN,)),
+            Self::Extents => calls::extents(path),
             Self::Length => calls::property(path, TEXT_INTERFACE, "CharacterCount"),
             Self::Text => {
                 let end = object.length.map_or_else(|| toolkit.profile().text_end, |length| length.min(TEXT));
@@ -241,7 +239,7 @@ pub(super) struct Cached {
 /// # Errors
 /// When there is none, or the app is gone.
 pub(super) async fn cached(link: &Link) -> Result<Vec<Cached>, Fault> {
-    let answer = link.one(Call::new("/org/a11y/atspi/cache", CACHE, "GetItems")).await?;
+    let answer = link.call(Call::new("/org/a11y/atspi/cache", CACHE, "GetItems")).await?;
     // Older bridges list children in it: there each object is asked.
     if answer.signature() != "a((so)(so)(so)iiassusau)" {
         return Err(Fault::Corrupt("a cache of an unknown format"));

@@ -3,14 +3,12 @@
 use crate::app::lost;
 use crate::bus::fault::Fault;
 use crate::bus::{Addresses, Desktop, Listener};
-use crate::events::Heard;
 use crate::opening::Opening;
 use crate::provider::app_dirs::AppDirs;
 use crate::provider::installed::{self, Launch, Places};
 use crate::screen::Screen;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, OpenRequest, Result};
 use stickpin_x11desk::Private;
@@ -112,18 +110,7 @@ impl LinuxProvider {
         installed::find(named(what), &Places { data, path, cwd: cwd.to_owned() })
     }
 
-    /// Connects to the accessibility bus; what it signals goes to `heard`.
-    pub(super) async fn desktop(
-        &self,
-        addresses: &Addresses,
-        heard: &Arc<Heard>,
-        until: Instant,
-    ) -> Result<Desktop> {
-        let listener = Arc::clone(heard);
-        self.bus(addresses, Box::new(move |message| listener.hear(message)), until).await
-    }
-
-    /// The same, where what it signals goes to `listener`.
+    /// Connects to the accessibility bus; what it signals goes to `listener`.
     pub(crate) async fn bus(
         &self,
         addresses: &Addresses,

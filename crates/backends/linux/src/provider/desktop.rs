@@ -97,11 +97,8 @@ async fn connect(
 ) -> Result<(Desktop, Arc<Hub>, Arc<Heard>)> {
     let (until, hub) = (opening.until, Arc::new(Hub::default()));
     let addresses = provider.addresses_on(screen);
-    let hear = {
-        let hub = Arc::clone(&hub);
-        Box::new(move |message: &crate::bus::Message| hub.hear(message))
-    };
-    let bus = provider.bus(&addresses, hear, until).await?;
+    let listener = Arc::clone(&hub);
+    let bus = provider.bus(&addresses, Box::new(move |message| listener.hear(message)), until).await?;
     // Toolkits that wait for somebody to listen register only then.
     if let Err(e) = Desktop::switch_on(&addresses, until).await {
         tracing::debug!("accessibility could not be switched on: {e}");

@@ -1,9 +1,7 @@
 //! What the desktop needs, and the command that mends what is missing.
 
 use crate::bus::Desktop;
-use crate::events::Heard;
 use crate::provider::config::{LinuxConfig, LinuxProvider, RUNNING};
-use std::sync::Arc;
 use stickpin_device::Check;
 use tokio::time::Instant;
 
@@ -32,25 +30,17 @@ fn check(name: &str, ok: bool, found: impl Into<String>, fix: &str) -> Check {
 
 /// What apps are shown on.
 fn display(config: &LinuxConfig, private: bool) -> Check {
-    match (&config.display, &config.wayland) {
+    let found = match (&config.display, &config.wayland) {
         // XWayland counts as X11 for the apps that use it.
-        (Some(display), Some(_)) => {
-            check("display", true, format!("Wayland, and X11 on {display} for pointer and keys"), "")
+        (Some(display), Some(_)) => format!("Wayland, and X11 on {display} for pointer and keys"),
+        (Some(display), None) => format!("X11 on {display}"),
+        (None, Some(_)) => {
+            "Wayland without X11: apps are read and driven by their own actions; pointer and keys need --private".into()
         }
-        (Some(display), None) => check("display", true, format!("X11 on {display}"), ""),
-        (None, Some(_)) => check(
-            "display",
-            true,
-            "Wayland without X11: apps are read and driven by their own actions; pointer and keys need --private",
-            "",
-        ),
-        (None, None) => check(
-            "display",
-            private,
-            "none: every app gets a private one",
-            "apt install xvfb openbox dbus at-spi2-core",
-        ),
-    }
+        (None, None) => "none: every app gets a private one".into(),
+    };
+    let ok = private || config.display.is_some() || config.wayland.is_some();
+    check("display", ok, found, "apt install xvfb openbox dbus at-spi2-core")
 }
 
 /// What private sessions need.
@@ -62,12 +52,8 @@ fn tools(missing: &[(&'static str, &'static str)]) -> Check {
         return check("private displays", true, "Xvfb, dbus-daemon and openbox are there", "");
     }
     let found = format!("{} missing: --private cannot be used", of(|(program, _)| program, ", "));
-    check(
-        "private displays",
-        false,
-        found,
-        &format!("apt install {} at-spi2-core", of(|(_, package)| package, " ")),
-    )
+    let fix = format!("apt install {} at-spi2-core", of(|(_, package)| package, " "));
+    check("private displays", false, found, &fix)
 }
 
 /// Whether toolkits have accessibility switched off. `on`: whether those that wait for somebody to listen are told so.
@@ -84,12 +70,8 @@ fn toolkits(config: &LinuxConfig, on: Option<bool>) -> Check {
         let variables = off.iter().map(|(variable, ..)| *variable).collect::<Vec<_>>().join(" ");
         let toolkits = off.iter().map(|(_, toolkit, _)| *toolkit).collect::<Vec<_>>().join(", ");
         let found = format!("switched off in {toolkits} by {variables}: such apps cannot be opened here");
-        return check(
-            name,
-            false,
-            found,
-            &format!("unset {variables}, and start the apps again; or open --private"),
-        );
+        let fix = format!("unset {variables}, and start the apps again; or open --private");
+        return check(name, false, found, &fix);
     }
     let found = match on {
         Some(false) => {
@@ -108,12 +90,10 @@ fn toolkits(config: &LinuxConfig, on: Option<bool>) -> Check {
 
 /// The accessibility bus of the desktop, and who is on it.
 async fn bus(provider: &LinuxProvider) -> Check {
-    let heard = Arc::new(Heard::new());
     let name = "accessibility bus";
     let fix = "apt install at-spi2-core dbus, and log in again";
-    let listener = Box::new(move |message: &crate::bus::Message| heard.hear(message));
     let until = Instant::now() + RUNNING;
-    let running = match Desktop::connect(&provider.addresses(), listener, until).await {
+    let running = match Desktop::connect(&provider.addresses(), Box::new(|_| {}), until).await {
         Ok(desktop) => desktop.running(until).await,
         Err(e) => return check(name, false, format!("there is none: {e}"), fix),
     };

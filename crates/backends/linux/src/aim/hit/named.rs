@@ -2,10 +2,9 @@
 
 use crate::aim::hit::{Resolved, Spot, Unresolved};
 use crate::app::{App, ask, life};
-use crate::bus::Args;
-use crate::bus::body::reference;
+use crate::bus::calls;
 use crate::bus::fault::Fault;
-use crate::bus::names::{COMPONENT, SCREEN};
+use crate::bus::names::SCREEN;
 use crate::model::parents::DEEP;
 use crate::model::roles::number as role;
 use crate::model::states;
@@ -19,9 +18,8 @@ pub(super) async fn deepest(spot: Spot<'_>, from: &str) -> Resolved<Option<Strin
     let (x, y) = ((spot.point.0 - spot.offset.0) as i32, (spot.point.1 - spot.offset.1) as i32);
     let mut path = from.to_owned();
     for _ in 0..DEEP {
-        let args = Args::new().int(x).int(y).unsigned(SCREEN);
-        let answer = link.call(&path, COMPONENT, "GetAccessibleAtPoint", args).await;
-        let next = match answer.and_then(|answer| reference(&mut answer.body())) {
+        let answer = link.call(calls::at_point(&path, (x, y), SCREEN)).await;
+        let next = match answer.and_then(|answer| answer.read()) {
             Ok(there) => link.named(&path, there),
             Err(fault) => {
                 is_the_last(spot.view.app, &path, fault).await?;

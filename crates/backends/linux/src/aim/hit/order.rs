@@ -5,9 +5,9 @@
 
 use crate::aim::hit::Spot;
 use crate::app::{App, View, ask, life};
-use crate::bus::body::reference;
+use crate::bus::Call;
+use crate::bus::body::Reference;
 use crate::bus::names::ACCESSIBLE;
-use crate::bus::{Args, Call};
 use crate::capture::ask::{Ask, Questions};
 use crate::model::floating::floats;
 use crate::model::overlaps::{is_of, words};
@@ -75,18 +75,15 @@ async fn later(View { app, last }: View<'_>, at: usize) -> Result<Vec<String>> {
         real(pair[0]) && real(pair[1]) && lets_overlap(last.picture.toolkit, &objects[pair[1]])
     };
     let pairs: Vec<&[usize]> = above[..end].windows(2).filter(overlap).collect();
-    let call = |pair: &&[usize]| Call {
-        path: &objects[pair[1]].path,
-        interface: ACCESSIBLE,
-        member: "GetChildren",
-        args: Args::new(),
+    let call = |pair: &&[usize]| Call::new(&objects[pair[1]].path, ACCESSIBLE, "GetChildren");
+    let children = match app.link.each::<Vec<Reference>>(&pairs.iter().map(call).collect::<Vec<_>>()).await {
+        Ok(children) => children,
+        Err(fault) => return Err(life::failed(app, fault).await),
     };
-    let calls: Vec<Call<'_>> = pairs.iter().map(call).collect();
     let mut out = Vec::new();
-    for (pair, answer) in pairs.iter().zip(app.link.calls(&calls).await) {
-        let children = answer.and_then(|answer| answer.body().items(8, |c| reference(c)));
+    for (pair, children) in pairs.iter().zip(children) {
         // What has no such question, or is gone, is told when it is asked where it is.
-        let Some(children) = ask::or_none(app, children).await? else { continue };
+        let Some(children) = children else { continue };
         let [child, holder] = [pair[0], pair[1]].map(|at| &objects[at].path);
         let children = children.into_iter().map(|path| app.link.named(holder, path));
         // What was put elsewhere by the reading is none of them.

@@ -7,7 +7,7 @@
 
 use super::{Part, Place, TABLE, Table};
 use crate::bus::fault::Fault;
-use crate::bus::names::{ACCESSIBLE, COMPONENT, SCREEN};
+use crate::bus::names::{ACCESSIBLE, SCREEN};
 use crate::bus::{Call, calls};
 use crate::model::roles::number as role;
 
@@ -20,8 +20,8 @@ const POINTS: i32 = 8;
 impl Table<'_> {
     /// The cells between the one at the top left corner and the one at the bottom right.
     pub(super) async fn in_sight(&self, all: (i32, i32)) -> Result<Option<Part>, Fault> {
-        let extents = Call::new(&self.path, COMPONENT, "GetExtents").with((SCREEN,));
-        let [x, y, width, height]: [i32; 4] = self.link.one(extents).await?.read()?;
+        let extents = self.link.call(calls::extents(&self.path)).await?;
+        let [x, y, width, height]: [i32; 4] = extents.read()?;
         if width <= 0 || height <= 0 {
             return Ok(None);
         }
@@ -63,10 +63,11 @@ impl Table<'_> {
         for point in points {
             let there = self.objects(&[calls::at_point(&self.path, point, SCREEN)]).await?.pop().flatten();
             let Some(cell) = there.filter(|cell| *cell != self.path) else { continue };
-            let index: i32 = self.link.one(Call::new(&cell, ACCESSIBLE, "GetIndexInParent")).await?.read()?;
+            let index: i32 =
+                self.link.call(Call::new(&cell, ACCESSIBLE, "GetIndexInParent")).await?.read()?;
             let at = |member| Call::new(&self.path, TABLE, member).with((index,));
-            let row: i32 = self.link.one(at("GetRowAtIndex")).await?.read()?;
-            let column: i32 = self.link.one(at("GetColumnAtIndex")).await?.read()?;
+            let row: i32 = self.link.call(at("GetRowAtIndex")).await?.read()?;
+            let column: i32 = self.link.call(at("GetColumnAtIndex")).await?.read()?;
             if row >= 0 && column >= 0 {
                 return Ok(Some((row, column)));
             }

@@ -2,11 +2,11 @@
 
 use super::apps::App;
 use super::{Desk, app_with};
+use crate::act::keyboard::no_key;
 use crate::act::mouse::unseen_down;
 use crate::opening::is_of;
 use stickpin_compose::{Parts, Way};
 use stickpin_device::{Action, CancellationToken, Error, ErrorCode, Landed, Notice, Performed, Result};
-use stickpin_tree::quote;
 use stickpin_x11desk::{Held, Window, X11, focus, keyboard, pings, pointer, windows};
 
 impl Desk {
@@ -27,10 +27,8 @@ impl Desk {
         let window = match Way::of(action) {
             Way::Element(_) => None,
             Way::Point(point) => self.inaccessible_at(apps, point).await?,
-            Way::Keys => match self.screen.x11_if_any().await? {
-                Some(x11) if keys.is_some() => {
-                    x11.run(windows::all).await?.into_iter().find(|w| Some(w.id) == keys)
-                }
+            Way::Keys => match (self.screen.x11_if_any().await?, keys) {
+                (Some(x11), Some(keys)) => x11.run(windows::all).await?.into_iter().find(|w| w.id == keys),
                 _ => None,
             },
         };
@@ -68,14 +66,11 @@ impl Desk {
                     }
                     let part: Vec<char> = text[sent..text.len().min(sent + 64)].to_vec();
                     let id = window.id;
-                    sent += x11
-                        .run(move |d| {
-                            let typed = keyboard::type_text(d, &part)?;
-                            pings::await_delivery(d, id)?;
-                            Ok(typed)
-                        })
-                        .await?
-                        .max(1);
+                    let typed = x11.run(move |d| {
+                        let typed = keyboard::type_text(d, &part)?;
+                        pings::await_delivery(d, id).map(|()| typed)
+                    });
+                    sent += typed.await?.max(1);
                 }
             }
             Action::Key { modifiers, key } => {
@@ -84,23 +79,16 @@ impl Desk {
                 }
                 let (modifiers, name) = (*modifiers, key.clone());
                 if !x11.run(move |d| keyboard::chord(d, modifiers, &name)).await? {
-                    return Err(Error::new(
-                        ErrorCode::InvalidArgs,
-                        format!("there is no key {}", quote(key)),
-                    )
-                    .hint("keys have the names of KeyboardEvent.key: Enter, Tab, F5, a"));
+                    return Err(no_key(key));
                 }
             }
             _ => return Err(only_points(&window)),
         }
         let id = window.id;
         x11.run(move |d| pings::await_delivery(d, id)).await?;
-        apps.notice(Notice::Lacks {
-            what: format!(
-                "nothing of {} can be read: stickpin screenshot shows what became of it",
-                window.words()
-            ),
-        });
+        let words = window.words();
+        let what = format!("nothing of {words} can be read: stickpin screenshot shows what became of it");
+        apps.notice(Notice::Lacks { what });
         Ok(Some(Performed { handled: true, ..Performed::default() }))
     }
 
