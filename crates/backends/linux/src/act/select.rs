@@ -5,7 +5,7 @@
 //! chosen is looked at after it.
 
 use crate::act::done;
-use crate::app::{App, Last, LinuxDevice, View, ask, reading};
+use crate::app::{App, Last, LinuxDevice, View, ask, reading, unknown};
 use crate::bus::body::Reference;
 use crate::bus::calls::property;
 use crate::bus::fault::Fault;
@@ -120,12 +120,11 @@ pub(crate) async fn select(
     let (mut others, mut sent) = (false, cleared);
     for again in [false, true] {
         for choice in &mut chosen {
-            match choose_option(device, &mut list, choice).await {
-                Ok(true) => sent = true,
-                Ok(false) => return Ok(Performed::default()),
-                Err(error) if sent => return Err(error.dispatched(Dispatched::Unknown)),
-                Err(error) => return Err(error),
+            let taken = choose_option(device, &mut list, choice).await;
+            if !taken.map_err(|e| if sent { unknown(e) } else { e })? {
+                return Ok(Performed::default());
             }
+            sent = true;
         }
         others = selected_count(&device.app, &list.object).await?.is_some_and(|count| count > chosen.len());
         if again || !others {
@@ -136,10 +135,9 @@ pub(crate) async fn select(
         cleared = true;
     }
     let taken = are_chosen(&device.app, &list, &mut chosen).await?;
-    if taken && !others {
-        return Ok(Performed { value: Some(options.join(", ")), ..done() });
-    }
-    if let Some(error) = mischosen(device, &list, &chosen, cleared).await? {
+    if (others || !taken)
+        && let Some(error) = mischosen(device, &list, &chosen, cleared).await?
+    {
         return Err(error);
     }
     if taken {
@@ -212,29 +210,26 @@ async fn are_chosen(app: &App, list: &List, chosen: &mut [Choice]) -> Result<boo
         calls.extend(chosen.iter().map(|choice| of_child(&list.object, "IsChildSelected", choice.at)));
         calls.push(children(&list.holder));
         // Before and behind it: what it says is of what stands there in both.
-        let answers = app.link.calls(&calls).await;
-        let mut said = Vec::with_capacity(answers.len());
-        let mut orders = Vec::new();
-        for (call, answer) in calls.iter().zip(answers) {
-            let read = match (answer, call.interface) {
-                (Ok(answer), SELECTION) => answer.read().map(|is| said.push(is)),
-                (Ok(answer), _) => paths(app, &list.holder, &answer).map(|order| orders.push(order)),
-                (Err(fault), _) => Err(fault),
-            };
-            if let Err(fault) = read {
-                return ask::refused(app, &list.object.path, fault).await.map(|()| false);
-            }
-        }
+        let mut answers = app.link.calls(&calls).await.into_iter();
+        let order = |answer: Option<std::result::Result<Message, Fault>>| {
+            paths(app, &list.holder, &answer.unwrap_or(Err(Fault::Vanished))?)
+        };
+        let (before, after) = (order(answers.next()), order(answers.next_back()));
+        let said: std::result::Result<Vec<bool>, Fault> =
+            answers.map(|answer| answer?.read()).collect();
+        let read = said.and_then(|said| Ok((before?, said, after?)));
+        let Some((before, said, after)) = ask::answered(app, &list.object.path, read).await? else {
+            return Ok(false);
+        };
         let stands = |choice: &Choice| {
-            orders.iter().all(|order| order.get(choice.at).is_some_and(|path| *path == choice.path))
+            [&before, &after].iter().all(|order| order.get(choice.at) == Some(&choice.path))
         };
         if chosen.iter().all(stands) {
             return Ok(said.into_iter().all(|is| is));
         }
         for choice in &mut *chosen {
             choice.moved = true;
-            let now = orders.last().and_then(|order| order.iter().position(|path| *path == choice.path));
-            match now {
+            match after.iter().position(|path| *path == choice.path) {
                 Some(at) => choice.at = at,
                 None => return Ok(false),
             }

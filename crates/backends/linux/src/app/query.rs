@@ -8,6 +8,7 @@ use crate::capture::ask::{Ask, Questions};
 use crate::limits;
 use crate::model::roles::{is_field, number as role};
 use crate::model::{EMBEDDED, Interfaces, Object, Picture, roles};
+use serde::Serialize;
 use serde_json::{Value, json};
 use stickpin_device::{Query, Result, unsupported};
 use stickpin_tree::Handle;
@@ -32,9 +33,14 @@ fn is_misspelled(key: &str, value: &str) -> bool {
     matches!((key, value), ("underline", "error") | ("invalid", "spelling") | ("text-spelling", "misspelled"))
 }
 
-/// An answer where it is asked for.
-async fn of<T>(asked: bool, question: impl Future<Output = T>) -> Option<T> {
-    if asked { Some(question.await) } else { None }
+/// What an object says of itself where it is asked; nothing where it does not know.
+async fn told<T: Serialize>(
+    app: &App,
+    asked: bool,
+    question: impl Future<Output = std::result::Result<T, Fault>>,
+) -> Result<Value> {
+    let told = if asked { ask::or_none(app, question.await).await? } else { None };
+    Ok(json!(told))
 }
 
 /// The app and its windows, without what is in them.
@@ -110,22 +116,16 @@ async fn attributes(device: &mut LinuxDevice, handle: Handle) -> Result<Value> {
     let field = object.has(Interfaces::TEXT) && is_field(object.role) && object.role != role::PASSWORD;
     // A capture asks text that nobody acts on for none.
     let undescribed = device.app.link.toolkit.profile().reads_text_late && object.description.is_empty();
-    let told = tokio::join!(
-        of(undescribed, description(&device.app, &path)),
+    let app = &device.app;
+    let told = tokio::try_join!(
+        told(app, undescribed, description(app, &path)),
         // Counted in characters from 0; none where it is elsewhere.
-        of(field, ask::count(&device.app, &path, TEXT, "CaretOffset")),
-        of(field, selected(&device.app, &path)),
-        of(field, misspelled(&device.app, &path)),
-    );
-    let facts = [
-        ("description", told.0.map(|told| told.map(|text| json!(text)))),
-        ("caret", told.1.map(|told| told.map(|caret| json!(caret)))),
-        ("selected", told.2.map(|told| told.map(|all| json!(all)))),
-        ("misspelled", told.3.map(|told| told.map(|words| json!(words)))),
-    ];
-    for (key, told) in facts {
-        let Some(told) = told else { continue };
-        let value = ask::or_none(&device.app, told).await?.unwrap_or_default();
+        told(app, field, ask::count(app, &path, TEXT, "CaretOffset")),
+        told(app, field, selected(app, &path)),
+        told(app, field, misspelled(app, &path)),
+    )?;
+    let told = [("description", told.0), ("caret", told.1), ("selected", told.2), ("misspelled", told.3)];
+    for (key, value) in told {
         // What there is none of is not told.
         if !value.is_null() && value.as_array().is_none_or(|all| !all.is_empty()) {
             out[key] = value;

@@ -28,14 +28,7 @@ const REACHED: Duration = Duration::from_secs(4);
 /// How often it is looked whether it is.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Windows of other processes that belong to one of the app's.
-async fn strangers(app: &App) -> Result<Vec<Window>> {
-    let alone = app.is_alone();
-    let belongs = |window: &Window| alone || window.transient_for.is_some();
-    Ok(windows_beside(app).await?.into_iter().filter(belongs).collect())
-}
-
-/// Those, and modal ones of which nobody knows whose they are.
+/// Windows of other processes that belong to one of the app's, and modal ones of which nobody knows whose they are.
 pub(crate) async fn windows_beside(app: &App) -> Result<Vec<Window>> {
     Ok(beside(window::on_screen(app).await?, app.info.pid))
 }
@@ -45,15 +38,17 @@ pub(crate) async fn strangers_told(device: &mut LinuxDevice) -> Vec<Notice> {
     if device.app.among {
         return Vec::new();
     }
-    let strangers = match strangers(&device.app).await {
-        Ok(strangers) => strangers,
+    let mut beside = match windows_beside(&device.app).await {
+        Ok(beside) => beside,
         Err(e) => {
             // Whatever needs the display says what is wrong with it.
             tracing::debug!("the windows beside those of the app are not known: {e}");
             return Vec::new();
         }
     };
-    let now: Vec<(u32, String)> = strangers.into_iter().map(|window| (window.id, window.title)).collect();
+    let alone = device.app.is_alone();
+    beside.retain(|window| alone || window.transient_for.is_some());
+    let now: Vec<(u32, String)> = beside.into_iter().map(|window| (window.id, window.title)).collect();
     let what = Thing::Stranger;
     let opened = now.iter().filter(|window| !device.beside.contains(window));
     let closed = device.beside.iter().filter(|(id, _)| now.iter().all(|(known, _)| known != id));
@@ -139,10 +134,14 @@ pub(crate) fn foreign_of(device: &LinuxDevice, handle: Handle) -> Option<FileInp
     Some(upload::takes(foreign.device.view(), handle, &foreign.chooser.top))
 }
 
+/// The same, to be given files or closed: then it is met no more.
+fn met(device: &mut LinuxDevice, chooser: Handle) -> Result<Foreign> {
+    device.foreign.take().filter(|foreign| foreign.handle == chooser).ok_or_else(app::gone)
+}
+
 /// Closes the chooser of another process; whether it is gone.
 pub(crate) async fn close_elsewhere(device: &mut LinuxDevice, chooser: Handle) -> Result<bool> {
-    let foreign = device.foreign.take().filter(|foreign| foreign.handle == chooser);
-    let Some(mut foreign) = foreign else { return Err(app::gone()) };
+    let mut foreign = met(device, chooser)?;
     upload::escape(&mut foreign.device, &foreign.chooser).await
 }
 
@@ -156,12 +155,12 @@ pub(crate) async fn give_elsewhere(
     files: &[PathBuf],
     cancel: &CancellationToken,
 ) -> Result<Performed> {
-    let foreign = device.foreign.take().filter(|foreign| foreign.handle == chooser);
-    let Some(mut foreign) = foreign else { return Err(app::gone()) };
-    let error = match foreign.give(files, cancel).await {
-        Ok(performed) => return Ok(performed),
-        Err(error) => error,
-    };
+    let mut foreign = met(device, chooser)?;
+    let top = foreign.device.app.ids.handle(&foreign.chooser.top);
+    foreign.device.chooser = Some(foreign.chooser.clone());
+    // It gives them to none other than itself: there is no third process.
+    let given = Box::pin(upload::give_files(&mut foreign.device, top, files, cancel)).await;
+    let Err(error) = given else { return given };
     // Where its path was typed, it may have taken the file in the moment before it closed.
     let typed = error.dispatched != Dispatched::No;
     let error = error.dispatched(Dispatched::Unknown);
@@ -188,15 +187,6 @@ fn elsewhere(app: &App, window: &Window, why: &str) -> Error {
     );
     let hint = hint(window, app.among, app.screen.is_own(), &app.at.url);
     Error::new(ErrorCode::Unsupported, message).hint(hint)
-}
-
-impl Foreign {
-    async fn give(&mut self, files: &[PathBuf], cancel: &CancellationToken) -> Result<Performed> {
-        let top = self.device.app.ids.handle(&self.chooser.top);
-        self.device.chooser = Some(self.chooser.clone());
-        // It gives them to none other than itself: there is no third process.
-        Box::pin(upload::give_files(&mut self.device, top, files, cancel)).await
-    }
 }
 
 /// The process of a window on the accessibility bus, over a connection of its own, so that nothing that it signals counts
