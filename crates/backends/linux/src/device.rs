@@ -2,7 +2,7 @@
 
 use crate::act::upload::foreign;
 use crate::act::{self, keyboard, mouse, screenshot, upload};
-use crate::aim::{self, hit, place, window};
+use crate::aim::{self, hit, place, press, window};
 use crate::app::look::{Ahead, Momentary};
 use crate::app::{LinuxDevice, life, query, reading, settle};
 use crate::verify;
@@ -54,7 +54,16 @@ impl Device for LinuxDevice {
         }
         let (tree, ticket) = match verify::still(self.view(), handle, context).await? {
             Some(still) => still,
-            None => (reading::look(self, &[]).await?, Ticket::default()),
+            None => {
+                let tree = reading::look(self, &[]).await?;
+                // What a press by an action needs next comes along with a look at the element alone.
+                let at = self.view().index(handle);
+                let again = match at.is_some_and(|at| press::presses_by_action(self.view(), at)) {
+                    true => verify::still(self.view(), handle, context).await?,
+                    false => None,
+                };
+                again.unwrap_or((tree, Ticket::default()))
+            }
         };
         let mut located = within(tree, handle);
         located.iter_mut().for_each(|located| located.ticket = ticket.clone());

@@ -260,3 +260,21 @@ async fn what_was_told_behind_a_press_is_no_answer_once_something_was_signalled(
     let outcome = device.outcome(save, performed.ticket).await.unwrap();
     assert_eq!(reads(&outcome.expect("it is there")), "Saved");
 }
+
+#[tokio::test]
+async fn what_a_press_needs_comes_along_where_the_app_was_read_anew_for_it_too() {
+    loop {
+        let app = Speaker::start();
+        let (mut device, heard, [save, _]) = read(&app).await;
+        app.signals(&heard).await;
+        let begun = Instant::now();
+        let ticket = located(&mut device, save).await.ticket;
+        let before = device.app.link.trips();
+        let prepared = device.prepare(save, &[], PRESS, ticket).await.unwrap();
+        if begun.elapsed() < FRESH {
+            assert_eq!(device.app.link.trips(), before, "nothing is asked again");
+            assert_eq!(reads(&prepared.located.expect("it is there")), "Save");
+            break;
+        }
+    }
+}
