@@ -51,8 +51,8 @@ pub(super) struct Fact {
     pub(super) grandparent: u64,
     /// Roles and tags of the node and what is right above it, as one number.
     pub(super) shape: u32,
-    /// Where its text ends in the text of the segment.
-    pub(super) end: u32,
+    /// Where its text ends in the text of its chunk.
+    pub(super) end: u16,
     pub(super) kind: FactKind,
 }
 
@@ -119,7 +119,7 @@ impl Chunk {
     fn facts(&self) -> impl Iterator<Item = (&Fact, &str)> {
         let mut from = 0;
         self.facts.iter().map(move |fact| {
-            let end = fact.end as usize;
+            let end = usize::from(fact.end);
             (fact, &self.text[std::mem::replace(&mut from, end)..end])
         })
     }
@@ -192,11 +192,12 @@ impl SegmentBuilder {
     /// Adds a fact; `fact.end` is set here.
     pub(super) fn push(&mut self, mut fact: Fact, text: &str) {
         // Where a chunk begins depends on its first fact, so that one that is added changes one chunk.
-        if self.facts.len() == CHUNK || fact.slot != 0 && fact.slot.is_multiple_of(CHUNK as u64 / 2) {
+        let is_full = self.facts.len() == CHUNK || self.text.len() + text.len() > usize::from(u16::MAX);
+        if is_full || fact.slot != 0 && fact.slot.is_multiple_of(CHUNK as u64 / 2) {
             self.cut();
         }
-        // Texts beyond 4 GB are beyond every capture.
-        let Ok(end) = u32::try_from(self.text.len() + text.len()) else { return };
+        // A text is cut before it becomes a fact, and fits.
+        let Ok(end) = u16::try_from(self.text.len() + text.len()) else { return };
         self.text.push_str(text);
         fact.end = end;
         self.facts.push(fact);
