@@ -40,11 +40,14 @@ fn send<M: Method>(client: &Client, session: &str, command: &M) {
     drop(client.send(Some(session), command));
 }
 
+/// Whether a command of a set-up was carried out.
+type SetUpAnswer = Pin<Box<dyn Future<Output = Result<(), CallError>> + Send>>;
+
 /// The commands that set a target up, and their answers to come.
 struct SetUp<'a> {
     client: &'a Client,
     session: &'a str,
-    answers: Vec<Pin<Box<dyn Future<Output = Result<(), CallError>> + Send>>>,
+    answers: Vec<SetUpAnswer>,
 }
 
 impl SetUp<'_> {

@@ -67,7 +67,7 @@ pub(crate) struct HitTest {
     pub(crate) what: String,
 }
 
-/// `arrivedLook(id, x, y, at, press, look)`: what the arrival of the pointer did.
+/// `arrivedLook(id, x, y, at, press, ranges)`: what the arrival of the pointer did.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Arrival {
     /// What a press there reaches now; none when the element is gone.
