@@ -57,11 +57,11 @@ impl Table<'_> {
     async fn levels_by_place(&mut self, found: &[(Place, usize)]) -> Result<Vec<(usize, usize)>, Fault> {
         let mut open: Vec<i32> = Vec::new();
         // The first row of all is as far out as any, also where it was scrolled away.
-        if firsts(found).next().is_some_and(|(row, _)| row > 0) {
-            if let Some(first) = self.objects(&[cell(&self.path, (0, 0))]).await?.pop().flatten() {
-                let first = self.look_at(vec![((0, 0), first)], &[Ask::Extents]).await?.0;
-                open.extend(first.first().and_then(|&(_, new)| Some(self.picture.objects[new].extents?[0])));
-            }
+        if firsts(found).next().is_some_and(|(row, _)| row > 0)
+            && let Some(first) = self.objects(&[cell(&self.path, (0, 0))]).await?.pop().flatten()
+        {
+            let first = self.look_at(vec![((0, 0), first)], &[Ask::Extents]).await?.0;
+            open.extend(first.first().and_then(|&(_, new)| Some(self.picture.objects[new].extents?[0])));
         }
         let mut levels = Vec::new();
         for (_, new) in firsts(found) {
