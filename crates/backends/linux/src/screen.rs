@@ -12,7 +12,7 @@ use tokio::time::Instant;
 const CLIPBOARD: &str = "use the clipboard";
 
 /// The screen of a session.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Screen {
     /// Connected when it is needed first, once for all apps on it.
     x11: Arc<OnceCell<X11>>,
@@ -38,14 +38,8 @@ impl Screen {
         match connected {
             Ok(x11) => {
                 let x11 = Arc::new(OnceCell::new_with(Some(x11)));
-                Ok(Self {
-                    x11,
-                    address: Some(address),
-                    wayland: false,
-                    own: true,
-                    nameless: false,
-                    private: Some(private),
-                })
+                let (address, private) = (Some(address), Some(private));
+                Ok(Self { x11, address, own: true, private, ..Self::default() })
             }
             Err(e) => {
                 private.end().await?;
@@ -56,8 +50,7 @@ impl Screen {
 
     /// The display that the person uses, if there is one.
     pub(crate) fn shared(display: Option<&str>, wayland: bool) -> Self {
-        let address = display.map(Address::shared);
-        Self { x11: Arc::default(), address, wayland, own: false, nameless: false, private: None }
+        Self { address: display.map(Address::shared), wayland, ..Self::default() }
     }
 
     /// The same display for another app on it: with one pointer and keyboard for all. Who ends it is not said here.

@@ -171,25 +171,13 @@ impl<'a> Building<'a> {
         let mut attrs: Vec<(Attr, &str)> =
             vec![(Attr::Placeholder, object.attribute("placeholder-text").unwrap_or(""))];
         let description = names::described(&object.description);
-        if !named.described {
-            attrs.push((Attr::Description, &description));
-        }
-        if let Some(id) = object.attribute("id") {
-            attrs.push((Attr::Id, id));
-        }
+        attrs.extend((!named.described).then_some((Attr::Description, &*description)));
+        attrs.extend(object.attribute("id").map(|id| (Attr::Id, id)));
         // Whatever a part of a window shows, it is the one with its title.
-        if is_part(object, above) {
-            attrs.push((Attr::Id, &named.name));
-        }
-        if let Some(row) = object.attribute("rowindex") {
-            attrs.push((Attr::RowIndex, row));
-        }
-        if object.role == n::LINK {
-            attrs.push((Attr::Href, &object.address));
-        }
-        if self.active == Some(at) {
-            attrs.push((Attr::Current, "true"));
-        }
+        attrs.extend(is_part(object, above).then_some((Attr::Id, &*named.name)));
+        attrs.extend(object.attribute("rowindex").map(|row| (Attr::RowIndex, row)));
+        attrs.extend((object.role == n::LINK).then_some((Attr::Href, &*object.address)));
+        attrs.extend((self.active == Some(at)).then_some((Attr::Current, "true")));
         // What a wrapper is called, nobody sees.
         let name = if role == Role::Generic { "" } else { &named.name };
         let spec = NodeSpec {

@@ -150,9 +150,12 @@ pub(crate) fn landmark(xml_roles: &str) -> Option<Role> {
 pub(crate) fn inherent(role: u32, mapped: Role, states: u64) -> States {
     use number as n;
     let mut out = States::empty();
-    if role == n::PASSWORD {
-        out |= States::PROTECTED;
-    }
+    out.set(States::PROTECTED, role == n::PASSWORD);
+    out.set(States::SCROLLABLE, role == n::SCROLL_PANE);
+    out.set(States::HAS_POPUP, role == n::PUSH_BUTTON_MENU || role == n::MENU && mapped == Role::MenuItem);
+    out.set(States::LIVE, matches!(mapped, Role::Status | Role::Alert | Role::Log | Role::Timer));
+    let item = matches!(mapped, Role::Option | Role::Tab | Role::TreeItem | Role::ListItem);
+    out.set(States::ACTIONABLE, item && states & states::SELECTABLE != 0);
     // A terminal says of nobody that they may write into it: it takes keys all the same.
     if role == n::TERMINAL {
         out |= States::MULTILINE | States::EDIT_HOST | States::EDITABLE;
@@ -166,20 +169,6 @@ pub(crate) fn inherent(role: u32, mapped: Role, states: u64) -> States {
     // GTK 4 knows no toggle buttons: one that is pressed says so.
     if role == n::PUSH_BUTTON && states & states::PRESSED != 0 {
         out |= States::PRESSABLE | States::PRESSED;
-    }
-    if role == n::PUSH_BUTTON_MENU || (role == n::MENU && mapped == Role::MenuItem) {
-        out |= States::HAS_POPUP;
-    }
-    if role == n::SCROLL_PANE {
-        out |= States::SCROLLABLE;
-    }
-    if matches!(mapped, Role::Status | Role::Alert | Role::Log | Role::Timer) {
-        out |= States::LIVE;
-    }
-    if matches!(mapped, Role::Option | Role::Tab | Role::TreeItem | Role::ListItem)
-        && states & states::SELECTABLE != 0
-    {
-        out |= States::ACTIONABLE;
     }
     out
 }

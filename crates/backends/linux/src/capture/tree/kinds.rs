@@ -39,35 +39,28 @@ pub(super) fn states(picture: &Picture, object: &Object, role: Role, above: Abov
     if !s::is_item(role) && takes_several(picture, object) {
         states |= States::MULTISELECTABLE;
     }
+    let column = object.attribute("colindex");
     // A press on the header of a column sorts by it, or selects it.
-    if object.role == n::TABLE_COLUMN_HEADER && object.attribute("colindex").is_some() {
-        states |= States::ACTIONABLE;
-    }
+    let sorts = object.role == n::TABLE_COLUMN_HEADER && column.is_some();
     // A press on the first cell of a row chooses the row; where there is one column the cell is the row.
-    let only = object.attribute("colindex").is_none()
-        && object.role == n::TABLE_CELL
-        && matches!(above.role, n::TABLE | n::TREE_TABLE);
-    if is_grid_item(object, above, picture.toolkit)
-        || object.is(s::SELECTABLE) && (only || object.attribute(LEADS).is_some())
-    {
-        states |= States::ACTIONABLE;
-    }
-    if takes_press(picture, object, above) {
-        states |= States::ACTIONABLE;
-    }
+    let is_row =
+        column.is_none() && object.role == n::TABLE_CELL && matches!(above.role, n::TABLE | n::TREE_TABLE);
+    let chooses = object.is(s::SELECTABLE) && (is_row || object.attribute(LEADS).is_some());
     // What an app draws itself, and tells only in its name, takes presses where it takes the focus.
-    if is_part(object, above) && object.is(s::FOCUSABLE) && object.count <= 0 {
+    let drawn = is_part(object, above) && object.is(s::FOCUSABLE) && object.count <= 0;
+    let lists = is_grid_item(object, above, picture.toolkit) || takes_press(picture, object, above);
+    if sorts || chooses || drawn || lists || is_box(object) {
         states |= States::ACTIONABLE;
     }
     if is_box(object) {
-        states |= States::CHECKABLE | States::ACTIONABLE;
+        states |= States::CHECKABLE;
     }
     // Chosen and focused is the cell that it stands in.
     if is_piece(picture, object, above.role) {
         states.remove(States::SELECTABLE | States::SELECTED | States::FOCUSABLE | States::FOCUSED);
     }
     // Qt says of all cells of a row that it opens.
-    if role == Role::GridCell && object.attribute("colindex").is_some_and(|column| column != "1") {
+    if role == Role::GridCell && column.is_some_and(|column| column != "1") {
         states.remove(States::EXPANDABLE | States::EXPANDED);
     }
     let long = is_field(object.role) && object.length.is_some_and(|length| length > TEXT);

@@ -48,41 +48,27 @@ impl Building<'_> {
         let untitled = self.untitled.contains(object.path.as_str());
         let own =
             if chosen || untitled { "" } else { names::cleaned(&object.name, toolkit, unnamed, &content) };
-        let labels = || -> Vec<&str> {
-            let label = |path: &String| {
-                let label = &self.picture.objects[*self.by_path.get(path.as_str())?];
-                Some(label.text.as_deref().unwrap_or(&label.name).trim()).filter(|text| !text.is_empty())
-            };
-            object.labelled_by.iter().filter(|_| !untitled).filter_map(label).collect()
+        let label = |path: &String| {
+            let label = &self.picture.objects[*self.by_path.get(path.as_str())?];
+            Some(label.text.as_deref().unwrap_or(&label.name).trim()).filter(|text| !text.is_empty())
         };
+        let labels: Vec<&str> = object.labelled_by.iter().filter(|_| !untitled).filter_map(label).collect();
+        let labels = labels.join(" ");
         let of = |name: &str| Named { name: name.to_owned(), ..Named::default() };
-        if object.role == n::COMBO_BOX && !labels().is_empty() {
-            return of(&labels().join(" "));
-        }
-        if !own.is_empty() {
+        let labelled = object.role == n::COMBO_BOX && !labels.is_empty();
+        if !own.is_empty() && !labelled {
             return Named { from_content: !content.is_empty() && own == content, ..of(own) };
         }
-        let labels = labels();
-        if !labels.is_empty() {
-            return of(&labels.join(" "));
-        }
-        if !content.is_empty() {
+        if labels.is_empty() && !content.is_empty() {
             return Named { from_content: true, ..of(&content) };
         }
-        if !lent.is_empty() {
-            return of(lent);
+        let beside = self.beside.get(object.path.as_str()).copied().filter(|_| !wrapper);
+        let placeholder = object.attribute("placeholder-text").filter(|_| !wrapper).map(str::trim);
+        let others = [&*labels, lent, beside.unwrap_or_default(), placeholder.unwrap_or_default()];
+        if let Some(name) = others.into_iter().find(|name| !name.is_empty()) {
+            return of(name);
         }
-        if wrapper {
-            return Named::default();
-        }
-        if let Some(label) = self.beside.get(object.path.as_str()) {
-            return of(label);
-        }
-        let placeholder = object.attribute("placeholder-text").unwrap_or("").trim();
-        if !placeholder.is_empty() {
-            return of(placeholder);
-        }
-        if is_field(object.role) || control {
+        if !wrapper && (is_field(object.role) || control) {
             // A tooltip says what it is where nothing else does.
             return Named { described: true, ..of(&names::described(&object.description)) };
         }
