@@ -215,8 +215,7 @@ async fn are_chosen(app: &App, list: &List, chosen: &mut [Choice]) -> Result<boo
             paths(app, &list.holder, &answer.unwrap_or(Err(Fault::Vanished))?)
         };
         let (before, after) = (order(answers.next()), order(answers.next_back()));
-        let said: std::result::Result<Vec<bool>, Fault> =
-            answers.map(|answer| answer?.read()).collect();
+        let said: std::result::Result<Vec<bool>, Fault> = answers.map(|answer| answer?.read()).collect();
         let read = said.and_then(|said| Ok((before?, said, after?)));
         let Some((before, said, after)) = ask::answered(app, &list.object.path, read).await? else {
             return Ok(false);
