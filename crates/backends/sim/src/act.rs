@@ -2,7 +2,7 @@
 
 use crate::app::sim::Sim;
 use crate::app::words::Event;
-use crate::device::SimDevice;
+use crate::device::{SimDevice, element_id, gone};
 use crate::guard::{Changed, Watch};
 use crate::sequence::{Selected, Sequence};
 use crate::{aim, capture, query};
@@ -16,9 +16,9 @@ const LONG: Duration = Duration::from_millis(500);
 impl SimDevice {
     /// The position of a target that an act needs, after what the app does just before it.
     fn target(&self, sim: &mut Sim, handle: Handle) -> Result<usize> {
-        let id = self.id(sim, handle)?;
+        let id = element_id(sim, &self.addresses, handle)?;
         sim.between(id, Event::Act);
-        sim.dom().find(id).ok_or_else(Self::gone)
+        sim.dom().find(id).ok_or_else(gone)
     }
 
     /// What an input at a point reaches, and whether that is the target. Nothing where it would go astray.
@@ -77,7 +77,7 @@ impl SimDevice {
                 let Some(from) = from else { return Ok(done(landed)) };
                 let onto = sim.layout().hit(sim.dom(), to.0, to.1);
                 let Some(onto) = onto else { return Ok(done(Landed::Unknown)) };
-                let find = |t| capture::find(sim, &self.addresses, t).ok_or_else(Self::gone);
+                let find = |t| capture::find(sim, &self.addresses, t).ok_or_else(gone);
                 let meant = target.map(find).transpose()?;
                 if meant.is_some_and(|m| !aim::reaches(sim, onto, m)) {
                     return Ok(done(elsewhere(sim, Some(onto), true)));

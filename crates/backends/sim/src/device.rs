@@ -57,17 +57,6 @@ impl SimDevice {
         }
     }
 
-    /// The number of the element of a handle.
-    pub(crate) fn id(&self, sim: &Sim, handle: Handle) -> Result<u64> {
-        let at = capture::find(sim, &self.addresses, handle).ok_or_else(Self::gone)?;
-        Ok(sim.dom().nodes[at].id)
-    }
-
-    pub(crate) fn gone() -> Error {
-        Error::new(ErrorCode::ElementNotFound, "the element is no longer in the document")
-            .hint("stickpin snapshot -i")
-    }
-
     async fn settled(&self, request: SettleRequest, cancel: &CancellationToken) -> Result<Settled> {
         let (quiet, start) = (millis(request.quiet), self.shared.live()?.state.now_ms);
         let (end, mut last_change) = (start + millis(request.cap), start);
@@ -102,6 +91,17 @@ impl SimDevice {
             self.shared.wait_until(due, cancel).await;
         }
     }
+}
+
+/// The number of the element of a handle.
+pub(crate) fn element_id(sim: &Sim, addresses: &Addresses, handle: Handle) -> Result<u64> {
+    let at = capture::find(sim, addresses, handle).ok_or_else(gone)?;
+    Ok(sim.dom().nodes[at].id)
+}
+
+pub(crate) fn gone() -> Error {
+    Error::new(ErrorCode::ElementNotFound, "the element is no longer in the document")
+        .hint("stickpin snapshot -i")
 }
 
 #[async_trait]
@@ -150,7 +150,7 @@ impl Device for SimDevice {
     async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
         self.committed().await?;
         let mut sim = self.shared.free()?;
-        let at = capture::find(&sim, &self.addresses, handle).ok_or_else(Self::gone)?;
+        let at = capture::find(&sim, &self.addresses, handle).ok_or_else(gone)?;
         let id = sim.dom().nodes[at].id;
         // Copied before anything happens, so that what the aim itself brings about is a change as well.
         let guard = Guard::new(&sim, &self.addresses, at, options.guarded);
@@ -159,7 +159,7 @@ impl Device for SimDevice {
             self.guards.arm(&sim, guard);
         }
         sim.between(id, Event::Aim);
-        let at = sim.dom().find(id).ok_or_else(Self::gone)?;
+        let at = sim.dom().find(id).ok_or_else(gone)?;
         aim::aim(&mut sim, &mut self.addresses, at, options)
     }
 
@@ -222,7 +222,7 @@ impl Device for SimDevice {
 
     async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value> {
         let sim = self.shared.free()?;
-        let at = capture::find(&sim, &self.addresses, handle).ok_or_else(Self::gone)?;
+        let at = capture::find(&sim, &self.addresses, handle).ok_or_else(gone)?;
         query::answer(sim.dom(), at, &query)
     }
 
@@ -298,9 +298,9 @@ impl Pictures for SimDevice {
         let mut sim = self.shared.free()?;
         let area = match request.of {
             Some(handle) => {
-                let id = self.id(&sim, handle)?;
+                let id = element_id(&sim, &self.addresses, handle)?;
                 aim::bring_into_view(&mut sim, id);
-                let at = sim.dom().find(id).ok_or_else(Self::gone)?;
+                let at = sim.dom().find(id).ok_or_else(gone)?;
                 sim.layout().seen(at).ok_or_else(|| {
                     Error::new(
                         ErrorCode::ElementOffscreen,
@@ -349,11 +349,11 @@ impl Navigator for SimDevice {
         drop(self.shared.free()?);
         let start = self.shared.live()?.state.now_ms;
         self.shared.live()?.discards = leave == Leave::Discard;
-        let gone = self.go(to);
+        let gone = navigate::go(self, to);
         self.shared.live()?.discards = false;
         let moved = gone?;
         let cap = timeout.saturating_sub(Duration::from_millis(self.shared.live()?.state.now_ms - start));
-        self.arrived(moved, cap, cancel).await
+        navigate::arrived(self, moved, cap, cancel).await
     }
 }
 

@@ -15,8 +15,9 @@ const FLOORS: &[&str] = &[
     "gate",
     "events",
     "hang navigate tabs",
-    "act facets",
+    "act",
     "fold",
+    "facets",
     "device provider",
 ];
 

@@ -10,71 +10,66 @@ use stickpin_device::{Arrived, CancellationToken, Error, ErrorCode, Navigation, 
 /// How long nothing may move after a document came until it counts as arrived.
 const ARRIVAL_QUIET: Duration = Duration::from_millis(150);
 
-impl SimDevice {
-    /// Waits until what came is at rest. While a dialog asks whether to leave, nothing came.
-    pub(super) async fn arrived(
-        &self,
-        moved: bool,
-        cap: Duration,
-        cancel: &CancellationToken,
-    ) -> Result<Arrived> {
-        let settled = self.settled(SettleRequest { quiet: ARRIVAL_QUIET, cap }, cancel).await?.settled;
-        let sim = self.shared.live()?;
-        let moved = moved && sim.dialog.is_none();
-        Ok(Arrived { moved, url: sim.url(), title: sim.title(), settled })
-    }
+/// Waits until what came is at rest. While a dialog asks whether to leave, nothing came.
+pub(super) async fn arrived(
+    device: &SimDevice,
+    moved: bool,
+    cap: Duration,
+    cancel: &CancellationToken,
+) -> Result<Arrived> {
+    let settled = device.settled(SettleRequest { quiet: ARRIVAL_QUIET, cap }, cancel).await?.settled;
+    let sim = device.shared.live()?;
+    let moved = moved && sim.dialog.is_none();
+    Ok(Arrived { moved, url: sim.url(), title: sim.title(), settled })
+}
 
-    /// Goes there, or asks for it. False when there is nowhere to go.
-    pub(super) fn go(&mut self, to: &Navigation) -> Result<bool> {
-        let went = match to {
-            Navigation::To(what) if what.starts_with("sim:") => return self.switch(what).map(|()| true),
-            Navigation::To(path) if path.starts_with(['/', '?', '#']) => {
-                self.shared.live()?.navigator().leave(path, How::Push).map(|()| true)
-            }
-            Navigation::To(what) => {
-                return Err(Error::new(
-                    ErrorCode::InvalidArgs,
-                    format!("{what} is no address of a sim device"),
-                )
+/// Goes there, or asks for it. False when there is nowhere to go.
+pub(super) fn go(device: &mut SimDevice, to: &Navigation) -> Result<bool> {
+    let went = match to {
+        Navigation::To(what) if what.starts_with("sim:") => return switch(device, what).map(|()| true),
+        Navigation::To(path) if path.starts_with(['/', '?', '#']) => {
+            device.shared.live()?.navigator().leave(path, How::Push).map(|()| true)
+        }
+        Navigation::To(what) => {
+            return Err(Error::new(ErrorCode::InvalidArgs, format!("{what} is no address of a sim device"))
                 .hint("sim:APP, sim:APP/PATH, or /PATH in the app that is open"));
-            }
-            Navigation::Back => self.shared.live()?.navigator().history(Step::Back),
-            Navigation::Forward => self.shared.live()?.navigator().history(Step::Forward),
-            Navigation::Reload => self.shared.live()?.navigator().history(Step::Reload),
-            Navigation::Home => {
-                let mut sim = self.shared.live()?;
-                let start = sim.app.start.clone();
-                sim.navigator().leave(&start, How::Push).map(|()| true)
-            }
-        };
-        went.map_err(|e| unreachable(&e))
-    }
+        }
+        Navigation::Back => device.shared.live()?.navigator().history(Step::Back),
+        Navigation::Forward => device.shared.live()?.navigator().history(Step::Forward),
+        Navigation::Reload => device.shared.live()?.navigator().history(Step::Reload),
+        Navigation::Home => {
+            let mut sim = device.shared.live()?;
+            let start = sim.app.start.clone();
+            sim.navigator().leave(&start, How::Push).map(|()| true)
+        }
+    };
+    went.map_err(|e| unreachable(&e))
+}
 
-    /// Starts another app in this device's place. Handles go on counting.
-    fn switch(&mut self, what: &str) -> Result<()> {
-        let options = Options::parse(what).map_err(|e| Error::new(ErrorCode::InvalidArgs, e))?;
-        if options.set {
-            return Err(Error::new(
-                ErrorCode::InvalidArgs,
-                format!("{what}: grade, clock, log and fault of a running device cannot be changed"),
-            )
-            .hint("close it first, or open --relaunch"));
-        }
-        options.admit(self.file_roots.as_deref())?;
-        let mut sim = self.shared.live()?;
-        let path = options.path;
-        if library::load(&options.app)?.name == sim.app.name {
-            let path = path.unwrap_or_else(|| sim.app.start.clone());
-            return sim.navigator().leave(&path, How::Push).map_err(|e| unreachable(&e));
-        }
-        let app = library::load(&options.app)?;
-        let path = path.unwrap_or_else(|| app.start.clone());
-        let label = format!("sim:{}", app.name);
-        sim.navigator().become_app(app, &path).map_err(|e| unreachable(&e))?;
-        drop(sim);
-        self.info.label = label;
-        Ok(())
+/// Starts another app in this device's place. Handles go on counting.
+fn switch(device: &mut SimDevice, what: &str) -> Result<()> {
+    let options = Options::parse(what).map_err(|e| Error::new(ErrorCode::InvalidArgs, e))?;
+    if options.set {
+        return Err(Error::new(
+            ErrorCode::InvalidArgs,
+            format!("{what}: grade, clock, log and fault of a running device cannot be changed"),
+        )
+        .hint("close it first, or open --relaunch"));
     }
+    options.admit(device.file_roots.as_deref())?;
+    let mut sim = device.shared.live()?;
+    let path = options.path;
+    if library::load(&options.app)?.name == sim.app.name {
+        let path = path.unwrap_or_else(|| sim.app.start.clone());
+        return sim.navigator().leave(&path, How::Push).map_err(|e| unreachable(&e));
+    }
+    let app = library::load(&options.app)?;
+    let path = path.unwrap_or_else(|| app.start.clone());
+    let label = format!("sim:{}", app.name);
+    sim.navigator().become_app(app, &path).map_err(|e| unreachable(&e))?;
+    drop(sim);
+    device.info.label = label;
+    Ok(())
 }
 
 pub(super) fn unreachable(e: &NavError) -> Error {

@@ -1,7 +1,7 @@
 //! Tabs of an app.
 
 use super::SimDevice;
-use super::navigate::unreachable;
+use super::navigate::{self, unreachable};
 use crate::app::sim::{Sim, Tab};
 use async_trait::async_trait;
 use std::time::Duration;
@@ -63,7 +63,7 @@ impl Tabs for SimDevice {
             },
         };
         self.shared.live()?.navigator().open_tab(&path).map_err(|e| unreachable(&e))?;
-        Ok(Arrived { moved: true, ..self.arrived(true, timeout, cancel).await? })
+        Ok(Arrived { moved: true, ..navigate::arrived(self, true, timeout, cancel).await? })
     }
 
     async fn switch_tab(&mut self, id: &str) -> Result<()> {
