@@ -4,7 +4,7 @@ use crate::Result;
 use crate::run::{cargo, on_path, root, run};
 use std::process::Command;
 
-/// Format, clippy, rustdoc, that every feature set compiles, dependencies, and the types of the scripts of pages. Warnings are errors.
+/// Format, clippy, rustdoc, that every feature set compiles, how things are written, dependencies, and the types of the scripts of pages. Warnings are errors.
 pub fn lint() -> Result {
     run(&mut cargo(&["fmt", "--all", "--check"]))?;
     run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
@@ -15,6 +15,7 @@ pub fn lint() -> Result {
         run(&mut cargo(&args))?;
     }
     run(cargo(&["doc", "--workspace", "--no-deps", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings"))?;
+    crate::language::language()?;
     crate::deny::deny()?;
     page_scripts()
 }

@@ -5,6 +5,7 @@ mod codegen;
 mod deny;
 mod dist;
 mod flows;
+mod language;
 mod lint;
 mod run;
 mod setup;

@@ -4,6 +4,7 @@ use crate::app::sim::Sim;
 use crate::app::words::Event;
 use crate::capture::{self, Addresses};
 use crate::layout::PAGE;
+use crate::options::Fault;
 use stickpin_device::{Aim, AimOptions, Hit, Result};
 use stickpin_tree::{Rect, States};
 
@@ -73,7 +74,8 @@ pub(crate) fn aim(
     let invisible = sim.dom().nodes[at].states.contains(States::HIDDEN);
     let Some(seen) = layout.seen(at).filter(|_| !invisible) else { return Ok(nowhere(rect)) };
     let point = seen.center();
-    let reached = hit(sim, addresses, at, point);
+    let untold = sim.patches.take(Fault::HitTest);
+    let reached = if untold { Hit::Unknown } else { hit(sim, addresses, at, point) };
     // What lies over it must not even feel the pointer.
     if !options.pointer || reached != Hit::Target {
         return Ok(Aim { rect, point, hit: reached, pointed: false });

@@ -38,6 +38,8 @@ words! {
         RewriteAfterAim = "rewrite-after-aim",
         /// Something lies down over everything after the target was looked for.
         Cover = "cover-before-act",
+        /// The device cannot tell what lies at the point that it aims at.
+        HitTest = "no-hit-test",
         /// A confirm dialog opens on the press.
         Dialog = "dialog-on-press",
         /// The document is on its way to its own reload when the target is looked for.

@@ -1,0 +1,111 @@
+//! How comments, names and errors are written, as far as a program can tell.
+
+use crate::Result;
+use crate::run::{output, root};
+use std::process::Command;
+
+/// The longest line of a comment, in characters. Lines that hold an address may be longer.
+const WIDTH: usize = 100;
+
+/// First words of a doc comment that leave a reader without its subject.
+const NO_SUBJECT: &[&str] = &["The same", "It "];
+
+/// Names that were renamed to terms of the field, and are not to come back.
+const BANNED: &[&str] = &[
+    "Apart", "Anything", "Glance", "Looked", "Never", "Switches", "asides", "glance", "glances", "healed", "went_away",
+];
+
+/// What declares a name.
+const DECLARES: &[&str] = &["struct ", "enum ", "trait ", "type ", "mod ", "fn ", "const ", "static "];
+
+/// Checks every Rust file of the repository.
+pub fn language() -> Result {
+    let files = output(Command::new("git").current_dir(root()).args(["ls-files", "*.rs"]))?;
+    let mut faults = Vec::new();
+    for file in files.lines() {
+        let text = std::fs::read_to_string(root().join(file)).map_err(|e| format!("{file}: {e}"))?;
+        let found = faults_of(&text);
+        faults.extend(found.into_iter().map(|(line, fault)| format!("{file}:{line}: {fault}")));
+    }
+    if faults.is_empty() { Ok(()) } else { Err(format!("language:\n{}", faults.join("\n"))) }
+}
+
+/// The faults of one file, with the numbers of their lines.
+fn faults_of(text: &str) -> Vec<(usize, String)> {
+    let mut faults = Vec::new();
+    let mut in_doc = false;
+    for (at, line) in text.lines().enumerate() {
+        let trimmed = line.trim_start();
+        let mut fault = |what: String| faults.push((at + 1, what));
+        if trimmed.starts_with("//") && line.chars().count() > WIDTH && !line.contains("://") {
+            fault(format!("a comment of more than {WIDTH} columns"));
+        }
+        let doc = trimmed.strip_prefix("///").or_else(|| trimmed.strip_prefix("//!"));
+        if let Some(doc) = doc.filter(|_| !in_doc)
+            && let Some(first) = NO_SUBJECT.iter().find(|first| doc.trim_start().starts_with(**first))
+        {
+            fault(format!("a doc comment that begins with `{}`", first.trim_end()));
+        }
+        in_doc = doc.is_some();
+        if doc.is_none()
+            && let Some(name) = declared(trimmed).filter(|name| BANNED.contains(name))
+        {
+            fault(format!("`{name}` is no term of the field"));
+        }
+        if let Some(word) = error_of(trimmed).filter(|word| is_capitalised(word)) {
+            fault(format!("an error that begins with `{word}`: sentences of errors begin in lower case"));
+        }
+    }
+    faults
+}
+
+/// The name that a line declares.
+fn declared(line: &str) -> Option<&str> {
+    let line = ["pub ", "pub(crate) ", "pub(super) ", "async "]
+        .iter()
+        .fold(line, |line, word| line.strip_prefix(word).unwrap_or(line));
+    let rest = DECLARES.iter().find_map(|word| line.strip_prefix(word))?;
+    rest.split(|c: char| !c.is_alphanumeric() && c != '_').next()
+}
+
+/// The first word of the sentence that an error is made of on this line.
+fn error_of(line: &str) -> Option<&str> {
+    let (_, rest) = line.split_once("Error::new(ErrorCode::")?;
+    let (_, sentence) = rest.split_once('"')?;
+    sentence.split(' ').next()
+}
+
+/// A capital and small letters behind it. Names of programs are what they are.
+fn is_capitalised(word: &str) -> bool {
+    const PROPER: &[&str] = &["Chromium", "Firefox", "Java", "Xvfb", "Wayland", "Debian", "Playwright", "Maestro"];
+    let mut letters = word.chars();
+    letters.next().is_some_and(char::is_uppercase)
+        && letters.next().is_some_and(char::is_lowercase)
+        && !PROPER.contains(&word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_fault_is_found_at_its_line() {
+        let text = format!(
+            "//! The same, again.\n\n/// It is a thing.\n/// It may go on so.\nstruct Looked;\n// {}\n{}\nfn f() {{}}",
+            "x".repeat(WIDTH),
+            "Err(Error::new(ErrorCode::Io, \"Disk full\"))",
+        );
+        let lines: Vec<usize> = faults_of(&text).into_iter().map(|(line, _)| line).collect();
+        assert_eq!(lines, [1, 3, 5, 6, 7]);
+    }
+
+    #[test]
+    fn what_is_written_well_has_no_fault() {
+        let text = format!(
+            "/// Returns a thing.\nfn looked_at() {{}}\n// https://example.org/{}\n{}\n",
+            "x".repeat(WIDTH),
+            "Err(Error::new(ErrorCode::ToolMissing, \"Xvfb is not installed\"))",
+        );
+        assert_eq!(faults_of(&text), []);
+    }
+}
