@@ -1,10 +1,10 @@
-//! What a device can do, as data.
+//! The capabilities of a device, as data.
 
 use serde::{Deserialize, Serialize};
 
 macro_rules! capabilities {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// Something a device may be able to do.
+        /// A feature that a device may support.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "camelCase")]
         #[non_exhaustive]
@@ -12,7 +12,7 @@ macro_rules! capabilities {
         pub enum Capability { $($(#[$doc])* $name,)* }
 
         impl Capability {
-            /// All of them.
+            /// All capabilities.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
         }
     };
@@ -44,7 +44,8 @@ capabilities! {
     Requests,
     Downloads,
     Evaluate,
-    /// What a target belongs to is compared in the task in which the app receives the input. Without it, the last look
-    /// before the input decides, and what changes in between is said after the act.
+    /// The context of a target is compared in the task in which the app receives the input. Without
+    /// this capability the last reading before the input decides, and a later change is reported
+    /// after the act.
     GuardContext,
 }

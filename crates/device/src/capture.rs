@@ -1,4 +1,4 @@
-//! What reading an app gives: the whole of it, one element, a picture, a single fact.
+//! Captures and their parameters: the whole app, one element, a screenshot, a single fact.
 
 use crate::ticket::Ticket;
 use std::sync::Arc;
@@ -13,74 +13,75 @@ pub struct Page {
     pub title: String,
 }
 
-/// What a capture should take care of.
+/// The parameters of a capture.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CaptureRequest<'a> {
-    /// Handles that the session holds refs for: those that are connected but not captured come back in
-    /// [`Tree::hidden`].
+    /// Handles that the session holds refs for. Those that are connected but not captured are
+    /// returned in [`Tree::hidden`].
     pub watch: &'a [Handle],
-    /// The tree that the caller has. Where the device can prove that a capture now would give this very tree, it may
-    /// say `Unchanged`.
+    /// The caller's current tree. A device that can prove that a new capture would be identical may
+    /// return [`Captured::Unchanged`].
     pub stored: Option<&'a Arc<Tree>>,
 }
 
-/// What a capture gave.
+/// The result of a capture.
 #[derive(Debug)]
 pub enum Captured {
-    /// A tree.
+    /// A new tree.
     Tree(Arc<Tree>),
-    /// A capture now would give the tree that the caller has, which is proven.
+    /// A new capture would be identical to the caller's tree, and the device can prove it.
     Unchanged,
 }
 
-/// An element that was looked for.
+/// An element that a device located by its handle.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Located {
-    /// The tree around it.
+    /// The tree that contains the element.
     pub tree: Arc<Tree>,
-    /// Which node of that tree it is.
+    /// The element's node in that tree.
     pub node: NodeId,
-    /// For [`Device::prepare`](crate::Device::prepare).
+    /// The ticket to pass to [`Device::prepare`](crate::Device::prepare).
     pub ticket: Ticket,
 }
 
 impl Located {
-    /// An element in a tree.
+    /// Creates a located element without a ticket.
     #[must_use]
     pub fn new(tree: Arc<Tree>, node: NodeId) -> Self {
         Self { tree, node, ticket: Ticket::default() }
     }
 }
 
-/// What to take a picture of.
+/// The subject of a screenshot; the viewport by default.
 #[derive(Debug, Clone, Default)]
 pub struct ShotRequest {
-    /// One element.
+    /// Only this element.
     pub of: Option<Handle>,
-    /// The whole page, not only the viewport.
+    /// The whole page instead of the viewport.
     pub full: bool,
 }
 
-/// A picture.
+/// A screenshot.
 #[derive(Debug, Clone)]
 pub struct Shot {
-    /// PNG.
+    /// The image, encoded as PNG.
     pub png: Vec<u8>,
-    /// Which part of the viewport it shows, in CSS pixels (a full page starts at negative scroll offsets).
+    /// The part of the viewport that the image shows, in CSS pixels. A full page starts at negative
+    /// scroll offsets.
     pub area: Rect,
-    /// Pixels of the picture per CSS pixel.
+    /// Image pixels per CSS pixel.
     pub scale: f64,
 }
 
-/// Something about an element that is not in the tree.
+/// A question about one element whose answer is not in the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Query {
     /// All attributes, as an object.
     Attrs,
-    /// Its outer HTML or the platform's equivalent.
+    /// The outer HTML or the platform's equivalent.
     Html,
-    /// The text that a person sees.
+    /// The visible text.
     Text,
 }

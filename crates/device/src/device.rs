@@ -1,4 +1,4 @@
-//! An open app, as its platform perceives it and acts on it.
+//! The [`Device`] trait: one open app, perceived and operated through its platform.
 
 use crate::capability::Capability;
 use crate::capture::{CaptureRequest, Captured, Located, Page, Query};
@@ -17,28 +17,30 @@ use std::time::Duration;
 use stickpin_tree::{Handle, IdentityGrade, Rect};
 use tokio_util::sync::CancellationToken;
 
-/// What a device says of itself; constant while it is open.
+/// Static information about a device; constant while the device is open.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct DeviceInfo {
-    /// The provider's kind.
+    /// The kind of the provider.
     pub kind: &'static str,
-    /// What was opened, for people: `Chromium 156`, `sim:shop`.
+    /// The opened app, for people: `Chromium 156`, `sim:shop`.
     pub label: String,
-    /// What its handles promise.
+    /// The identity grade of the device's handles.
     pub grade: IdentityGrade,
-    /// Process id of the child that is the device, if there is one.
+    /// The process id of the child process behind the device, if there is one.
     pub pid: Option<u32>,
-    /// Whether reading the whole app costs so much more than an act that what became of a target is told by the target
-    /// alone: what [`Device::locate`] and [`Device::outcome`] have around it may be older.
+    /// Whether a full capture costs so much more than an act that effects are judged by the target
+    /// alone. The surroundings in what [`Device::locate`] and [`Device::outcome`] return may then
+    /// be older than the target.
     pub partial: bool,
-    /// Whether a call can be dropped at any moment without harm, also one that sends an input: one request to somebody
-    /// else, as over HTTP. Then an act that takes too long ends in `TIMEOUT`, and not its session with it.
+    /// Whether any call can be dropped at any moment without harm, including one that sends input.
+    /// True where a call is a single request to another process, for example over HTTP. An act that
+    /// takes too long then ends in `TIMEOUT` without ending its session.
     pub drop_safe: bool,
 }
 
 impl DeviceInfo {
-    /// A device that tells of the whole app, in this process.
+    /// Creates the information for a device in this process whose captures cover the whole app.
     #[must_use]
     pub fn new(kind: &'static str, label: impl Into<String>, grade: IdentityGrade) -> Self {
         Self { kind, label: label.into(), grade, pid: None, partial: false, drop_safe: false }
@@ -47,58 +49,67 @@ impl DeviceInfo {
 
 /// An open app.
 ///
-/// Calls come one at a time. A call that is cancelled by its token ends at a point where nothing is half done: a
-/// pressed button or key is always released. No method looks at a ref, a pin or a session.
+/// Calls come one at a time. A call that is cancelled through its token stops at a point where
+/// nothing is half done: a pressed button or key is always released. No method knows refs, pins or
+/// sessions.
 #[async_trait]
 pub trait Device: Send + fmt::Debug {
-    /// What it is.
+    /// Returns what is constant about the device.
     fn info(&self) -> &DeviceInfo;
 
-    /// What it can do; what is missing here it cannot. Commands that need that answer `UNSUPPORTED`.
+    /// Returns what the device supports. Commands that need anything else fail with `UNSUPPORTED`.
     fn capabilities(&self) -> &'static [Capability];
 
-    /// The whole UI, bounded by limits that set `truncated`. Without rects, without views.
+    /// Captures the whole UI, within limits that set `truncated`. The tree contains no rects and no
+    /// views.
     ///
     /// # Errors
-    /// `BACKEND_LOST`, `TIMEOUT`, `DIALOG_OPEN` where a dialog stops the app from answering.
+    /// Returns `BACKEND_LOST`, `TIMEOUT`, or `DIALOG_OPEN` when a dialog keeps the app from
+    /// answering.
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured>;
 
-    /// Where the app is, when the device knows it without a capture (from events, or by one cheap question);
-    /// `None`: capture to find out.
+    /// Returns the current address and title when the device knows them without a capture, from
+    /// events or one cheap request. `None` means that only a capture can tell.
     ///
     /// # Errors
-    /// `BACKEND_LOST`.
+    /// Returns `BACKEND_LOST` when the app is gone.
     async fn page(&mut self) -> Result<Option<Page>> {
         Ok(None)
     }
 
-    /// Looks for one element by its handle, now: `None` when it is no longer connected. The tree that comes with it
-    /// has the capture's own format and holds at least what the record rule reads: the node, its ancestors, its row
-    /// and dialog with their subtrees and siblings, the headings before it, and the nodes of `context`. It may hold
-    /// the whole UI.
+    /// Locates one element by its handle, or returns `None` when the element is no longer
+    /// connected.
+    ///
+    /// The returned tree has the format of a capture and holds at least what the record rule reads:
+    /// the node, its ancestors, its row and dialog with their subtrees and siblings, the headings
+    /// before it, and the nodes of `context`. The tree may hold the whole UI.
     ///
     /// # Errors
-    /// As `capture`.
+    /// Returns the errors of `capture`.
     async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<Located>>;
 
-    /// Where elements are, in pixels of the viewport; `None` for those without a box. For overlays and `get box`.
+    /// Returns the bounding boxes of elements in viewport pixels, for overlays and `get box`. An
+    /// element without a box yields `None`.
     ///
     /// # Errors
-    /// As `capture`.
+    /// Returns the errors of `capture`.
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>>;
 
-    /// Brings an element into view, moves the pointer there if asked, lets the app react (a frame), and says what a
-    /// press at that point would hit *now*.
+    /// Brings an element into view, moves the pointer there if requested, waits one frame, and
+    /// reports what a press at that point would hit *now*.
     ///
     /// # Errors
-    /// As `capture`.
+    /// Returns the errors of `capture`.
     async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim>;
 
-    /// The first half of an act: aims at an element, and where an input would reach it says what it is after that, as
-    /// [`Device::locate`] would. Nothing is committed: the caller judges what it is told. `seen`: from the last look at it.
+    /// Prepares an act: aims at an element and, where an input would reach it, locates it again as
+    /// [`Device::locate`] does.
+    ///
+    /// Nothing is committed: the caller judges the result. `seen` is the ticket of the previous
+    /// [`Located`].
     ///
     /// # Errors
-    /// As `capture`; `ELEMENT_NOT_FOUND` when it is gone.
+    /// Returns the errors of `capture`, and `ELEMENT_NOT_FOUND` when the element is gone.
     async fn prepare(
         &mut self,
         handle: Handle,
@@ -114,18 +125,19 @@ pub trait Device: Send + fmt::Debug {
         Ok(prepared)
     }
 
-    /// Does one thing to the app by the platform's real input. Returns when the app has received it, or as soon as
-    /// a dialog opened.
+    /// Performs one action through the platform's real input. Returns when the app has received it,
+    /// or as soon as a dialog opens.
     ///
     /// # Errors
-    /// `UNSUPPORTED`, `BACKEND_LOST`, `TIMEOUT`; `dispatched` says whether the first input event was written.
+    /// Returns `UNSUPPORTED`, `BACKEND_LOST` or `TIMEOUT`. `dispatched` tells whether the first
+    /// input event was sent.
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed>;
 
-    /// The second half of an act: as [`Device::perform`], for a target that was judged as it is since [`Device::prepare`],
-    /// whose ticket is `prepared`.
+    /// Commits a prepared act: like [`Device::perform`], for a target that was judged in the state
+    /// that [`Device::prepare`] reported. `prepared` is the ticket of that call.
     ///
     /// # Errors
-    /// As [`Device::perform`].
+    /// Returns the errors of [`Device::perform`].
     async fn commit(
         &mut self,
         action: &Action,
@@ -135,108 +147,111 @@ pub trait Device: Send + fmt::Debug {
         self.perform(action, cancel).await
     }
 
-    /// What became of the target of an input whose ticket is `performed`, where the device can tell that without reading
-    /// the app anew: as [`Device::locate`], and none also when nothing but a capture can say. A parent that vanished need
-    /// not show.
+    /// Locates the target of an input afterwards, as [`Device::locate`] does, where that is
+    /// possible without reading the whole app. `performed` is the ticket of the input.
+    ///
+    /// `None` also means that only a capture can tell. A vanished parent need not show.
     ///
     /// # Errors
-    /// As `capture`.
+    /// Returns the errors of `capture`.
     async fn outcome(&mut self, target: Handle, _performed: Ticket) -> Result<Option<Located>> {
         self.locate(target, &[]).await
     }
 
-    /// Waits until the app is quiet, or `cap` is over. Ends at once where idleness can be proved.
+    /// Waits until the app is quiet or the request's `cap` has elapsed. Returns at once where
+    /// idleness can be proved.
     ///
     /// # Errors
-    /// `BACKEND_LOST`.
+    /// Returns `BACKEND_LOST` when the app is gone.
     async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<Settled>;
 
-    /// Waits until something may have changed since the last capture; false when `timeout` was over first.
+    /// Waits until something may have changed since the last capture. Returns false when `timeout`
+    /// elapses first.
     ///
     /// # Errors
-    /// `BACKEND_LOST`.
+    /// Returns `BACKEND_LOST` when the app is gone.
     async fn changed(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool>;
 
-    /// Something about one element that is not in the tree.
+    /// Answers a question about one element that the tree does not answer.
     ///
     /// # Errors
-    /// `UNSUPPORTED`, `ELEMENT_NOT_FOUND` when it is gone.
+    /// Returns `UNSUPPORTED`, and `ELEMENT_NOT_FOUND` when the element is gone.
     async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value>;
 
-    /// What was seen since this was last asked, oldest first. Does not wait.
+    /// Returns the notices since the last call, oldest first. Does not wait.
     ///
     /// # Errors
-    /// `BACKEND_LOST` when the app died since.
+    /// Returns `BACKEND_LOST` when the app has died since.
     async fn notices(&mut self) -> Result<Vec<Notice>>;
 
-    /// Where things are on the surface, and what is at a point.
+    /// Returns the facet for bounding boxes, hit tests and the viewport.
     fn geometry(&mut self) -> Option<&mut dyn Geometry> {
         None
     }
 
-    /// Pictures of the app.
+    /// Returns the facet for screenshots.
     fn pictures(&mut self) -> Option<&mut dyn Pictures> {
         None
     }
 
-    /// Dialogs that stop the app; none where its dialogs are in the tree.
+    /// Returns the facet for dialogs that block the app; `None` where dialogs are part of the tree.
     fn dialogs(&mut self) -> Option<&mut dyn Dialogs> {
         None
     }
 
-    /// Addresses and history.
+    /// Returns the facet for addresses and history.
     fn navigator(&mut self) -> Option<&mut dyn Navigator> {
         None
     }
 
-    /// Waits for more than a change of the tree.
+    /// Returns the facet for waits on more than changes of the tree.
     fn events(&mut self) -> Option<&mut dyn Events> {
         None
     }
 
-    /// Closing what a press opened.
+    /// Returns the facet that closes popups which a press opened.
     fn popups(&mut self) -> Option<&mut dyn Popups> {
         None
     }
 
-    /// Its tabs and windows; none where it has only one.
+    /// Returns the facet for tabs and windows; `None` where the app has only one.
     fn tabs(&mut self) -> Option<&mut dyn Tabs> {
         None
     }
 
-    /// The clipboard that it shares with its app.
+    /// Returns the facet for the clipboard that the device shares with its app.
     fn clipboard(&mut self) -> Option<&mut dyn Clipboard> {
         None
     }
 
-    /// What takes files.
+    /// Returns the facet for file inputs and file choosers.
     fn files(&mut self) -> Option<&mut dyn Files> {
         None
     }
 
-    /// What the app exchanges with the world outside.
+    /// Returns the facet for requests and downloads.
     fn traffic(&mut self) -> Option<&mut dyn Traffic> {
         None
     }
 
-    /// The app's own language.
+    /// Returns the facet for expressions in the app's own language.
     fn script(&mut self) -> Option<&mut dyn Script> {
         None
     }
 
-    /// What the device does and undergoes beside the commands.
+    /// Returns the facet for what the device does between commands.
     fn lifecycle(&mut self) -> Option<&mut dyn Lifecycle> {
         None
     }
 
-    /// Ends the app and everything that was started for it.
+    /// Closes the app and everything that was started for it.
     ///
     /// # Errors
-    /// `IO` when something could not be removed.
+    /// Returns `IO` when something could not be removed.
     async fn close(&mut self) -> Result<()>;
 }
 
-/// An error of a device that is not there for this.
+/// Creates the error of a device that does not support an operation.
 #[must_use]
 pub fn unsupported(kind: &str, what: &str) -> Error {
     Error::unsupported(format!("a {kind} device cannot {what}")).hint("stickpin capabilities")

@@ -1,5 +1,5 @@
-//! Errors as a caller sees them: a code, a sentence that names the concrete thing, a hint, and whether anything
-//! may have reached the device.
+//! The error type of all surfaces: a code, a sentence that names the concrete thing, a hint, and
+//! whether anything may have reached the device.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,26 +16,26 @@ macro_rules! codes {
             /// All codes.
             pub const ALL: &'static [ErrorCode] = &[$(ErrorCode::$variant,)*];
 
-            /// The name on every surface.
+            /// Returns the name of the code on every surface.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(ErrorCode::$variant => $name,)* }
             }
 
-            /// What happened, in one sentence.
+            /// Returns the meaning of the code, in one sentence.
             #[must_use]
             pub fn meaning(self) -> &'static str {
                 match self { $(ErrorCode::$variant => concat!($($doc),+).trim_start(),)* }
             }
 
-            /// The exit code of the command line.
+            /// Returns the exit code of the command line.
             #[must_use]
             pub const fn exit(self) -> u8 {
                 match self { $(ErrorCode::$variant => $exit,)* }
             }
         }
 
-        /// An error of each code, without a hint; nothing was dispatched.
+        /// One constructor per error code: no hint, nothing dispatched.
         impl Error {
             $($(#[doc = $doc])+
             pub fn $new(message: impl Into<String>) -> Self {
@@ -102,7 +102,8 @@ codes! {
     Internal = "INTERNAL", 70, internal;
 }
 
-/// Whether anything may have reached the device before a command failed: decides if a retry is safe.
+/// Whether anything may have reached the device before a command failed: decides if a retry is
+/// safe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Dispatched {
@@ -118,23 +119,23 @@ pub enum Dispatched {
 #[error("{message}")]
 #[serde(rename_all = "camelCase")]
 pub struct Error {
-    /// What kind of failure.
+    /// The kind of failure.
     pub code: ErrorCode,
-    /// One sentence that names the concrete thing.
+    /// A sentence that names the concrete thing.
     pub message: String,
-    /// What to do next; empty if there is nothing to say.
+    /// The next thing to do; empty if there is no advice.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub hint: String,
     /// Whether anything may have reached the device.
     #[serde(default)]
     pub dispatched: Dispatched,
-    /// Machine-readable particulars (`reason`, `candidates`, ...); null if there are none.
+    /// Machine-readable details (`reason`, `candidates`, ...); null if there are none.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub details: Value,
 }
 
 impl Error {
-    /// An error without a hint; nothing was dispatched.
+    /// Creates an error without a hint and with nothing dispatched.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -145,21 +146,21 @@ impl Error {
         }
     }
 
-    /// Adds what to do next.
+    /// Sets the hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = hint.into();
         self
     }
 
-    /// Says whether anything may have reached the device.
+    /// Sets whether anything may have reached the device.
     #[must_use]
     pub fn dispatched(mut self, dispatched: Dispatched) -> Self {
         self.dispatched = dispatched;
         self
     }
 
-    /// Adds particulars.
+    /// Sets the details.
     #[must_use]
     pub fn details(mut self, details: Value) -> Self {
         self.details = details;
@@ -167,10 +168,10 @@ impl Error {
     }
 }
 
-/// The result of nearly everything here.
+/// The result type of this workspace, with [`Error`] as the default error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error of the file system in our form: what was tried, on which path, and why it failed.
+/// Converts a file system error: names what was attempted, the path, and why it failed.
 #[must_use]
 pub fn io_error(tried_to: &str, path: &std::path::Path, error: &std::io::Error) -> Error {
     let shown = path.display();
@@ -183,7 +184,7 @@ pub fn io_error(tried_to: &str, path: &std::path::Path, error: &std::io::Error) 
     }
 }
 
-/// What the system says, without the number that Rust adds.
+/// Returns the system's error message without the error number that Rust appends.
 fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {

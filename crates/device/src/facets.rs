@@ -1,4 +1,5 @@
-//! What only some devices have. Each is a trait of its own, and a device hands out those that it implements.
+//! Facets: features that only some devices have. Each facet is a trait, and a device returns those
+//! that it implements.
 
 mod clipboard;
 mod dialogs;
@@ -26,7 +27,8 @@ pub use script::{Evaluated, Script};
 pub use tabs::{TabEnd, TabEnded, TabEntry, Tabs};
 pub use traffic::{Download, DownloadState, RequestEnd, SeenRequest, Traffic, request_words};
 
-/// Writes the methods of [`Device`](crate::Device) that hand out the facets which the device itself implements.
+/// Generates the methods of [`Device`](crate::Device) that return the facets which the device
+/// implements itself.
 #[macro_export]
 macro_rules! own_facets {
     ($($name:ident: $facet:ident),* $(,)?) => {

@@ -1,4 +1,4 @@
-//! Aiming, acting, and what became of it.
+//! Aiming, acting, and the outcome of an input.
 
 use crate::capture::Located;
 use crate::error::Error;
@@ -8,77 +8,83 @@ use std::path::PathBuf;
 use std::time::Duration;
 use stickpin_tree::{Handle, Rect, escape};
 
-/// Characters of what a device says is in the way.
+/// The maximum length, in characters, of a device's description of an obstacle.
 pub const MAX_DESCRIPTION: usize = 200;
 
-/// How to aim.
+/// Options for [`Device::aim`](crate::Device::aim).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AimOptions<'a> {
-    /// Move the pointer to the point (presses, hovers, drags), or only look (fill, select).
+    /// Move the pointer to the point (presses, hovers, drags) instead of only performing a hit test
+    /// (fill, select).
     pub pointer: bool,
-    /// The pointer is wanted for a press.
+    /// The pointer is needed for a press.
     pub press: bool,
-    /// That press is a plain one ([`is_plain`]): where an element is pressed by other means, the pointer may stay where it
-    /// is.
+    /// That press is plain ([`is_plain`]). Where the platform presses an element by other means,
+    /// the pointer may stay where it is.
     pub plain: bool,
-    /// The content guard: elements and text leaves whose content must stay as it is until the input for this element has
-    /// been delivered. A device that can compares it in the same task in which the app receives each event of the
-    /// input, and stops the event where it differs ([`Landed::Changed`]). Replaces the guard of an earlier aim at the
-    /// same element; ends with the input.
+    /// The content guard: elements and text leaves whose content must not change until the input
+    /// has been delivered.
+    ///
+    /// A device that supports it compares them in the task in which the app receives each event of
+    /// the input, and stops the event on a difference ([`Landed::Changed`]). The guard replaces
+    /// that of an earlier aim at the same element and ends with the input.
     pub guarded: &'a [Handle],
 }
 
-/// Where a press would go.
+/// The result of aiming: where a press would go.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Aim {
-    /// The element's box after it was brought into view.
+    /// The element's bounding box after it was brought into view.
     pub rect: Rect,
-    /// The point that was chosen in it.
+    /// The chosen point inside the box.
     pub point: (f64, f64),
-    /// What is at that point.
+    /// The result of the hit test at that point.
     pub hit: Hit,
-    /// Whether the pointer was moved: the app may have felt that, whatever it would hit.
+    /// Whether the pointer was moved. The app may have reacted to that, whatever the hit test says.
     pub pointed: bool,
 }
 
-/// An element that was aimed at, and what it is since.
+/// An element that was aimed at, and its state since then.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Prepared {
     /// Where an input would go.
     pub aim: Aim,
-    /// The element after that: the arrival of the pointer, or the way into view, may have changed it. None where an input
-    /// would not reach it, and where only [`Device::locate`](crate::Device::locate) can tell.
+    /// The element after the aim, because scrolling or the pointer may have changed it.
+    ///
+    /// `None` where an input would not reach the element, or where only
+    /// [`Device::locate`](crate::Device::locate) can tell.
     pub located: Option<Located>,
-    /// For [`Device::commit`](crate::Device::commit).
+    /// The ticket to pass to [`Device::commit`](crate::Device::commit).
     pub ticket: Ticket,
 }
 
 impl Prepared {
-    /// An element that was aimed at and nothing more.
+    /// Creates the result of an aim without a located element.
     #[must_use]
     pub fn new(aim: Aim) -> Self {
         Self { aim, located: None, ticket: Ticket::default() }
     }
 }
 
-/// What a press at a point would reach.
+/// The result of a hit test: what a press at a point would reach.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Hit {
     /// The element, a descendant, or its label.
     Target,
     /// Another element.
     Covered {
-        /// Its handle, if it has one.
+        /// The handle of the covering element, if it has one.
         by: Option<Handle>,
-        /// It in words: `dialog "Cookies"`.
+        /// The covering element in words: `dialog "Cookies"`.
         what: String,
     },
-    /// A menu, a list or another pop-up is open and takes every input beside it, which only closes it.
+    /// A menu, a list or another popup is open and intercepts every input outside it, which only
+    /// closes the popup.
     Held {
-        /// Its handle, if it has one.
+        /// The handle of the popup, if it has one.
         by: Option<Handle>,
-        /// It in words: `the pop-up of button "More"`.
+        /// The popup in words: `the pop-up of button "More"`.
         what: String,
     },
     /// The element has no box, or could not be brought into view.
@@ -88,13 +94,14 @@ pub enum Hit {
 }
 
 impl Hit {
-    /// Whether nothing speaks against an input for the target.
+    /// Whether the hit test does not forbid an input for the target.
     #[must_use]
     pub fn is_free(&self) -> bool {
         matches!(self, Self::Target | Self::Unknown)
     }
 
-    /// Why an input for the target, `words`, is not sent; none when nothing speaks against it.
+    /// Returns the error that keeps an input from the target, which `words` describes; `None` when
+    /// the hit test allows it.
     #[must_use]
     pub fn refusal(&self, words: &str) -> Option<Error> {
         Some(match self {
@@ -104,7 +111,7 @@ impl Hit {
             .hint("close what covers it: stickpin key Escape, or a press beside it, closes most pickers and menus; --timeout MS waits until it is gone, --force sends the input to what is there"),
             Self::Held { what, .. } => Error::element_covered(format!("{} is open, and takes the input before {words} gets it", escape(what, MAX_DESCRIPTION)),
             )
-            // Whoever insists only closes it, wherever the input is sent.
+            // --force would only close the popup, wherever the input is sent.
             .hint("stickpin key Escape closes it; --timeout MS waits until it is gone"),
             Self::OffScreen => Error::element_offscreen(format!("{words} has no place on the screen and cannot be scrolled into view"),
             )
@@ -113,15 +120,15 @@ impl Hit {
     }
 }
 
-/// Names of keys that are more than one character, in the words of `KeyboardEvent.key`; the space bar is handed to a
-/// device as a space. A device knows each of them.
+/// Names of keys that are longer than one character, as in `KeyboardEvent.key`. The space bar is
+/// passed to a device as a space. Every device knows all of these names.
 const KEY_NAMES: &str = "\
     Enter Tab Escape Backspace Delete Insert Home End PageUp PageDown ArrowUp ArrowDown ArrowLeft \
     ArrowRight Space ContextMenu CapsLock NumLock ScrollLock Pause PrintScreen AltGraph Shift \
     Control Alt Meta F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12 F13 F14 F15 F16 F17 F18 F19 F20 F21 F22 \
     F23 F24";
 
-/// The names of keys that are more than one character.
+/// Returns the names of keys that are longer than one character.
 pub fn key_names() -> impl Iterator<Item = &'static str> {
     KEY_NAMES.split_ascii_whitespace()
 }
@@ -149,7 +156,7 @@ pub struct Modifiers {
     pub shift: bool,
 }
 
-/// Whether a press is what a person does who only wants an element to do what it is for.
+/// Whether a press is an ordinary click: one press of the left button without modifiers or hold.
 #[must_use]
 pub fn is_plain(button: Button, count: u8, modifiers: Modifiers, hold: Duration) -> bool {
     button == Button::Left && count == 1 && modifiers == Modifiers::default() && hold.is_zero()
@@ -161,32 +168,32 @@ pub fn is_plain(button: Button, count: u8, modifiers: Modifiers, hold: Duration)
 pub enum Action {
     /// Press and release at a point that was aimed at.
     Press {
-        /// Where.
+        /// The point.
         point: (f64, f64),
-        /// What must receive it; `None` for a bare point.
+        /// The element that must receive the press; `None` for a bare point.
         target: Option<Handle>,
-        /// Which button.
+        /// The mouse button.
         button: Button,
-        /// 1, 2 for a double click, ...
+        /// The click count: 2 for a double click.
         count: u8,
-        /// Keys held.
+        /// Modifier keys held during the press.
         modifiers: Modifiers,
         /// How long the button stays down.
         hold: Duration,
     },
     /// Press at one point, move, release at another.
     Drag {
-        /// Where it begins.
+        /// The start point.
         from: (f64, f64),
-        /// What must receive the press.
+        /// The element that must receive the press.
         source: Option<Handle>,
-        /// Where it ends.
+        /// The end point.
         to: (f64, f64),
-        /// Where the drop is meant to land: looked at before anything is picked up, and nothing is sent when something
-        /// else is there (`Landed::Elsewhere`, stopped).
+        /// The element that must receive the drop. A hit test precedes the press, and nothing is
+        /// sent when another element is there (`Landed::Elsewhere`, stopped).
         target: Option<Handle>,
     },
-    /// Replace the content of a field by text; the answer carries the value read back.
+    /// Replace the content of a field with text; the result carries the value read back.
     Fill {
         /// The field.
         target: Handle,
@@ -195,71 +202,72 @@ pub enum Action {
     },
     /// Type text where the focus is, or into an element that is focused first.
     Type {
-        /// The element.
+        /// The element to focus first.
         target: Option<Handle>,
         /// The text.
         text: String,
     },
     /// One chord, like `Enter`, `Control+a`, `Shift+Tab`.
     Key {
-        /// Modifiers.
+        /// The modifiers.
         modifiers: Modifiers,
         /// The key by its `KeyboardEvent.key` name.
         key: String,
     },
-    /// Choose options of a native list by label or value. `handled: false` when the element is none: the kernel
-    /// then opens it and presses the options.
+    /// Choose options of a native list by label or value. `handled: false` when the element is not
+    /// one: the kernel then opens the list and presses the options.
     Select {
         /// The list.
         target: Handle,
         /// The options.
         options: Vec<String>,
     },
-    /// Scroll a container, or the page.
+    /// Scroll a container or the page.
     Scroll {
-        /// The container.
+        /// The container; `None` for the page.
         target: Option<Handle>,
-        /// Right in CSS pixels.
+        /// The distance to the right in CSS pixels.
         dx: f64,
-        /// Down in CSS pixels.
+        /// The distance down in CSS pixels.
         dy: f64,
     },
-    /// Press at a point that was aimed at, and wait for the file chooser that this opens. In a browser it shows no
-    /// window; its input is `Performed::chooser`.
+    /// Press at a point that was aimed at and wait for the file chooser that this opens. A browser
+    /// shows no window for the chooser. The file input is returned in [`Performed::chooser`].
     Choose {
-        /// Where.
+        /// The point.
         point: (f64, f64),
-        /// What must receive the press.
+        /// The element that must receive the press.
         target: Handle,
     },
-    /// Give a file input these files instead of those that it has.
+    /// Give a file input these files in place of its current ones.
     Upload {
         /// The input, as [`FileInput::input`](crate::FileInput::input) names it.
         target: Handle,
-        /// Paths that exist.
+        /// Paths of existing files.
         files: Vec<PathBuf>,
     },
-    /// Drop files at a point that was aimed at. `handled: false` when nothing there takes them; nothing was dropped
-    /// then.
+    /// Drop files at a point that was aimed at. `handled: false` when no element there accepts
+    /// them; nothing was dropped then.
     Drop {
-        /// Where.
+        /// The point.
         point: (f64, f64),
-        /// What must receive them.
+        /// The element that must receive the files.
         target: Handle,
-        /// Paths that exist.
+        /// Paths of existing files.
         files: Vec<PathBuf>,
     },
 }
 
 impl Action {
-    /// One press of the left button at a point, with nothing held. `target`: what must receive it.
+    /// Creates a press of the left button at a point, without modifiers. `target` is the element
+    /// that must receive it.
     #[must_use]
     pub fn press(point: (f64, f64), target: Option<Handle>) -> Self {
         let (button, modifiers) = (Button::Left, Modifiers::default());
         Self::Press { point, target, button, count: 1, modifiers, hold: Duration::ZERO }
     }
 
-    /// The elements that the action is for.
+    /// Returns the elements that the action is meant for.
     #[must_use]
     pub fn targets(&self) -> Vec<Handle> {
         match self {
@@ -276,7 +284,8 @@ impl Action {
         }
     }
 
-    /// Replaces each element that the action is for; one that becomes none is dropped where the action can do without.
+    /// Replaces each target of the action. A target that maps to `None` is removed where the action
+    /// does not require one, and kept otherwise.
     pub fn retain_targets(&mut self, replace: impl Fn(Handle) -> Option<Handle>) {
         match self {
             Self::Press { target, .. } | Self::Type { target, .. } | Self::Scroll { target, .. } => {
@@ -295,28 +304,31 @@ impl Action {
     }
 }
 
-/// What became of an input.
+/// The outcome of an input.
 #[derive(Debug, Clone, Default)]
 pub struct Performed {
-    /// Whether the device took the action up at all (see [`Action::Select`]).
+    /// Whether the device accepted the action at all (see [`Action::Select`]).
     pub handled: bool,
-    /// What received it, where the platform can tell.
+    /// What received the input, where the platform can tell.
     pub landed: Landed,
     /// The value of the field afterwards (fill, select).
     pub value: Option<String>,
-    /// The end of that value which the app has put behind the text by itself, and selected (fill).
+    /// The end of that value which the app appended and selected on its own, as an autocompletion
+    /// does (fill).
     pub completed: Option<String>,
-    /// Whether the field is known not to have the keyboard focus afterwards: keys would go elsewhere (fill).
+    /// Whether the field is known to lack the keyboard focus afterwards, so that keys would go
+    /// elsewhere (fill).
     pub unfocused: bool,
-    /// Whether the app does not say what the field holds afterwards, so that nothing could be compared (fill).
+    /// Whether the app does not report the value of the field afterwards, so that it could not be
+    /// compared (fill).
     pub unread: bool,
-    /// What the field takes, in words, where that is known (fill).
+    /// The values that the field accepts, in words, where known (fill).
     pub accepts: Option<String>,
-    /// Whether anything moved (scroll).
+    /// Whether anything scrolled (scroll).
     pub moved: bool,
-    /// The input whose file chooser was opened (choose).
+    /// The file input whose chooser was opened (choose).
     pub chooser: Option<Handle>,
-    /// For [`Device::outcome`](crate::Device::outcome).
+    /// The ticket to pass to [`Device::outcome`](crate::Device::outcome).
     pub ticket: Ticket,
 }
 
@@ -325,11 +337,11 @@ pub struct Performed {
 pub enum Landed {
     /// The target, or something inside it.
     Confirmed,
-    /// Another element; the event was stopped before the app saw it, if `stopped`.
+    /// Another element.
     Elsewhere {
-        /// In words.
+        /// That element in words.
         what: String,
-        /// Whether the app was kept from seeing it.
+        /// Whether the event was stopped before the app saw it.
         stopped: bool,
     },
     /// Guarded content ([`AimOptions::guarded`]) changed before the input was complete.

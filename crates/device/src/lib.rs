@@ -1,7 +1,8 @@
-//! The traits that a platform implements, and the values that they speak in.
+//! The traits that a platform implements, and their value types.
 //!
-//! A backend implements [`Provider`] and [`Device`]; the kernel drives them. The device perceives and acts, the kernel
-//! judges: nothing here knows a session, a ref, a pin, a command or a caller.
+//! A backend implements [`Provider`] and [`Device`], and the kernel drives them. The device
+//! perceives and acts, the kernel judges: this crate knows no sessions, refs, pins, commands or
+//! callers.
 
 mod capability;
 mod capture;

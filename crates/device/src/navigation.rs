@@ -1,33 +1,33 @@
-//! Going somewhere, and waiting until the app is quiet.
+//! Navigation, and waiting until the app is quiet.
 
 use std::fmt;
 use std::time::Duration;
 
-/// When an app counts as quiet.
+/// The criteria for a quiet app.
 #[derive(Debug, Clone, Copy)]
 pub struct SettleRequest {
-    /// How long nothing may move.
+    /// How long nothing may change.
     pub quiet: Duration,
-    /// When to give up.
+    /// The maximum time to wait.
     pub cap: Duration,
 }
 
-/// How waiting for quiet ended.
+/// The result of waiting for a quiet app.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Settled {
-    /// Whether it became quiet.
+    /// Whether the app became quiet.
     pub settled: bool,
-    /// What was still moving.
+    /// What was still active.
     pub still: Vec<Moving>,
 }
 
-/// What still moves in an app.
+/// An activity that keeps an app from being quiet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Moving {
-    /// A request without an answer: `GET "/api"`.
+    /// A pending request: `GET "/api"`.
     Request(String),
-    /// Anything else: `animation on div.spinner`, `mutations of ul#feed`.
+    /// Any other activity: `animation on div.spinner`, `mutations of ul#feed`.
     Other(String),
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for Moving {
     }
 }
 
-/// Where to go.
+/// The destination of a navigation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Navigation {
     /// An address, or another app of the same kind.
@@ -49,31 +49,31 @@ pub enum Navigation {
     Back,
     /// One step forward.
     Forward,
-    /// The same again.
+    /// Reload of the current document.
     Reload,
     /// The start screen of the device.
     Home,
 }
 
-/// How a navigation ended.
+/// The result of a navigation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Arrived {
-    /// Whether there was anywhere to go (history).
+    /// Whether the history had an entry to go to.
     pub moved: bool,
-    /// The address now.
+    /// The current address.
     pub url: String,
-    /// The title now.
+    /// The current title.
     pub title: String,
     /// Whether the document became ready and quiet in time.
     pub settled: bool,
 }
 
-/// What becomes of a draft when a page that asks before it is left is left.
+/// How to leave a page that asks for confirmation, typically because of unsaved input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Leave {
-    /// The page's question waits for an answer: [`DIALOG_OPEN`](crate::ErrorCode::DialogOpen).
+    /// The page's dialog waits for an answer: [`DIALOG_OPEN`](crate::ErrorCode::DialogOpen).
     #[default]
     Ask,
-    /// The draft is thrown away.
+    /// Unsaved input is discarded.
     Discard,
 }

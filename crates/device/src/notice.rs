@@ -1,138 +1,138 @@
-//! What a device saw by itself: notices and dialogs.
+//! Notices and dialogs that a device observed on its own.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use stickpin_tree::{escape, quote};
 
-/// Characters of a dialog's kind.
+/// The maximum length of a dialog's kind, in characters.
 const KIND: usize = 16;
 
-/// Something that was seen.
+/// An observation of a device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 #[non_exhaustive]
 pub enum Notice {
     /// The UI changed.
     Changed,
-    /// Another document, or another address of the same one.
+    /// The app navigated to another document, or to another address of the same one.
     Navigated {
         /// The address.
         url: String,
     },
-    /// An error on the console.
+    /// An error was written to the console.
     ConsoleError {
-        /// Its text.
+        /// The error text.
         text: String,
     },
-    /// A request that failed or was answered with an error.
+    /// A request failed or was answered with an error.
     RequestFailed {
-        /// Method.
+        /// The HTTP method.
         method: String,
-        /// Address.
+        /// The address.
         url: String,
-        /// Status or reason.
+        /// The status or the reason.
         why: String,
     },
-    /// A text in a live region or toast that came (and maybe went).
+    /// A text appeared in a live region or toast, and may be gone already.
     Announced {
         /// The text.
         text: String,
     },
     /// Another tab or window opened.
     Opened {
-        /// Its id.
+        /// The tab's id.
         id: String,
-        /// Its address or title.
+        /// The tab's address or title.
         what: String,
     },
     /// A tab or window was closed.
     Closed {
-        /// Its id.
+        /// The tab's id.
         id: String,
     },
-    /// An app came to the desktop, or another window of one was opened.
+    /// An app appeared on the desktop, or another window of an app opened.
     Came {
-        /// Which of them.
+        /// The kind of thing.
         what: Thing,
-        /// What it is called, in the app's words.
+        /// The name that the app gives.
         name: String,
     },
-    /// An app has left the desktop, or a window was closed.
+    /// An app left the desktop, or a window closed.
     Left {
-        /// Which of them.
+        /// The kind of thing.
         what: Thing,
-        /// What it was called.
+        /// The name that it had.
         name: String,
     },
-    /// Something that the device needs does not do its work; it goes on without.
+    /// A component that the device needs does not work; the device continues without it.
     Lacks {
-        /// What that is, and what it means for the caller, in words of our own.
+        /// The component, and the consequence for the caller, in our own words.
         what: String,
     },
-    /// Another document is on its way and not there yet.
+    /// A navigation to another document is in progress.
     Leaving {
-        /// Its address.
+        /// The address of that document.
         url: String,
     },
-    /// A request that counts: under way, or answered well.
+    /// A request that counts is in progress or was answered without an error.
     Requested {
-        /// Method.
+        /// The HTTP method.
         method: String,
-        /// Address.
+        /// The address.
         url: String,
-        /// The answer; none while it is under way.
+        /// The status of the answer; `None` while the request is in progress.
         status: Option<u16>,
     },
-    /// A file is being downloaded.
+    /// A download is in progress.
     Downloading {
-        /// Its name.
+        /// The file name.
         name: String,
-        /// Bytes that are here.
+        /// The number of bytes received.
         received: u64,
-        /// Bytes in all, where that is known.
+        /// The total number of bytes, where known.
         total: Option<u64>,
     },
-    /// A download was cancelled or broke off.
+    /// A download was cancelled or interrupted.
     DownloadFailed {
-        /// Its name.
+        /// The file name.
         name: String,
         /// The reason.
         why: String,
     },
-    /// A file was downloaded.
+    /// A download completed.
     Downloaded {
-        /// Where it is.
+        /// The path of the file.
         path: PathBuf,
     },
-    /// A file chooser that nobody asked for was opened, and closed again without a choice.
+    /// A file chooser that no command asked for opened and was closed again without a choice.
     FileChooser,
-    /// Input reached something whose picture changes without a word, so that nothing seen is no sign that nothing
-    /// happened.
+    /// Input reached an element whose changes cannot be observed, so that the absence of changes
+    /// does not prove that nothing happened.
     Unwatched {
-        /// What it is: `canvas`.
+        /// The kind of element: `canvas`.
         what: String,
     },
-    /// A dialog was shown and answered by itself (`alert`).
+    /// A dialog was shown and answered automatically (`alert`).
     DialogShown {
-        /// Its text.
+        /// The text of the dialog.
         text: String,
     },
 }
 
-/// What comes and goes on a desktop.
+/// A thing that comes and goes on a desktop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Thing {
-    /// A run of an app.
+    /// A running app.
     App,
     /// A window.
     Window,
-    /// A window of another process that belongs to the app, as the file chooser of a portal does.
+    /// A window of another process that belongs to the app, such as the file chooser of a portal.
     Stranger,
 }
 
 impl Thing {
-    /// It in words.
+    /// Describes the thing in words.
     #[must_use]
     pub fn words(self, name: &str) -> String {
         match (self, name) {
@@ -151,19 +151,19 @@ impl Thing {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Dialog {
-    /// `alert`, `confirm`, `prompt`, `beforeunload`.
+    /// The kind: `alert`, `confirm`, `prompt`, `beforeunload`.
     pub kind: String,
-    /// Its text.
+    /// The text of the dialog.
     pub message: String,
-    /// The proposed answer of a prompt.
+    /// The default answer of a prompt.
     pub default: String,
-    /// The tab that shows it, when that is not the active one.
+    /// The tab that shows the dialog, when it is not the active one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab: Option<String>,
 }
 
 impl Dialog {
-    /// It in words: `confirm "Sure?"`, `confirm in tab t2 "Sure?"`.
+    /// Describes the dialog: `confirm "Sure?"`, `confirm in tab t2 "Sure?"`.
     #[must_use]
     pub fn words(&self) -> String {
         let at = self.tab.as_ref().map(|tab| format!(" in tab {tab}")).unwrap_or_default();
@@ -171,10 +171,10 @@ impl Dialog {
     }
 }
 
-/// How to answer one.
+/// The answer to a dialog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DialogAnswer {
-    /// OK, with the text for a prompt.
+    /// Accept, with the text for a prompt.
     Accept(Option<String>),
     /// Cancel.
     Dismiss,

@@ -1,29 +1,30 @@
-//! Which files a caller may reach: folders, with every link on the way resolved.
+//! The folders that a caller may reach, with every link on the way resolved.
 
 use crate::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 use stickpin_tree::quote;
 
-/// Whether a path leads into one of these folders with all links resolved.
+/// Whether a path is inside one of the given folders once all links are resolved.
 #[must_use]
 pub fn is_within(path: &Path, roots: &[PathBuf]) -> bool {
     real(path).is_ok_and(|real| root_of(&real, roots).is_some())
 }
 
-/// The folder, resolved, that a resolved path is in.
+/// Returns the folder, resolved, that contains a resolved path.
 pub fn root_of(real: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
     let resolved = |root: &PathBuf| root.canonicalize().unwrap_or_else(|_| root.clone());
     roots.iter().map(resolved).find(|root| real.starts_with(root))
 }
 
-/// The path with all links resolved. What does not exist yet is taken to be in the folder that does.
+/// Resolves all links in a path. A part that does not exist yet is taken to be in its nearest
+/// existing parent.
 pub fn real(path: &Path) -> io::Result<PathBuf> {
     let mut rest = Vec::new();
     let mut at = path;
     loop {
         match at.symlink_metadata() {
-            // A link that leads nowhere yet could be written through: not resolved, so not inside.
+            // A dangling link could be written through: it fails to resolve, so it is not inside.
             Ok(_) => {
                 let mut real = at.canonicalize()?;
                 real.extend(rest.iter().rev());
@@ -39,7 +40,7 @@ pub fn real(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// The refusal of a path that is in none of the folders that a caller may reach.
+/// Creates the error for a path outside all folders that a caller may reach.
 #[must_use]
 pub fn outside(path: &Path, roots: &[PathBuf]) -> Error {
     let path = quote(&path.display().to_string()).to_string();

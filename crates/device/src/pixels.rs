@@ -1,10 +1,13 @@
-//! Pixels as screens hand them out.
+//! Conversion of raw screen pixels.
 
-/// Red, green and blue of pixels of four bytes. `places` says where in a pixel each of them stands. For devices that are
-/// built to be small: this is a loop that somebody waits for.
+/// Converts pixels of four bytes to red, green and blue. `places` holds the offset of each color
+/// inside a pixel.
+///
+/// This function lives here for devices that are built for size: the loop is on a path that a
+/// caller waits for.
 ///
 /// # Panics
-/// If a place is not below four.
+/// Panics if an offset is not below four.
 #[must_use]
 pub fn rgb(pixels: &[u8], places: [usize; 3]) -> Vec<u8> {
     let mut rgb = vec![0; pixels.len() / 4 * 3];

@@ -1,4 +1,5 @@
-//! A platform: what can be opened on it, what its devices can do, and what it needs.
+//! The [`Provider`] trait: what a platform can open, what its devices support, and what it
+//! requires.
 
 use crate::capability::Capability;
 use crate::device::Device;
@@ -13,51 +14,58 @@ use tokio_util::sync::CancellationToken;
 /// A platform: finds, opens and describes devices.
 #[async_trait]
 pub trait Provider: Send + Sync + fmt::Debug {
-    /// The word before the colon in `open WHAT` and in `devices`: `web`, `sim`, `linux`.
+    /// Returns the platform's name, which `devices` shows and `open WHAT` takes before the colon:
+    /// `web`, `sim`, `linux`.
     fn kind(&self) -> &'static str;
 
     /// Whether `open WHAT` is meant for this provider. The first provider that claims it opens it.
     fn claims(&self, what: &str) -> bool;
 
-    /// Whether opening `what` starts something else than an installed app: a program by its path, a command line, a
-    /// terminal. Callers that may start installed apps alone are refused it.
+    /// Whether opening `what` starts something other than an installed app: a program by its path,
+    /// a command line, a terminal. Refused for callers that may only start installed apps.
     fn starts_program(&self, _what: &str) -> bool {
         false
     }
 
-    /// The options of [`OpenRequest`] that it reads. `open` refuses the others, so that none is silently ignored.
+    /// Returns the options of [`OpenRequest`] that the provider reads. `open` refuses the others,
+    /// so that none is silently ignored.
     fn open_options(&self) -> &'static [OpenOption];
 
-    /// Starts or finds what `request.what` names and returns when it is ready to be captured.
+    /// Starts or finds the app that `request.what` names, and returns when it is ready to be
+    /// captured.
     ///
     /// # Errors
-    /// `DEVICE_NOT_FOUND`, `TOOL_MISSING` with the install command, `BACKEND_LOST`, `TIMEOUT`, `INVALID_ARGS`.
+    /// Returns `DEVICE_NOT_FOUND`, `TOOL_MISSING` with the install command, `BACKEND_LOST`,
+    /// `TIMEOUT` or `INVALID_ARGS`.
     async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>>;
 
-    /// What could be opened here: apps, browsers.
+    /// Returns what can be opened here: apps, browsers.
     ///
     /// # Errors
-    /// As `open`.
+    /// Returns the errors of `open`.
     async fn devices(&self) -> Result<Vec<DeviceEntry>>;
 
-    /// The names, as `open` takes them, of the apps that are installed here, running or not. For completions: reads files
-    /// and starts nothing.
+    /// Returns the names of the apps that are installed here, running or not, as `open` takes them.
+    /// For completions: reads files and starts nothing.
     fn installed_apps(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// What its devices can do where the machine allows it, for a list without a device. Each device answers for itself
-    /// ([`Device::capabilities`]).
+    /// Returns what the provider's devices support where the machine allows it, for a list without
+    /// a device. Each device answers for itself ([`Device::capabilities`]).
     fn capabilities(&self) -> &'static [Capability];
 
-    /// Looks at everything that this platform needs, for `doctor`.
+    /// Checks everything that the platform requires, for `doctor`.
     async fn doctor(&self) -> Vec<Check>;
 
-    /// Ends what a killed process of ours left running, as recorded in `state_dir`. Called once when a host starts,
-    /// before the first session; the folders of the sessions go afterwards. Returns what was done, for the log.
+    /// Ends what a killed process of ours left running, as recorded in `state_dir`, and returns
+    /// what was done, for the log.
+    ///
+    /// Called once when a host starts, before the first session. The session folders are removed
+    /// afterwards.
     ///
     /// # Errors
-    /// `IO`.
+    /// Returns `IO` when a file cannot be read or removed.
     async fn sweep(&self, state_dir: &std::path::Path) -> Result<Vec<String>>;
 }
 
@@ -80,7 +88,7 @@ pub enum OpenOption {
 }
 
 impl OpenOption {
-    /// As a command line has it.
+    /// Returns the flag as spelled on a command line.
     #[must_use]
     pub fn flag(self) -> &'static str {
         match self {
@@ -94,14 +102,15 @@ impl OpenOption {
     }
 }
 
-/// What `open` was asked for.
+/// The arguments of `open`.
 #[derive(Debug, Clone)]
 pub struct OpenRequest {
-    /// What the user typed: a URL, `sim:shop`.
+    /// The text that the user typed: a URL, `sim:shop`.
     pub what: String,
-    /// The session that will drive it.
+    /// The session that will drive the device.
     pub session: String,
-    /// A folder of this session's own that exists, is private, and is removed at close: profiles, downloads.
+    /// A private folder of this session that exists and is removed at close, for profiles and
+    /// downloads.
     pub dir: PathBuf,
     /// The caller's home folder.
     pub home: Option<PathBuf>,
@@ -109,45 +118,45 @@ pub struct OpenRequest {
     pub cwd: PathBuf,
     /// Show a window.
     pub headed: bool,
-    /// Take what runs already and leave it running at close, instead of starting it.
+    /// Use an app that is already running and leave it running at close, instead of starting one.
     pub attach: bool,
-    /// Keep the app away from what the person at this machine uses: its pointer, keyboard and screen are the session's
-    /// own.
+    /// Run the app apart from the desktop of the person at this machine, with a pointer, keyboard
+    /// and screen of the session's own.
     pub private: bool,
-    /// Give the app a home folder of the session's own, which goes at close, instead of the caller's.
+    /// Give the app a home folder of its own, which is removed at close, in place of the caller's.
     pub private_home: bool,
-    /// Width and height of the viewport in CSS pixels.
+    /// The width and height of the viewport in CSS pixels.
     pub viewport: Option<(u32, u32)>,
-    /// A profile folder to keep, instead of a fresh one.
+    /// A profile folder to keep, in place of a fresh one.
     pub profile: Option<PathBuf>,
-    /// The folders whose files the app may show; none where nothing confines it.
+    /// The folders whose files the app may show; `None` for no restriction.
     pub file_roots: Option<Vec<PathBuf>>,
-    /// How long the page may take until it is ready.
+    /// The maximum time until the page is ready.
     pub ready_timeout: Duration,
-    /// Stops the opening.
+    /// Cancels the opening.
     pub cancel: CancellationToken,
 }
 
-/// One line of `devices`.
+/// An entry of `devices`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceEntry {
-    /// What to type after `open`.
+    /// The argument to type after `open`.
     pub open: String,
-    /// For people.
+    /// The title, for people.
     pub title: String,
 }
 
-/// One finding of `doctor`.
+/// A check of `doctor`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Check {
-    /// What was looked at.
+    /// The subject of the check.
     pub name: String,
-    /// Whether it is as it should be.
+    /// Whether the check passed.
     pub ok: bool,
-    /// What was found.
+    /// The finding.
     pub found: String,
-    /// The command that mends it; empty if none is needed.
+    /// The command that fixes the problem; empty if none is needed.
     pub fix: String,
 }

@@ -1,31 +1,33 @@
-//! What a device takes with it from one question of an act to the next.
+//! State that a device carries from one call of an act to the next.
 
 use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a device noted with an answer, for its own next call in the same act: nobody else can read it. A device that is
-/// handed none, one of another element or one that is out of date asks anew. Its clones are one ticket, which is redeemed
-/// once; with the last of them ends what it stands for.
+/// A device's private note on one call, for its next call in the same act.
+///
+/// A device that receives an empty ticket, one of another element, or one that is out of date asks
+/// the app again. Clones share one note, which can be redeemed once. The note is dropped with the
+/// last clone.
 #[derive(Clone, Default)]
 pub struct Ticket(Option<Arc<Mutex<Note>>>);
 
 type Note = Option<Box<dyn Any + Send>>;
 
 impl Ticket {
-    /// A ticket with a note on it.
+    /// Creates a ticket with a note.
     #[must_use]
     pub fn new(note: impl Any + Send) -> Self {
         Self(Some(Arc::new(Mutex::new(Some(Box::new(note))))))
     }
 
-    /// A ticket with a note on it, if there is one.
+    /// Creates a ticket with a note, or an empty ticket.
     #[must_use]
     pub fn of(note: Option<impl Any + Send>) -> Self {
         note.map_or_else(Self::default, Self::new)
     }
 
-    /// The note, if it is of this kind and nobody took it yet.
+    /// Takes the note, if it has type `T` and was not taken yet.
     #[must_use]
     pub fn redeem<T: Any>(&self) -> Option<T> {
         let note = self.0.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()?;

@@ -1,20 +1,20 @@
-//! Text that goes through the clipboard.
+//! The clipboard facet.
 
 use crate::error::Result;
 use async_trait::async_trait;
 
-/// The clipboard, as text.
+/// Reads and writes the clipboard as text.
 #[async_trait]
 pub trait Clipboard: Send {
-    /// The text on the clipboard; empty when there is none.
+    /// Returns the text on the clipboard; empty when there is none.
     ///
     /// # Errors
-    /// `UNSUPPORTED` and as `capture`.
+    /// Returns `UNSUPPORTED` and the errors of `capture`.
     async fn read_clipboard(&mut self) -> Result<String>;
 
-    /// Puts a text onto the clipboard.
+    /// Writes text to the clipboard.
     ///
     /// # Errors
-    /// As `read_clipboard`.
+    /// Returns the errors of `read_clipboard`.
     async fn write_clipboard(&mut self, text: &str) -> Result<()>;
 }

@@ -1,25 +1,26 @@
-//! Dialogs that stop the app until somebody answers them. Those in the tree of an app are none of these.
+//! Dialogs that block the app until they are answered. Dialogs in the app's tree are ordinary
+//! elements instead.
 
 use crate::device::Device;
 use crate::error::Result;
 use crate::notice::{Dialog, DialogAnswer};
 use async_trait::async_trait;
 
-/// Dialogs outside the tree.
+/// Reads and answers dialogs outside the tree.
 #[async_trait]
 pub trait Dialogs: Send {
-    /// Returns the dialog that waits for an answer. Known from events; nothing is asked for it.
+    /// Returns the pending dialog, which the device knows from events without asking the app.
     fn dialog(&self) -> Option<Dialog>;
 
     /// Answers the pending dialog.
     ///
     /// # Errors
-    /// `ELEMENT_NOT_FOUND` when none is open.
+    /// Returns `ELEMENT_NOT_FOUND` when no dialog is open.
     async fn answer_dialog(&mut self, answer: DialogAnswer) -> Result<()>;
 }
 
 impl dyn Device + '_ {
-    /// Calls [`Dialogs::dialog`]; none is open where the device shows none.
+    /// Calls [`Dialogs::dialog`]; returns `None` where the device has no dialogs facet.
     pub fn dialog(&mut self) -> Option<Dialog> {
         self.dialogs().and_then(|dialogs| dialogs.dialog())
     }

@@ -1,4 +1,4 @@
-//! Waiting for more than a change of the tree.
+//! Waits for more than a change of the tree.
 
 use crate::device::Device;
 use crate::error::Result;
@@ -6,29 +6,29 @@ use async_trait::async_trait;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Waits of a device that sees more than [`Device::changed`] tells. Each method may be left out.
+/// Waits of a device that observes more than [`Device::changed`] reports.
 #[async_trait]
 pub trait Events: Send {
-    /// Waits until anything was seen since this last returned: a change, a request, a download, a navigation. False
-    /// when `timeout` was over first.
+    /// Waits until anything happened since the last return: a change, a request, a download, a
+    /// navigation. Returns false when `timeout` elapses first.
     ///
     /// # Errors
-    /// `BACKEND_LOST`.
+    /// Returns `BACKEND_LOST` when the app is gone.
     async fn wait_event(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool>;
 
-    /// Waits until an act that was just performed shows an effect, at most so long; longer, within reason, while
-    /// something that it set off is still under way.
+    /// Waits up to `at_most` until the act that was just performed shows an effect. Waits longer,
+    /// within reason, while something that the act started is still in progress.
     ///
     /// # Errors
-    /// `BACKEND_LOST`.
+    /// Returns `BACKEND_LOST` when the app is gone.
     async fn wait_effect(&mut self, at_most: Duration, cancel: &CancellationToken) -> Result<()>;
 }
 
 impl dyn Device + '_ {
-    /// Calls [`Events::wait_event`]; [`Device::changed`] where the device has no events.
+    /// Calls [`Events::wait_event`], or [`Device::changed`] where the device has no events facet.
     ///
     /// # Errors
-    /// `BACKEND_LOST`.
+    /// Returns `BACKEND_LOST` when the app is gone.
     pub async fn wait_event(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {
         match self.events() {
             Some(events) => events.wait_event(timeout, cancel).await,
@@ -36,10 +36,10 @@ impl dyn Device + '_ {
         }
     }
 
-    /// Calls [`Events::wait_effect`]; [`Device::changed`] where the device has no events.
+    /// Calls [`Events::wait_effect`], or [`Device::changed`] where the device has no events facet.
     ///
     /// # Errors
-    /// `BACKEND_LOST`.
+    /// Returns `BACKEND_LOST` when the app is gone.
     pub async fn wait_effect(&mut self, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
         match self.events() {
             Some(events) => events.wait_effect(at_most, cancel).await,

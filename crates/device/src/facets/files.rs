@@ -1,53 +1,57 @@
-//! Files that an app takes.
+//! File inputs and file choosers.
 
 use crate::error::Result;
 use async_trait::async_trait;
 use serde::Deserialize;
 use stickpin_tree::Handle;
 
-/// An input that takes files.
+/// An input that accepts files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileInput {
     /// The input itself, which need not be in the document.
     pub input: Handle,
-    /// Whether it can be given more than one.
+    /// Whether the input accepts more than one file.
     pub multiple: bool,
-    /// What to do about several where it may take them, but cannot be given them at once.
+    /// What to do with several files when the input may accept them but cannot receive them at
+    /// once.
     pub one_by_one: Option<String>,
-    /// Whether it takes a folder.
+    /// Whether the input accepts a folder.
     pub directory: bool,
-    /// What it takes: extensions and media types, separated by commas (HTML 4.10.5.3.7); empty for anything.
+    /// The accepted extensions and media types, separated by commas (HTML 4.10.5.3.7); empty for
+    /// any file.
     pub accept: String,
-    /// What it holds.
+    /// The files that the input holds.
     pub holds: Vec<HeldFile>,
 }
 
 /// A file that an input holds.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct HeldFile {
-    /// Without its folder.
+    /// The file name without its folder.
     pub name: String,
-    /// Bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// Milliseconds since 1970.
+    /// The modification time in milliseconds since 1970.
     pub modified: u64,
 }
 
-/// Giving files to an app.
+/// Finds file inputs and closes file choosers.
 #[async_trait]
 pub trait Files: Send {
-    /// The input that takes the files meant for an element: it itself, the one that it labels, the only one inside it.
-    /// `None` where there is none.
+    /// Returns the input that accepts the files meant for an element: the element itself, the input
+    /// that it labels, or the only input inside it. `None` where there is none.
     ///
     /// # Errors
-    /// `UNSUPPORTED`, `ELEMENT_NOT_FOUND` when it is gone.
+    /// Returns `UNSUPPORTED`, and `ELEMENT_NOT_FOUND` when the element is gone.
     async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>>;
 
-    /// Closes the file chooser that [`Action::Choose`](crate::Action::Choose) opened, because it gets no files; whether it is closed now. `None`
-    /// where none is shown.
+    /// Closes the file chooser that [`Action::Choose`](crate::Action::Choose) opened, because it
+    /// gets no files.
+    ///
+    /// Returns whether the chooser is closed now; `None` where none is shown.
     ///
     /// # Errors
-    /// As `perform`.
+    /// Returns the errors of `perform`.
     async fn close_chooser(&mut self, _chooser: Handle) -> Result<Option<bool>> {
         Ok(None)
     }

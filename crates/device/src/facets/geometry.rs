@@ -1,4 +1,4 @@
-//! Where things are on the surface, and what is at a point of it.
+//! Bounding boxes, hit tests, the pointer and the viewport.
 
 use crate::device::{Device, unsupported};
 use crate::error::{Error, Result};
@@ -8,50 +8,52 @@ use stickpin_tree::{Handle, Rect};
 /// Points and sizes of the viewport, in CSS pixels.
 #[async_trait]
 pub trait Geometry: Send {
-    /// Returns the boxes of elements for a picture: as [`Device::rects`], and `None` also for what is known to lie behind
-    /// another window.
+    /// Returns the bounding boxes of elements for a screenshot: like [`Device::rects`], but also
+    /// `None` for an element that is known to lie behind another window.
     ///
     /// # Errors
-    /// As `capture`.
+    /// Returns the errors of `capture`.
     async fn visible_rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>>;
 
-    /// Returns the innermost element at a point of the viewport; `None` outside or where nothing is.
+    /// Returns the innermost element at a point of the viewport; `None` outside the viewport or
+    /// where there is no element.
     ///
     /// # Errors
-    /// As `capture`.
+    /// Returns the errors of `capture`.
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>>;
 
-    /// Moves the pointer to a point of the viewport and lets the app react (a frame). Where there is no pointer nothing
-    /// happens.
+    /// Moves the pointer to a point of the viewport and waits one frame. Does nothing on a device
+    /// without a pointer.
     ///
     /// # Errors
-    /// As `capture`.
+    /// Returns the errors of `capture`.
     async fn move_pointer(&mut self, _x: f64, _y: f64) -> Result<()> {
         Ok(())
     }
 
-    /// Returns how far the whole surface is scrolled, right and down.
+    /// Returns the scroll offset of the whole surface, right and down.
     ///
     /// # Errors
-    /// As `capture`.
+    /// Returns the errors of `capture`.
     async fn scroll_offset(&mut self) -> Result<(f64, f64)> {
         Ok((0.0, 0.0))
     }
 
-    /// Changes the size of the viewport.
+    /// Resizes the viewport.
     ///
     /// # Errors
-    /// `UNSUPPORTED` where it is fixed.
+    /// Returns `UNSUPPORTED` where the size is fixed.
     async fn resize(&mut self, _width: u32, _height: u32) -> Result<()> {
         Err(Error::unsupported("the size of this viewport is fixed"))
     }
 }
 
 impl dyn Device + '_ {
-    /// Calls [`Geometry::visible_rects`]; [`Device::rects`] where the device has no geometry.
+    /// Calls [`Geometry::visible_rects`], or [`Device::rects`] where the device has no geometry
+    /// facet.
     ///
     /// # Errors
-    /// As `capture`.
+    /// Returns the errors of `capture`.
     pub async fn visible_rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
         match self.geometry() {
             Some(geometry) => geometry.visible_rects(handles).await,
@@ -62,7 +64,7 @@ impl dyn Device + '_ {
     /// Calls [`Geometry::element_at`].
     ///
     /// # Errors
-    /// `UNSUPPORTED` where the device has no geometry, and as `capture`.
+    /// Returns `UNSUPPORTED` where the device has no geometry facet, and the errors of `capture`.
     pub async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
         match self.geometry() {
             Some(geometry) => geometry.element_at(x, y).await,
@@ -70,10 +72,10 @@ impl dyn Device + '_ {
         }
     }
 
-    /// Calls [`Geometry::move_pointer`]; does nothing where the device has no geometry.
+    /// Calls [`Geometry::move_pointer`]; does nothing where the device has no geometry facet.
     ///
     /// # Errors
-    /// As `capture`.
+    /// Returns the errors of `capture`.
     pub async fn move_pointer(&mut self, x: f64, y: f64) -> Result<()> {
         match self.geometry() {
             Some(geometry) => geometry.move_pointer(x, y).await,
@@ -81,10 +83,10 @@ impl dyn Device + '_ {
         }
     }
 
-    /// Calls [`Geometry::scroll_offset`]; nothing is scrolled where the device has no geometry.
+    /// Calls [`Geometry::scroll_offset`]; returns zero where the device has no geometry facet.
     ///
     /// # Errors
-    /// As `capture`.
+    /// Returns the errors of `capture`.
     pub async fn scroll_offset(&mut self) -> Result<(f64, f64)> {
         match self.geometry() {
             Some(geometry) => geometry.scroll_offset().await,

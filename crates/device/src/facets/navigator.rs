@@ -1,4 +1,4 @@
-//! Going somewhere else within an open app.
+//! Navigation within an open app.
 
 use crate::device::Device;
 use crate::error::Result;
@@ -7,23 +7,24 @@ use async_trait::async_trait;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Addresses and the history of the active surface.
+/// The address and the history of the active surface.
 #[async_trait]
 pub trait Navigator: Send {
-    /// Returns the address, without waiting for a title as [`Device::page`] may; `None`: only that or a capture can tell.
+    /// Returns the address without waiting for a title, as [`Device::page`] may. `None` means that
+    /// only [`Device::page`] or a capture can tell.
     ///
     /// # Errors
-    /// `BACKEND_LOST`.
+    /// Returns `BACKEND_LOST` when the app is gone.
     async fn url(&mut self) -> Result<Option<String>> {
         Ok(None)
     }
 
-    /// Goes somewhere else and returns when the new document is ready. A page that asks before it is left is answered
-    /// or not as `leave` says.
+    /// Navigates and returns when the new document is ready. `leave` decides what happens when the
+    /// page asks before it is left.
     ///
     /// # Errors
-    /// `DIALOG_OPEN` when the page asks, `UNSUPPORTED`, `DEVICE_NOT_FOUND` for an address that cannot be reached,
-    /// `INVALID_ARGS` for one that is none.
+    /// Returns `DIALOG_OPEN` when the page asks, `UNSUPPORTED`, `DEVICE_NOT_FOUND` for an
+    /// unreachable address, and `INVALID_ARGS` for text that is not an address.
     async fn navigate(
         &mut self,
         to: &Navigation,
@@ -34,10 +35,10 @@ pub trait Navigator: Send {
 }
 
 impl dyn Device + '_ {
-    /// Calls [`Navigator::url`]; that of [`Device::page`] where the navigator knows none.
+    /// Calls [`Navigator::url`], and falls back to the address of [`Device::page`].
     ///
     /// # Errors
-    /// `BACKEND_LOST`.
+    /// Returns `BACKEND_LOST` when the app is gone.
     pub async fn url(&mut self) -> Result<Option<String>> {
         if let Some(navigator) = self.navigator()
             && let Some(url) = navigator.url().await?

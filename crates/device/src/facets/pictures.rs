@@ -1,15 +1,15 @@
-//! Pictures of the app.
+//! The screenshot facet.
 
 use crate::capture::{Shot, ShotRequest};
 use crate::error::Result;
 use async_trait::async_trait;
 
-/// Taking pictures.
+/// Takes screenshots.
 #[async_trait]
 pub trait Pictures: Send {
-    /// Takes a picture of the viewport, the whole page, or one element.
+    /// Takes a screenshot of the viewport, the whole page, or one element.
     ///
     /// # Errors
-    /// `UNSUPPORTED` and as `capture`.
+    /// Returns `UNSUPPORTED` and the errors of `capture`.
     async fn screenshot(&mut self, request: ShotRequest) -> Result<Shot>;
 }

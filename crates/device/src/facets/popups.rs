@@ -5,22 +5,25 @@ use crate::error::Result;
 use async_trait::async_trait;
 use stickpin_tree::Handle;
 
-/// Closing what a press opened.
+/// Closes popups that a press opened.
 #[async_trait]
 pub trait Popups: Send {
-    /// Closes the list, menu or other pop-up that a press on `opener` opened, by what nothing else can feel; false where
-    /// none is open, or the device does not know how. `older`: the lists that were there before.
+    /// Closes the list, menu or other popup that a press on `opener` opened, by means that affect
+    /// nothing else.
+    ///
+    /// `older` holds the lists that were already there before the press. Returns false where no
+    /// popup is open or the device cannot close it.
     ///
     /// # Errors
-    /// As `perform`.
+    /// Returns the errors of `perform`.
     async fn close_popup(&mut self, opener: Handle, older: &[Handle]) -> Result<bool>;
 }
 
 impl dyn Device + '_ {
-    /// Calls [`Popups::close_popup`]; false where the device closes none.
+    /// Calls [`Popups::close_popup`]; returns false where the device has no popups facet.
     ///
     /// # Errors
-    /// As `perform`.
+    /// Returns the errors of `perform`.
     pub async fn close_popup(&mut self, opener: Handle, older: &[Handle]) -> Result<bool> {
         match self.popups() {
             Some(popups) => popups.close_popup(opener, older).await,

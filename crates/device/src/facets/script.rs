@@ -1,33 +1,34 @@
-//! What an app's own script says.
+//! Expressions in the app's own language, and CSS selectors.
 
 use crate::error::Result;
 use async_trait::async_trait;
 use std::time::Duration;
 use stickpin_tree::Handle;
 
-/// What an expression of the app's own language is.
+/// The value of an expression in the app's own language.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evaluated {
-    /// Whether the language takes it for true.
+    /// Whether the language treats the value as true.
     pub truthy: bool,
-    /// It in words, bounded: JSON where it has one.
+    /// The value as bounded text: JSON where it can be serialized.
     pub shown: String,
 }
 
-/// Asking an app in its own language.
+/// Evaluates expressions and CSS selectors in an app.
 #[async_trait]
 pub trait Script: Send {
-    /// What an expression in the app's own language is, in the app's own world; what it promises is awaited. None
-    /// when that is not known after `timeout`.
+    /// Evaluates an expression in the app's own world and awaits the promise that it may return.
+    /// `None` when there is no value after `timeout`.
     ///
     /// # Errors
-    /// `UNSUPPORTED`, `INVALID_ARGS` with what it threw, and as `capture`.
+    /// Returns `UNSUPPORTED`, `INVALID_ARGS` with the exception that the expression threw, and the
+    /// errors of `capture`.
     async fn evaluate(&mut self, expression: &str, timeout: Duration) -> Result<Option<Evaluated>>;
 
-    /// The addresses of all elements that a CSS selector matches, for `css=` terms. They are those of the last
-    /// capture.
+    /// Returns the addresses of all elements that a CSS selector matches, for `css=` terms. The
+    /// addresses are those of the last capture.
     ///
     /// # Errors
-    /// `UNSUPPORTED` where there is no CSS, `INVALID_ARGS` for a selector that cannot be read.
+    /// Returns `UNSUPPORTED` where there is no CSS, and `INVALID_ARGS` for a malformed selector.
     async fn css(&mut self, selector: &str) -> Result<Vec<Handle>>;
 }

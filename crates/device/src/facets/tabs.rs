@@ -1,4 +1,4 @@
-//! Tabs and windows: an app may show several trees, and one session looks at one of them at a time.
+//! Tabs and windows: an app may show several trees, and a session reads one of them at a time.
 
 use crate::error::Result;
 use crate::navigation::{Arrived, Leave};
@@ -13,15 +13,15 @@ use tokio_util::sync::CancellationToken;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TabEntry {
-    /// What to call it: `t1`. Never given to another one while the device is open.
+    /// The tab's id, such as `t1`. Never reused while the device is open.
     pub id: String,
-    /// The address that it shows.
+    /// The address.
     pub url: String,
     /// The title; empty if it has none.
     pub title: String,
-    /// Whether captures and acts are of this one.
+    /// Whether captures and acts go to this tab.
     pub active: bool,
-    /// The tab that opened it.
+    /// The id of the tab that opened this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opener: Option<String>,
     /// The dialog of this tab that waits for an answer.
@@ -29,44 +29,45 @@ pub struct TabEntry {
     pub dialog: Option<Dialog>,
 }
 
-/// A tab that is not there any more.
+/// A tab that no longer exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TabEnded {
-    /// What it was called.
+    /// The id that the tab had.
     pub id: String,
-    /// What its captures were of: none of its elements ever comes back.
+    /// The surface of the tab's captures. None of its elements ever comes back.
     pub surface: SurfaceId,
-    /// How it ended.
+    /// How the tab ended.
     pub how: TabEnd,
-    /// It was the active one, and this tab is now, in words: `t1 http://127.0.0.1:3000/`.
+    /// The tab that is active now, in words (`t1 http://127.0.0.1:3000/`), if the ended tab was the
+    /// active one.
     pub now: Option<String>,
 }
 
 /// How a tab ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TabEnd {
-    /// Somebody asked us to close it.
+    /// Closed by a command.
     Asked,
-    /// Its page closed it, or a person did.
+    /// Closed by its page or by a person.
     Closed,
-    /// What it showed crashed.
+    /// Crashed.
     Crashed,
 }
 
-/// Tabs and windows of an app, of which one is the active one.
+/// Lists, opens, switches and closes tabs and windows. Exactly one of them is active.
 #[async_trait]
 pub trait Tabs: Send {
-    /// All tabs and windows, oldest first.
+    /// Returns all tabs and windows, oldest first.
     ///
     /// # Errors
-    /// `UNSUPPORTED` where there is only one, `BACKEND_LOST`.
+    /// Returns `UNSUPPORTED` where there is only one, and `BACKEND_LOST`.
     async fn list_tabs(&mut self) -> Result<Vec<TabEntry>>;
 
-    /// Opens a tab in the background, makes it the active one, and goes there if an address is given. When that fails
-    /// there is no such tab, and the one that was active still is.
+    /// Opens a tab in the background, makes it active, and navigates to `what` if given. On failure
+    /// the tab is removed and the previous tab stays active.
     ///
     /// # Errors
-    /// As `list_tabs` and `navigate`.
+    /// Returns the errors of `list_tabs` and `navigate`.
     async fn new_tab(
         &mut self,
         what: Option<&str>,
@@ -77,23 +78,28 @@ pub trait Tabs: Send {
     /// Makes a tab the active one. What a person sees does not change.
     ///
     /// # Errors
-    /// As `list_tabs`; `DEVICE_NOT_FOUND` when there is none of that id.
+    /// Returns the errors of `list_tabs`, and `DEVICE_NOT_FOUND` when no tab has that id.
     async fn switch_tab(&mut self, id: &str) -> Result<()>;
 
-    /// Closes a tab, and goes on with another one when it was the active one.
+    /// Closes a tab. If it was the active one, another tab becomes active.
     ///
     /// # Errors
-    /// As `switch_tab`; `DIALOG_OPEN` when the page asks before it is left, `INVALID_ARGS` for the last one.
+    /// Returns the errors of `switch_tab`, `DIALOG_OPEN` when the page asks before it is left, and
+    /// `INVALID_ARGS` for the last tab.
     async fn close_tab(&mut self, id: &str, leave: Leave, cancel: &CancellationToken) -> Result<()>;
 
-    /// Brings the active tab and its window before the person at this machine, which nothing else does.
+    /// Brings the active tab and its window to the front for the person at this machine. No other
+    /// method does that.
     ///
     /// # Errors
-    /// `UNSUPPORTED` where there is no window.
+    /// Returns `UNSUPPORTED` where there is no window.
     async fn show_tab(&mut self) -> Result<()>;
 
-    /// The tabs that ended since this was last asked. Where the active one is among them, the device goes on in another
-    /// one from here on; until then everything about it is an error, so that no input goes to a tab that nobody chose.
+    /// Returns the tabs that ended since the last call. If the active tab is among them, this call
+    /// makes another tab active.
+    ///
+    /// Until then every call about the ended tab fails, so that no input goes to a tab that nobody
+    /// chose.
     fn ended_tabs(&mut self) -> Vec<TabEnded> {
         Vec::new()
     }

@@ -1,4 +1,4 @@
-//! What an app exchanges with the world outside: requests and downloads.
+//! Requests and downloads of an app.
 
 use crate::error::Result;
 use async_trait::async_trait;
@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 use stickpin_tree::{quote, quote_url};
 
-/// Methods that stand for themselves; another one is a word of the page.
+/// HTTP methods that are shown without quotes; any other method is text of the page.
 const METHODS: &[&str] = &["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"];
 
-/// `GET "http://127.0.0.1/api/orders"`: a request in words. What the page chose of it stands in quotes.
+/// Describes a request: `GET "http://127.0.0.1/api/orders"`. Text that the page chose is quoted.
 #[must_use]
 pub fn request_words(method: &str, url: &str) -> String {
     let method = if METHODS.contains(&method) { method.to_owned() } else { quote(method) };
@@ -19,63 +19,67 @@ pub fn request_words(method: &str, url: &str) -> String {
 /// A request of the app.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeenRequest {
-    /// Method.
+    /// The HTTP method.
     pub method: String,
     /// The whole address.
     pub url: String,
-    /// How it ended; none while it is under way.
+    /// How the request ended; `None` while it is in progress.
     pub end: Option<RequestEnd>,
-    /// How long it took, or has taken so far.
+    /// How long the request took, or has taken so far.
     pub took: Duration,
-    /// Whether anybody would wait for it: connections that stay open, beacons and media do not count.
+    /// Whether a wait for network idle counts the request. Connections that stay open, beacons and
+    /// media do not count.
     pub counts: bool,
 }
 
 /// How a request ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RequestEnd {
-    /// It was answered with this status.
+    /// Answered with this status.
     Status(u16),
-    /// It was not answered, for this reason.
+    /// Not answered, for this reason.
     Failed(String),
 }
 
-/// A file that the app gave out.
+/// A download.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Download {
-    /// Its name as a file name of this machine.
+    /// The file name on this machine.
     pub name: String,
-    /// Bytes that are here.
+    /// The number of bytes received.
     pub received: u64,
-    /// Bytes in all, where that is known.
+    /// The total number of bytes, where known.
     pub total: Option<u64>,
-    /// Where it stands.
+    /// The state of the download.
     pub state: DownloadState,
 }
 
-/// Where a download stands.
+/// The state of a download.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DownloadState {
-    /// Still coming.
+    /// In progress.
     UnderWay,
-    /// It lies here.
+    /// Complete; the file is at this path.
     Done(PathBuf),
-    /// It was cancelled or broke off, for this reason.
+    /// Cancelled or interrupted, for this reason.
     Failed(String),
 }
 
-/// Requests and downloads since the last act began ([`Lifecycle::act_begins`](super::Lifecycle::act_begins)).
+/// Requests and downloads since the last act began
+/// ([`Lifecycle::act_begins`](super::Lifecycle::act_begins)).
 #[async_trait]
 pub trait Traffic: Send {
-    /// The requests that began since the last act did, and those that were under way then, oldest first, bounded.
+    /// Returns the requests that began since the last act did or were in progress then, oldest
+    /// first, bounded.
     ///
     /// # Errors
-    /// `UNSUPPORTED`, `BACKEND_LOST`.
+    /// Returns `UNSUPPORTED` or `BACKEND_LOST`.
     async fn requests(&mut self) -> Result<Vec<SeenRequest>>;
 
-    /// The downloads that began since the last act did, and those that were under way then, oldest first, bounded.
+    /// Returns the downloads that began since the last act did or were in progress then, oldest
+    /// first, bounded.
     ///
     /// # Errors
-    /// `UNSUPPORTED`, `BACKEND_LOST`.
+    /// Returns `UNSUPPORTED` or `BACKEND_LOST`.
     async fn downloads(&mut self) -> Result<Vec<Download>>;
 }
