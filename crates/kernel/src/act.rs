@@ -1,7 +1,9 @@
-//! The way from a target to an input on it: resolve, locate and judge, aim, look again, guard, perform, look after.
+//! The path from a target to an input: resolve, locate, judge, aim, judge again, guard, perform,
+//! read the outcome.
 //!
-//! Nothing here trusts an old tree: the element is asked for by identity, judged by its record, aimed at where it is
-//! now, and judged again after the pointer has arrived, because a pointer that arrives may move things.
+//! No step trusts an old tree. The element is located by identity, judged by its record, and aimed
+//! at in its current position. It is judged again after the pointer has arrived, because the
+//! arrival may change the app.
 
 pub(crate) mod aim;
 pub(crate) mod choice;
@@ -28,20 +30,21 @@ use stickpin_device::{Error, ErrorCode, Hit, Result};
 use stickpin_tree::{IdentityGrade, NodeRef, States};
 use tokio::time::Instant;
 
-/// How long a guard may hold before it is answered: an app that is just redrawing gets that much.
+/// The minimum time that a failed guard is retried: enough for an app that is re-rendering.
 const PATIENCE: Duration = Duration::from_millis(250);
 
-/// Brings a target to where it can be acted on, or says why it cannot.
+/// Brings a target into a state in which it can be acted on.
 ///
 /// # Errors
-/// `STALE_REF`, `REF_NOT_FOUND`, `ELEMENT_NOT_FOUND`, `AMBIGUOUS_MATCH` of the target; the guards
-/// `ELEMENT_DISABLED`, `ELEMENT_COVERED`, `ELEMENT_OFFSCREEN`; what the device says.
+/// Returns `STALE_REF`, `REF_NOT_FOUND`, `ELEMENT_NOT_FOUND` or `AMBIGUOUS_MATCH` when the target
+/// does not resolve, `ELEMENT_DISABLED`, `ELEMENT_COVERED` or `ELEMENT_OFFSCREEN` when a guard
+/// fails, and errors of the device.
 pub(crate) async fn ready(cx: &mut Cx, target: &Target, reach: Reach, how: How) -> Result<Ready> {
     let until = Instant::now() + how.timeout.max(PATIENCE);
     let mut lost = 0;
     loop {
         let error = match attempt(cx, target, reach, how).await {
-            // It went away after it was judged: a capture says what became of it, or that it was drawn anew.
+            // It vanished after it was judged: a capture tells whether it is gone or re-rendered.
             Err(e)
                 if e.code == ErrorCode::ElementNotFound
                     && matches!(target, Target::Ref(_))
@@ -82,7 +85,7 @@ async fn attempt(cx: &mut Cx, target: &Target, reach: Reach, how: How) -> Result
         if reach != Reach::There {
             let guarded = context_guard::guarded(cx, &place.tree, place.node)?;
             let prepared = match aim::prepare(cx, &place, &found, reach, &guarded).await {
-                // It went away after it was judged: gone, or rendered anew.
+                // It vanished after it was judged: it is gone or re-rendered.
                 Err(e) if e.code == ErrorCode::ElementNotFound => {
                     found = locate::look_again(cx, target, how).await?;
                     (found, place) = locate::locate_judged(cx, target, found, None, how).await?;
@@ -106,11 +109,11 @@ async fn attempt(cx: &mut Cx, target: &Target, reach: Reach, how: How) -> Result
                 }
                 cx.warn(format!("{unchecked}."));
             }
-            // What the device noted is of the element as it told it.
+            // The device's note belongs to the element in the state that the device reported.
             let ticket = prepared.ticket;
             let told = prepared.located.map(|told| Place { ticket, ..Place::of(place.handle, told) });
-            // The arrival of the pointer, or the way into view, may have changed it or had it rendered anew (rows
-            // that scrolling recycles): only what was judged and aimed at is acted on.
+            // Scrolling or the pointer may have changed the element or had it re-rendered, as
+            // recycled rows are. Only an element that was both judged and aimed at is acted on.
             (found, place) = locate::locate_judged(cx, target, found, told, how).await?;
             check_enabled(cx, &place, &found, how)?;
             if ready.handle != Some(place.handle) {
@@ -127,11 +130,11 @@ async fn attempt(cx: &mut Cx, target: &Target, reach: Reach, how: How) -> Result
     Err(locate::restless(&found))
 }
 
-/// Two targets where both are now, without bringing either into view: what an aim at one of them did to the
-/// other shows here.
+/// Locates two targets again without bringing either into view, to detect what aiming at one did to
+/// the other.
 ///
 /// # Errors
-/// As [`ready`].
+/// Returns the errors of [`ready`].
 pub(crate) async fn both(
     cx: &mut Cx,
     first: &mut Ready,
@@ -145,7 +148,8 @@ pub(crate) async fn both(
         let (b, here) = locate::locate_judged(cx, of.1, b.clone(), None, how).await?;
         let mut handle = there.handle;
         if cx.device()?.info().grade == IdentityGrade::None {
-            // Addresses are those of the last capture; equal trees have their elements at equal places.
+            // Addresses are those of the last capture. Equal trees have their elements in equal
+            // places.
             match (*there.tree == *here.tree).then(|| here.tree.node(there.node).address()).flatten() {
                 Some(address) => handle = address,
                 None => continue,
@@ -161,12 +165,13 @@ pub(crate) async fn both(
         .hint("stickpin wait stable, then try again"))
 }
 
-/// Whether it can be used now, or is to be used all the same.
+/// Fails when a located element is disabled, unless the input is forced.
 fn check_enabled(cx: &mut Cx, place: &Place, found: &Found, how: How) -> Result<()> {
     check_node_enabled(cx, place.tree.node(place.node), &found.words(), how)
 }
 
-/// The same for what was not found by a target of its own.
+/// Fails when a node is disabled, unless the input is forced; for nodes without a target of their
+/// own.
 pub(crate) fn check_node_enabled(cx: &mut Cx, node: NodeRef<'_>, words: &str, how: How) -> Result<()> {
     if !node.is(States::DISABLED) {
         return Ok(());
@@ -179,7 +184,7 @@ pub(crate) fn check_node_enabled(cx: &mut Cx, node: NodeRef<'_>, words: &str, ho
     Err(disabled.hint("do first what enables it; --timeout MS waits for it, --force presses it all the same"))
 }
 
-/// Whether waiting may help.
+/// Whether waiting may resolve the error.
 fn may_pass(e: &Error, how: How) -> bool {
     match e.code {
         ErrorCode::ElementDisabled | ErrorCode::ElementCovered | ErrorCode::ElementOffscreen => true,

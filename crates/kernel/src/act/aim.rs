@@ -1,4 +1,4 @@
-//! Bringing an element to where an input reaches it.
+//! Brings an element to where an input reaches it.
 
 use crate::act::locate::Place;
 use crate::act::target::Reach;
@@ -8,11 +8,11 @@ use crate::observe::resolve::Found;
 use stickpin_device::{Aim, AimOptions, Error, Hit, Prepared, Result};
 use stickpin_tree::Handle;
 
-/// Brings an element that was judged into view, with the pointer on it if asked. What is there, and what it is since, is for
-/// the caller to judge.
+/// Brings a judged element into view, and moves the pointer there if `reach` requires it. The
+/// caller judges the result.
 ///
 /// # Errors
-/// What the device says.
+/// Returns errors of the device.
 pub(super) async fn prepare(
     cx: &mut Cx,
     place: &Place,
@@ -26,16 +26,16 @@ pub(super) async fn prepare(
     let options = AimOptions { pointer, press, plain, guarded };
     let (context, seen) = (found.meaning.context_handles(), place.ticket.clone());
     let prepared = cx.device()?.prepare(place.handle, &context, options, seen).await;
-    // Where it failed nobody knows how far it came.
+    // After a failure the pointer may or may not have moved.
     cx.envelope.pointed |= prepared.as_ref().map_or(pointer, |prepared| prepared.aim.pointed);
     prepared
 }
 
-/// Goes on in spite of a refusal, where the caller insists and the input can be sent. Answers whether it goes to
-/// whatever is there.
+/// Overrides a refusal where the caller forces the input and it can be sent. Returns whether the
+/// input goes to whatever element is there.
 ///
 /// # Errors
-/// The refusal, which names what the caller can do.
+/// Returns the refusal, with a hint that names the caller's options.
 pub(super) async fn insist(
     cx: &mut Cx,
     refusal: Error,
@@ -45,7 +45,8 @@ pub(super) async fn insist(
     how: How,
 ) -> Result<bool> {
     let covered = aim.hit != Hit::OffScreen;
-    // What needs no place is sent without one, and a place that is not in view for the device may be there for a press.
+    // A fill needs no point, and a press may reach an element that the device considers out of
+    // view.
     let refusal = match covered || reach == Reach::View || is_at(cx, place, aim).await? {
         true if how.force => {
             cx.warn(format!("Forced: {refusal}."));
@@ -60,7 +61,7 @@ pub(super) async fn insist(
     Err(refusal)
 }
 
-/// Whether an element, or something inside it, is what is at the middle of its box.
+/// Whether the middle of an element's box hits the element or one of its descendants.
 async fn is_at(cx: &mut Cx, place: &Place, aim: &Aim) -> Result<bool> {
     if aim.rect.width <= 0.0 || aim.rect.height <= 0.0 {
         return Ok(false);

@@ -1,4 +1,5 @@
-//! Choosing options of a list: natively where the device can, else as a person does, by opening and pressing.
+//! Selects options of a list: natively where the device can, otherwise by opening the list and
+//! pressing options.
 
 use crate::act::fields::press;
 use crate::act::input::{Attempts, Input};
@@ -17,48 +18,51 @@ use stickpin_session::Origin;
 use stickpin_tree::{Attr, Handle, NodeId, NodeRef, Role, States, Tree, quote};
 use tokio::time::Instant;
 
-/// How long a list may take to show its options, or what was chosen.
+/// How long a list may take to show its options, or the new choice.
 const RESPONSE: Duration = Duration::from_millis(1000);
 
-/// Options that a message names.
+/// The maximum number of options that a message names.
 const NAMED: usize = 10;
 
-/// An option that was found.
+/// An option that was found in a list.
 struct Choice {
     name: String,
-    /// To be pressed; `None` when a press would turn it off.
+    /// The option to press; `None` when a press would deselect it.
     press: Option<Ref>,
-    /// Whether it was chosen before.
+    /// Whether the option was selected before.
     was_on: bool,
-    /// Whether the list takes several.
+    /// Whether the list takes several options.
     several: bool,
 }
 
-/// The list that is chosen from.
+/// The list to select from.
 struct List {
-    /// What it is found by again: its ref, where it has one. What it opens may carry the same name.
+    /// The target that finds the list again: its ref, where it has one. The popup of a list may
+    /// carry the same name.
     target: Target,
     ready: Ready,
-    /// It was pressed for its options.
+    /// Whether the list was pressed to show its options.
     opened: bool,
-    /// The lists that were there before it was opened: they belong to something else.
+    /// The lists that existed before this one was opened; they belong to other elements.
     older: Option<Vec<Handle>>,
 }
 
-/// Whether a list shows what was chosen. The worse outcome of two options is that of both.
+/// Whether a list shows the requested choice. Ordered: the outcome of several options is the worst
+/// one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Took {
     Yes,
-    /// Nothing on it tells.
+    /// Nothing in the list tells.
     Unknown,
     No,
 }
 
-/// Chooses options of a list, and no others.
+/// Selects exactly the given options of a list.
 ///
 /// # Errors
-/// Of resolving and the guards; `ELEMENT_NOT_FOUND` naming the options that there are, `AMBIGUOUS_MATCH` when
-/// several read the same; `FILL_MISMATCH` when the list shows another choice afterwards.
+/// Returns the errors of resolving and of the guards, `ELEMENT_NOT_FOUND` with the available
+/// options, `AMBIGUOUS_MATCH` when several options have the same text, and `FILL_MISMATCH` when the
+/// list shows another choice afterwards.
 pub(crate) async fn choose(
     cx: &mut Cx,
     target: &Target,
@@ -77,7 +81,8 @@ pub(crate) async fn choose(
     let named: Vec<String> = options.iter().map(|o| quote(o)).collect();
     let mut acted = Acted::new("selected", format!("{} in {}", named.join(", "), ready.words));
     if performed.handled {
-        // A list of several says nothing where nothing is chosen, or where it shows no value.
+        // A list of several options reports an empty value when no option is selected or it shows
+        // no value.
         acted.value = performed.value.filter(|value| !value.is_empty());
         return Ok((ready, acted));
     }
@@ -89,8 +94,8 @@ pub(crate) async fn choose(
     chosen.map(|()| (list.ready, acted))
 }
 
-/// Closes the list that was opened in vain: what is open takes what comes next. The error that led here says more than
-/// one of closing would.
+/// Closes a list that was opened in vain, because an open list intercepts the next input. A failure
+/// is only logged: the original error is more useful.
 async fn fold(cx: &mut Cx, list: &Ready, opener: Handle, older: &[Handle]) {
     let _under_way = cx.under_way();
     let folded = match cx.device() {
@@ -103,7 +108,7 @@ async fn fold(cx: &mut Cx, list: &Ready, opener: Handle, older: &[Handle]) {
     }
 }
 
-/// Chooses as a person does: the list is opened where it has to be, and its options are pressed.
+/// Selects as a person does: opens the list if necessary and presses its options.
 async fn choose_by_presses(cx: &mut Cx, list: &mut List, options: &[String], how: How) -> Result<()> {
     let named: Vec<String> = options.iter().map(|o| quote(o)).collect();
     let before = read_choice(cx, list).await?;
@@ -149,7 +154,7 @@ async fn choose_by_presses(cx: &mut Cx, list: &mut List, options: &[String], how
     }
 }
 
-/// The target by which a list is found again while it is chosen from.
+/// Returns the target that finds the list again while options are selected.
 fn named_again(cx: &mut Cx, target: &Target, list: &Ready) -> Result<Target> {
     let Some(found) = &list.found else { return Ok(target.clone()) };
     match found.r#ref {
@@ -159,39 +164,39 @@ fn named_again(cx: &mut Cx, target: &Target, list: &Ready) -> Result<Target> {
 }
 
 async fn press_option(cx: &mut Cx, r: Ref, how: How) -> Result<()> {
-    // This command found it just now.
+    // This command found the option just now.
     cx.envelope.held.push(r);
     let target = Target::Ref(stickpin_refs::RefToken::plain(r).into());
     press_further(cx, &target, how).await
 }
 
-/// Presses something after the first input of a `select`.
+/// Presses an element after the first input of a `select`.
 async fn press_further(cx: &mut Cx, target: &Target, how: How) -> Result<()> {
     let action = |ready: &Ready| Ok(Some(press(ready)));
     input::send_if(cx, target, Reach::Pointer, how, Input::Further, action).await.map(drop)
 }
 
-/// The node of a list in a tree that was just captured.
+/// Returns the node of a list in a tree that was just captured.
 async fn list_in(cx: &mut Cx, tree: &Tree, list: &List) -> Result<NodeId> {
-    // An address of an earlier capture is worth nothing where there are no handles.
+    // Without handles, an address of an earlier capture is worthless.
     match list.ready.handle.and_then(|h| tree.find_handle(h)) {
         Some(node) => Ok(node.id()),
         None => match resolve::in_stored_tree(cx, &list.target).await {
-            // A list that is open may hide everything else, what opened it included.
+            // An open list may hide everything else, including its opener.
             Err(e) if e.code == ErrorCode::StaleRef => only_list(tree).ok_or(e),
             found => found,
         },
     }
 }
 
-/// What a list shows of its choice, as text.
+/// Returns the choice that a list shows, as text.
 async fn read_choice(cx: &mut Cx, list: &List) -> Result<String> {
     let tree = capture::look(cx, Origin::Look).await?;
     let node = list_in(cx, &tree, list).await?;
     Ok(shown(tree.node(node)))
 }
 
-/// Turns off what is chosen and was not asked for, in a list that takes several.
+/// Deselects the options that were not requested, in a list of several.
 async fn drop_others(cx: &mut Cx, list: &List, chosen: &[Choice], how: How) -> Result<()> {
     let tree = capture::look(cx, Origin::Look).await?;
     let node = list_in(cx, &tree, list).await?;
@@ -206,12 +211,12 @@ async fn drop_others(cx: &mut Cx, list: &List, chosen: &[Choice], how: How) -> R
     Ok(())
 }
 
-/// Whether the list comes to show what was chosen.
+/// Waits until the list shows the requested choice, for at most [`RESPONSE`].
 async fn comes_to_show(cx: &mut Cx, list: &List, chosen: &[Choice], before: &str) -> Result<Took> {
     let until = Instant::now() + RESPONSE;
     loop {
         if cx.device()?.dialog().is_some() {
-            // The app asks first; whoever answers will see.
+            // The app asks for confirmation first; the client sees the outcome after answering.
             return Ok(Took::Unknown);
         }
         let tree = capture::look(cx, Origin::Look).await?;
@@ -220,7 +225,7 @@ async fn comes_to_show(cx: &mut Cx, list: &List, chosen: &[Choice], before: &str
                 let options = options_of(&tree, node, list.older.as_deref());
                 chosen.iter().map(|c| took(&tree, node, &options, c, before)).max()
             }
-            // It went away with the choice, as an editor does that is closed by it.
+            // The list disappeared with the choice, like an editor that closes on selection.
             Err(e) if matches!(e.code, ErrorCode::ElementNotFound | ErrorCode::StaleRef) => None,
             Err(e) => return Err(e),
         };
@@ -235,10 +240,11 @@ async fn comes_to_show(cx: &mut Cx, list: &List, chosen: &[Choice], before: &str
     }
 }
 
-/// The option of a list that is not native; the list is opened if it has to be.
+/// Finds an option of a list that is not native, and opens the list if necessary.
 ///
 /// # Errors
-/// `ELEMENT_NOT_FOUND` naming the options that there are, `AMBIGUOUS_MATCH` when several read the same.
+/// Returns `ELEMENT_NOT_FOUND` with the available options, and `AMBIGUOUS_MATCH` when several
+/// options have the same text.
 async fn find_option(cx: &mut Cx, list: &mut List, option: &str, how: How) -> Result<Choice> {
     let mut pressed = false;
     let mut typed = false;
@@ -261,7 +267,7 @@ async fn find_option(cx: &mut Cx, list: &mut List, option: &str, how: How) -> Re
             [found] => {
                 let was_on = on(tree.node(found));
                 let several = several(&tree, node, found);
-                // A list of one choice that was opened is closed by pressing the choice again.
+                // Pressing the current choice closes a single-choice list that this command opened.
                 let stays = was_on && (!list.opened || several);
                 let press = if stays { None } else { capture::issue(cx, &[found])?.pop() };
                 return Ok(Choice { name: tree.node(found).name().to_owned(), press, was_on, several });
@@ -291,7 +297,7 @@ async fn find_option(cx: &mut Cx, list: &mut List, option: &str, how: How) -> Re
         if left.is_zero() {
             let narrows = !typed
                 && if shown.is(States::EDITABLE) {
-                    // An autocomplete lists what was typed.
+                    // An autocomplete lists options that match the typed text.
                     let fill = |ready: &Ready| {
                         Ok(Some(Action::Fill { target: ready.element()?, text: option.to_owned() }))
                     };
@@ -302,7 +308,7 @@ async fn find_option(cx: &mut Cx, list: &mut List, option: &str, how: How) -> Re
                     let fill = Action::Fill { target: field, text: option.to_owned() };
                     let ready = list.ready.clone();
                     match input::perform_on(cx, &fill, &ready).await {
-                        // The list was drawn anew, with its field.
+                        // The list re-rendered, including its field.
                         Err(missed) => {
                             attempts.lost(missed.into())?;
                             continue;
@@ -323,7 +329,8 @@ async fn find_option(cx: &mut Cx, list: &mut List, option: &str, how: How) -> Re
     }
 }
 
-/// The field that took the focus when a list was opened: what is typed there narrows the list, as it does for a person.
+/// Returns the field that took the focus when a list was opened. Text that is typed there filters
+/// the list.
 fn filter_of(tree: &Tree, list: NodeId) -> Option<Handle> {
     let takes_text = |n: &NodeRef<'_>| {
         n.states().contains(States::FOCUSED | States::EDITABLE) && !n.is(States::HIDDEN) && n.id() != list
@@ -331,14 +338,14 @@ fn filter_of(tree: &Tree, list: NodeId) -> Option<Handle> {
     tree.nodes().find(takes_text)?.address()
 }
 
-/// The list of options of a tree that shows exactly one.
+/// Returns the list box of a tree that shows exactly one.
 fn only_list(tree: &Tree) -> Option<NodeId> {
     let mut lists = tree.nodes().filter(|n| n.role() == Role::ListBox && !n.is(States::HIDDEN));
     let first = lists.next()?;
     lists.next().is_none().then(|| first.id())
 }
 
-/// No option reads so: names those that there are.
+/// Creates the error for a missing option, with the available options as its hint.
 fn missing(tree: &Tree, options: &[NodeId], list: &Ready, option: &str) -> Error {
     let names: Vec<String> = options.iter().take(NAMED).map(|&o| quote(tree.node(o).name())).collect();
     let there = match options.len().checked_sub(NAMED) {
@@ -365,12 +372,12 @@ fn took(tree: &Tree, list: NodeId, options: &[NodeId], choice: &Choice, before: 
     if tells || !now.is_empty() { Took::No } else { Took::Unknown }
 }
 
-/// Whether an option is chosen.
+/// Whether an option is selected.
 fn on(option: NodeRef<'_>) -> bool {
     option.states().intersects(States::SELECTED | States::CHECKED)
 }
 
-/// What a list shows of its choice: its value, and the text in it without its options.
+/// Returns the choice that a list shows: its value and its text without its options.
 fn shown(list: NodeRef<'_>) -> String {
     let inside = |n: &NodeRef<'_>| {
         n.ancestors().take_while(|a| a.id() != list.id()).all(|a| !is_option(a)) && !n.is(States::HIDDEN)
@@ -381,7 +388,7 @@ fn shown(list: NodeRef<'_>) -> String {
     parts.join(" ")
 }
 
-/// Whether a text has another one in it as words of its own.
+/// Whether a text contains `words` at word boundaries.
 fn says(text: &str, words: &str) -> bool {
     let bounded = |c: Option<char>| !c.is_some_and(char::is_alphanumeric);
     !words.is_empty()
@@ -390,7 +397,7 @@ fn says(text: &str, words: &str) -> bool {
         })
 }
 
-/// Whether a press on it would show options; anything else is not pressed for a `select`.
+/// Whether a press on the node is expected to show options. `select` presses nothing else.
 fn opens_a_list(node: NodeRef<'_>) -> bool {
     matches!(node.role(), Role::Combobox | Role::ListBox)
         || node.states().intersects(States::HAS_POPUP | States::EXPANDABLE | States::EXPANDED)
@@ -404,14 +411,14 @@ fn lists(tree: &Tree) -> impl Iterator<Item = NodeRef<'_>> {
     tree.nodes().filter(|n| matches!(n.role(), Role::ListBox | Role::Menu) && !n.is(States::HIDDEN))
 }
 
-/// The options that belong to a list: inside it, or inside what it controls; with `older`, inside the only list that
-/// is not among these.
+/// Returns the options that belong to a list: those inside it, or inside an element that it
+/// controls. With `older`, the fallback is the only visible list that is not among `older`.
 fn options_of(tree: &Tree, list: NodeId, older: Option<&[Handle]>) -> Vec<NodeId> {
     let list = tree.node(list);
     let is_one = |n: &NodeRef<'_>| {
         let one = match list.role() {
             Role::RadioGroup | Role::Group => n.role() == Role::Radio,
-            // Other items of a menu do something when they are pressed, each time again: that is no choice.
+            // Other menu items run a command each time they are pressed, so they are not a choice.
             _ => matches!(n.role(), Role::Option | Role::MenuItemRadio),
         };
         one && !n.is(States::HIDDEN)
@@ -421,7 +428,7 @@ fn options_of(tree: &Tree, list: NodeId, older: Option<&[Handle]>) -> Vec<NodeId
         return inside;
     }
     let controlled: Vec<&str> = list.attr(Attr::Controls).unwrap_or("").split_whitespace().collect();
-    // An id means something in its own document only.
+    // An id is only valid within its own document.
     let near = tree.nodes().filter(|n| n.document_index() == list.document_index());
     let popups = near.filter(|n| n.attr(Attr::Id).is_some_and(|id| controlled.contains(&id)));
     let found: Vec<NodeId> =
@@ -434,7 +441,7 @@ fn options_of(tree: &Tree, list: NodeId, older: Option<&[Handle]>) -> Vec<NodeId
     }
 }
 
-/// Whether more than one option of a list can be selected.
+/// Whether several options of a list can be selected.
 fn several(tree: &Tree, list: NodeId, option: NodeId) -> bool {
     let multiple = |n: NodeRef<'_>| n.is(States::MULTISELECTABLE);
     multiple(tree.node(list))

@@ -1,5 +1,6 @@
-//! The context rule (`CONTEXT_CHANGED`): a client acts on what it has seen. If what its target stands in has changed
-//! unseen, it is told before anything is sent, and the same command, repeated, acts.
+//! The context rule (`CONTEXT_CHANGED`): a client acts only on what it has seen. If the context of
+//! its target changed unseen, the command fails before anything is sent, and the same command,
+//! repeated, acts.
 
 use crate::act::locate::TRIES;
 use crate::act::target::Ready;
@@ -12,25 +13,25 @@ use stickpin_device::{Dispatched, Error, ErrorCode, Result};
 use stickpin_session::{ContextPolicy, Origin};
 use stickpin_tree::{ContextChange, ContextReader, FactKind, Handle, NodeId, Tree, quote};
 
-/// Changes that a notice spells out.
+/// The maximum number of changes that a notice spells out.
 const SPELLED: usize = 2;
 
-/// Lines of a receipt that say what an act replaced.
+/// The maximum number of receipt lines about what an act replaced.
 const LINES: usize = 3;
 
-/// Changes in the details of an error.
+/// The maximum number of changes in the details of an error.
 const DETAILS: usize = 10;
 
-/// Nodes around a target whose content a device watches until the input has arrived.
+/// The maximum number of nodes whose content a device watches until the input has arrived.
 const GUARDED: usize = 512;
 
-/// Compares what stands around a target with what this client was shown. Told is told: the changes count as shown
-/// from here on.
+/// Compares the context of a target with what this client was shown. Reported changes count as
+/// shown from here on.
 ///
 /// # Errors
-/// `CONTEXT_CHANGED` where the session tells of changes before it acts.
+/// Returns `CONTEXT_CHANGED` where the session reports changes before it acts.
 pub(crate) fn compare(cx: &mut Cx, found: &Found, tree: &Arc<Tree>, node: NodeId) -> Result<()> {
-    // A selector asks for what is there now. A script compares with what was recorded.
+    // A selector asks for what is there now. A script compares with its recording instead.
     let Some(target) = found.r#ref.filter(|r| !cx.envelope.held.contains(&r.plain())) else {
         return Ok(());
     };
@@ -65,11 +66,14 @@ pub(crate) fn compare(cx: &mut Cx, found: &Found, tree: &Arc<Tree>, node: NodeId
     .details(json!({ "ref": target.plain().to_string(), "changes": details(&changes) })))
 }
 
-/// After the device stopped an input because guarded content changed: captures, and tells what it was. Where
-/// nothing that counts changed and nothing was sent, the act begins anew, a few times (`lost`).
+/// Captures after the device stopped an input because guarded content changed, and reports the
+/// change.
+///
+/// Returns `Ok` for another attempt when no relevant content changed and nothing was sent, at most
+/// [`TRIES`] times (`lost`).
 ///
 /// # Errors
-/// What changed, or `e`; what the device says.
+/// Returns `CONTEXT_CHANGED` with the changes, `e`, or errors of the device.
 pub(crate) async fn changed_in_flight(cx: &mut Cx, ready: &Ready, e: Error, lost: &mut usize) -> Result<()> {
     let tree = capture::look(cx, Origin::Look).await?;
     let target = ready.handle.and_then(|handle| tree.find_address(handle)).map(|n| n.id());
@@ -83,7 +87,7 @@ pub(crate) async fn changed_in_flight(cx: &mut Cx, ready: &Ready, e: Error, lost
     if again { Ok(()) } else { Err(e) }
 }
 
-/// The nodes around a target whose content must not change until an input for it has arrived.
+/// Returns the nodes whose content must not change until an input for the target has arrived.
 pub(crate) fn guarded(cx: &mut Cx, tree: &Tree, node: NodeId) -> Result<Vec<Handle>> {
     let session = &cx.live()?.session;
     if session.context_policy() == ContextPolicy::Off {
@@ -92,7 +96,7 @@ pub(crate) fn guarded(cx: &mut Cx, tree: &Tree, node: NodeId) -> Result<Vec<Hand
     let records = session.records(tree);
     let mut nodes = ContextReader::new(&records).nodes(node, GUARDED);
     nodes.retain(|&n| !session.is_ticker(tree, n));
-    // A text without an id of its own is watched over at its parent.
+    // A text without an id is watched through its parent.
     let address = |n: NodeId| {
         let node = tree.node(n);
         node.address().or_else(|| node.parent()?.address())
@@ -102,7 +106,7 @@ pub(crate) fn guarded(cx: &mut Cx, tree: &Tree, node: NodeId) -> Result<Vec<Hand
     Ok(guarded)
 }
 
-/// Notes what an act of this client turned `before` into. What it replaced is told by the receipt of the command.
+/// Records what an act of this client turned `before` into, for the receipt of the command.
 pub(crate) fn note_effects(
     cx: &mut Cx,
     before: &Tree,
@@ -125,8 +129,8 @@ pub(crate) fn note_effects(
     Ok(())
 }
 
-/// Notes what the inputs of this command made of the app until `now`, so that a further one does not take it for the
-/// work of somebody else.
+/// Records what the inputs of this command changed until `now`, so that a further input does not
+/// attribute the changes to another client.
 pub(crate) fn note_so_far(cx: &mut Cx, now: &Arc<Tree>) -> Result<()> {
     match cx.envelope.unnoted.clone() {
         Some((before, target)) => note_effects(cx, &before, now, target),
@@ -134,7 +138,7 @@ pub(crate) fn note_so_far(cx: &mut Cx, now: &Arc<Tree>) -> Result<()> {
     }
 }
 
-/// Notes and tells what a command that ended in an error has replaced all the same: what was sent was sent.
+/// Records and reports the effects of a command that failed after it had sent input.
 pub(crate) async fn note_failed(cx: &mut Cx, e: &Error) {
     // An app that did not answer is not asked again.
     let answers = !matches!(e.code, ErrorCode::Timeout | ErrorCode::BackendLost)
@@ -152,16 +156,16 @@ pub(crate) async fn note_failed(cx: &mut Cx, e: &Error) {
     match capture::look(cx, Origin::Look).await.and_then(|now| note_so_far(cx, &now)) {
         Ok(()) => {
             let mut effects = std::mem::take(&mut cx.envelope.effects);
-            // What the error says itself is said.
+            // Do not repeat what the error says.
             effects.retain(|effect| !tells(e, effect));
             cx.envelope.receipt.extend(effect_lines(&effects).into_iter().map(Into::into));
         }
-        // It ended in an error that says more than this one; what was not noted is told before the next act.
+        // The command's own error is more useful. The next act reports what was not recorded.
         Err(unread) => tracing::debug!("what a failed act replaced is not known: {unread}"),
     }
 }
 
-/// Whether an error says what a part of the app reads now.
+/// Whether an error already states the new value of an effect.
 fn tells(e: &Error, effect: &ContextChange) -> bool {
     let changes = e.details["changes"].as_array().map(Vec::as_slice).unwrap_or_default();
     e.details["value"] == *effect.now
@@ -170,7 +174,8 @@ fn tells(e: &Error, effect: &ContextChange) -> bool {
 
 const REPEAT: &str = "repeat the command to act on it as it is now, or run stickpin snapshot -i";
 
-/// Adds what an act replaced to what earlier ones of the same command did. What reads as it did before is no effect.
+/// Merges an effect into those of earlier inputs of the same command. A value that is back to its
+/// original is no effect.
 fn add_effect(effects: &mut Vec<ContextChange>, effect: ContextChange) {
     let again = |earlier: &ContextChange| earlier.key == effect.key && earlier.now == effect.was;
     match effects.iter().position(again) {
@@ -180,7 +185,7 @@ fn add_effect(effects: &mut Vec<ContextChange>, effect: ContextChange) {
     }
 }
 
-/// What an act replaced, in at most [`LINES`] lines.
+/// Describes what an act replaced, in at most [`LINES`] lines.
 pub(crate) fn effect_lines(effects: &[ContextChange]) -> Vec<String> {
     let mut sentences = sentences(effects);
     if sentences.len() > LINES {
@@ -191,7 +196,7 @@ pub(crate) fn effect_lines(effects: &[ContextChange]) -> Vec<String> {
     sentences
 }
 
-/// The changes of a notice.
+/// Returns the changes as one clause for a notice.
 fn told(changes: &[ContextChange]) -> String {
     let mut sentences = sentences(changes);
     let more = sentences.len().saturating_sub(SPELLED);
@@ -203,7 +208,7 @@ fn told(changes: &[ContextChange]) -> String {
     told
 }
 
-/// One sentence for each change, each once.
+/// Returns one sentence per change, without duplicates.
 fn sentences(changes: &[ContextChange]) -> Vec<String> {
     let mut sentences: Vec<String> = Vec::new();
     for change in changes {

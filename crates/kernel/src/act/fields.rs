@@ -1,4 +1,4 @@
-//! Setting a field to a value: the field decides how. What `check` and `form` share.
+//! Sets a field to a value; the field's role decides how. Shared by `check` and `form`.
 
 use crate::act;
 use crate::act::input::Input;
@@ -17,32 +17,33 @@ use tokio::time::Instant;
 /// How long a control may take to show its new state.
 const RESPONSE: Duration = Duration::from_millis(500);
 
-/// How a field takes a value.
+/// The kind of value that a field takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FieldKind {
-    /// As text.
+    /// Text.
     Text,
-    /// As on or off.
+    /// On or off.
     Check(bool),
-    /// As one of its options.
+    /// One of its options.
     Choice,
 }
 
-/// Whether a control came to show what it was set to.
+/// Whether a control shows the state that it was set to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Follows {
     Yes,
     No,
-    /// It went away.
+    /// The control disappeared.
     Gone,
     /// A dialog waits for an answer.
     Asks,
 }
 
-/// How the field of a target takes this value; nothing is sent.
+/// Determines how the target's field takes this value. Sends nothing.
 ///
 /// # Errors
-/// Of resolving; `INVALID_ARGS` when it takes no value, or not this one.
+/// Returns the errors of resolving, and `INVALID_ARGS` when the field takes no value or not this
+/// one.
 pub(crate) async fn kind(cx: &mut Cx, target: &Target, value: &str, how: How) -> Result<(FieldKind, Ready)> {
     let ready = act::ready(cx, target, Reach::There, how).await?;
     let role = ready.found.as_ref().map(|f| f.meaning.role());
@@ -70,10 +71,10 @@ pub(crate) async fn kind(cx: &mut Cx, target: &Target, value: &str, how: How) ->
     Ok((kind, ready))
 }
 
-/// Sets a field.
+/// Sets a field to a value.
 ///
 /// # Errors
-/// As `fill`, `check` and `select`.
+/// Returns the errors of `fill`, `check` and `select`.
 pub(crate) async fn set(cx: &mut Cx, target: &Target, value: &str, how: How) -> Result<(Ready, Acted)> {
     match kind(cx, target, value, how).await?.0 {
         FieldKind::Text => fill::fill(cx, target, value, how).await,
@@ -82,10 +83,11 @@ pub(crate) async fn set(cx: &mut Cx, target: &Target, value: &str, how: How) -> 
     }
 }
 
-/// Makes a box, switch or toggle be on or off.
+/// Turns a checkbox, radio, switch or toggle on or off.
 ///
 /// # Errors
-/// Of resolving and the guards; `INVALID_ARGS` when it is none; `FILL_MISMATCH` when it does not follow.
+/// Returns the errors of resolving and of the guards, `INVALID_ARGS` when the control has no such
+/// state, and `FILL_MISMATCH` when it does not change.
 pub(crate) async fn check(cx: &mut Cx, target: &Target, on: bool, how: How) -> Result<(Ready, Acted)> {
     let ready = act::ready(cx, target, Reach::There, how).await?;
     if is_checked(&ready)? == Some(on) {
@@ -93,7 +95,7 @@ pub(crate) async fn check(cx: &mut Cx, target: &Target, on: bool, how: How) -> R
     }
     let word = if on { "checked" } else { "unchecked" };
     let turn = |ready: &Ready| {
-        // It may have turned when the pointer arrived: a press would turn it back.
+        // The pointer's arrival may have toggled it already: a press would toggle it back.
         if is_checked(ready)? == Some(on) {
             return Ok(None);
         }
@@ -110,7 +112,7 @@ pub(crate) async fn check(cx: &mut Cx, target: &Target, on: bool, how: How) -> R
     }
     let mut follows = comes_to_follow(cx, target, &ready, on).await?;
     if follows == Follows::No && is_checked(&ready)?.is_none() {
-        // What is partly on goes on first, and off then.
+        // A mixed control first turns on, and off with the next press.
         let off = |ready: &Ready| Ok((is_checked(ready)? == Some(!on)).then(|| press(ready)));
         let (again, performed) = input::send_if(cx, target, Reach::Pointer, how, Input::Further, off).await?;
         if performed.is_some() {
@@ -119,7 +121,7 @@ pub(crate) async fn check(cx: &mut Cx, target: &Target, on: bool, how: How) -> R
     }
     let acted = match follows {
         Follows::Yes => Acted::new(word, &ready.words),
-        // What is known is said, and no more.
+        // Report only what is known.
         Follows::Asks => Acted::new("pressed", format!("{}; the app asks first", ready.words)),
         Follows::Gone => Acted::new(
             "pressed",
@@ -138,7 +140,7 @@ pub(crate) async fn check(cx: &mut Cx, target: &Target, on: bool, how: How) -> R
     Ok((ready, acted))
 }
 
-/// Whether a control comes to show what it was set to. One that went away is not waited for.
+/// Waits until a control shows the requested state. Does not wait for one that disappeared.
 async fn comes_to_follow(cx: &mut Cx, target: &Target, ready: &Ready, on: bool) -> Result<Follows> {
     let until = Instant::now() + RESPONSE;
     loop {
@@ -160,7 +162,7 @@ async fn comes_to_follow(cx: &mut Cx, target: &Target, ready: &Ready, on: bool) 
     }
 }
 
-/// Whether a control is on; `None` when it is partly.
+/// Whether a control is on; `None` when it is mixed.
 fn is_checked(ready: &Ready) -> Result<Option<bool>> {
     let Some((reading, on)) = ready.reading().and_then(|r| Some((r, r.checked()?))) else {
         return Err(Error::invalid_args(format!("{} is no checkbox, radio, switch or toggle", ready.words))
@@ -174,7 +176,7 @@ fn already(ready: Ready, on: bool) -> (Ready, Acted) {
     (ready, acted)
 }
 
-/// A press where something was aimed at.
+/// Creates a press at the point that was aimed at.
 pub(crate) fn press(ready: &Ready) -> Action {
     Action::press(ready.point, ready.receiver())
 }

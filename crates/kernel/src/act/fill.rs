@@ -10,13 +10,14 @@ use serde_json::json;
 use stickpin_device::{Action, Error, Result};
 use stickpin_tree::{escape, quote};
 
-/// Characters of what a field takes, in a message.
+/// The maximum length of a field's accepted values in a message, in characters.
 const ACCEPTS: usize = 200;
 
 /// Fills a field and reads it back.
 ///
 /// # Errors
-/// Of resolving and the guards; `FILL_MISMATCH` when it reads something else.
+/// Returns the errors of resolving and of the guards, and `FILL_MISMATCH` when the field reads
+/// something else.
 pub(crate) async fn fill(cx: &mut Cx, target: &Target, text: &str, how: How) -> Result<(Ready, Acted)> {
     let action = |ready: &Ready| {
         input::fillable(ready)?;
@@ -48,8 +49,8 @@ pub(crate) async fn fill(cx: &mut Cx, target: &Target, text: &str, how: How) -> 
     Ok((ready, acted))
 }
 
-/// Whether two values differ only in what formatting adds: white space, separators, case. Numbers are the same when
-/// their values are.
+/// Whether two values differ only in formatting: white space, separators, case. Two numbers are
+/// equal when their values are.
 pub(crate) fn same_but_for_format(a: &str, b: &str) -> bool {
     let bare = |s: &str| -> String {
         s.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
@@ -64,7 +65,8 @@ pub(crate) fn same_but_for_format(a: &str, b: &str) -> bool {
     a == b && !a.is_empty()
 }
 
-/// The field holds something else than was filled in. What is secret is not repeated.
+/// Creates the error for a field with another value than was filled in. Does not repeat a secret
+/// value.
 fn mismatch(ready: &Ready, filled: &str, reads: &str, accepts: Option<&str>) -> Error {
     let words = &ready.words;
     let hint = match accepts {

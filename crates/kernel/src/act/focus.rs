@@ -1,4 +1,5 @@
-//! What has the keyboard focus: keys without a target go there, whatever the caller thinks.
+//! The keyboard focus: keys without a target go to the focused element, whatever the caller
+//! assumes.
 
 use crate::act::locate::RECHECK;
 use crate::command::context::Cx;
@@ -9,23 +10,24 @@ use stickpin_session::Origin;
 use stickpin_tree::{NodeRef, Role, States};
 use tokio::time::Instant;
 
-/// How long a focus may take to leave a button that was pressed: toolbars hand it back to their document in a frame of
-/// their own.
+/// How long the focus may take to leave a pressed button. Toolbars return it to their document a
+/// frame later.
 const HANDED_BACK: Duration = Duration::from_secs(1);
 
-/// The element that has the focus.
+/// The focused element.
 #[derive(Debug)]
 pub(crate) struct Focus {
-    /// How a response names it: `@e3 textbox "Email"`.
+    /// The element's name in a response: `@e3 textbox "Email"`.
     pub(crate) words: String,
-    /// It has no use for text, and a space or line break among it would press it.
+    /// Whether the element takes no text and a typed space or line break would press it.
     takes_presses: bool,
 }
 
-/// What has the keyboard focus; `None` where nothing has it. It counts as what opens the next popup.
+/// Returns the focused element, or `None`. The element counts as the opener of the next popup.
 ///
 /// # Errors
-/// `UNSUPPORTED` where the last act filled a field that did not take the focus; what the device says.
+/// Returns `UNSUPPORTED` when the last act filled a field that did not take the focus, and errors
+/// of the device.
 pub(crate) async fn current(cx: &mut Cx) -> Result<Option<Focus>> {
     if let Some(field) = &cx.live()?.unfocused {
         let message =
@@ -35,10 +37,10 @@ pub(crate) async fn current(cx: &mut Cx) -> Result<Option<Focus>> {
         ));
     }
     let tree = capture::look(cx, Origin::Look).await?;
-    // The innermost: an element that shows a frame has the focus together with what is focused inside it.
+    // The innermost: the element of a frame has the focus together with the focused element inside.
     let focused = |n: &NodeRef<'_>| n.is(States::FOCUSED);
     let Some(innermost) = tree.nodes().rev().find(focused) else { return Ok(None) };
-    // What a field is made of inside says nothing.
+    // The unnamed internals of a field are not worth naming.
     let says = |n: &NodeRef<'_>| n.role() != Role::Generic || !n.name().is_empty();
     let around = innermost.ancestors().filter(focused).find(says);
     let node = Some(innermost).filter(says).or(around).unwrap_or(innermost);
@@ -54,10 +56,12 @@ pub(crate) async fn current(cx: &mut Cx) -> Result<Option<Focus>> {
     Ok(Some(Focus { words, takes_presses: by_keys && !innermost.is(States::EDITABLE) }))
 }
 
-/// What has the keyboard focus, for a text. Where that is a button, the focus is waited for a moment.
+/// Returns the focused element for typing `text`. If it is a button, waits briefly for the focus to
+/// move on.
 ///
 /// # Errors
-/// `INVALID_ARGS` where typing the text would press what has the focus; what the device says.
+/// Returns `INVALID_ARGS` when typing the text would press the focused element, and errors of the
+/// device.
 pub(crate) async fn for_text(cx: &mut Cx, text: &str) -> Result<Option<Focus>> {
     let until = Instant::now() + HANDED_BACK;
     loop {

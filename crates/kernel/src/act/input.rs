@@ -1,4 +1,5 @@
-//! The last steps of an act: whether the target takes this input, sending it, and where it landed.
+//! The last steps of an act: check that the target takes the input, send it, and verify where it
+//! landed.
 
 use crate::act;
 use crate::act::locate::TRIES;
@@ -16,16 +17,16 @@ use stickpin_device::{
 use stickpin_session::Origin;
 use stickpin_tree::{Role, States, escape};
 
-/// How long a press that was stopped waits for what moved to come to rest.
+/// The criteria for calm after a stopped press, before it is tried again.
 const REST: SettleRequest =
     SettleRequest { quiet: Duration::from_millis(100), cap: Duration::from_millis(500) };
 
-/// Which input of its act it is.
+/// The position of an input within its act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Input {
-    /// What was seen until now belongs to no act of ours.
+    /// Clears the notices seen so far, because they belong to no act of ours.
     First,
-    /// What was seen since the first one is told as well.
+    /// Keeps the notices since the first input for the receipt.
     Further,
 }
 
@@ -33,7 +34,8 @@ pub(crate) enum Input {
 #[derive(Debug)]
 pub(crate) struct Missed {
     error: Error,
-    /// The device stopped it on its way to something else, and the app saw nothing of it.
+    /// Whether the device stopped the input on its way to another element, before the app saw any
+    /// of it.
     stopped: bool,
 }
 
@@ -49,7 +51,7 @@ impl From<Missed> for Error {
     }
 }
 
-/// What an act has tried in vain so far.
+/// The failed attempts of an act so far.
 #[derive(Debug, Default)]
 pub(crate) struct Attempts {
     stopped: bool,
@@ -57,12 +59,13 @@ pub(crate) struct Attempts {
 }
 
 impl Attempts {
-    /// Gets ready to begin from the beginning after an input of which nothing was seen: once when the device stopped it,
-    /// because what lay in the way may just have moved, and a few times when its target went away or stands in something
-    /// that moves.
+    /// Prepares another attempt after an input that the app did not see.
+    ///
+    /// Allows one attempt after the device stopped the input, because an obstacle may have moved
+    /// away, and up to [`TRIES`] when the target vanished or its context keeps changing.
     ///
     /// # Errors
-    /// Why it did not arrive, where another attempt is not worth it; what the device says.
+    /// Returns the original error when another attempt is not justified, and errors of the device.
     pub(crate) async fn again(&mut self, cx: &mut Cx, ready: &Ready, missed: Missed) -> Result<()> {
         if missed.stopped && !self.stopped {
             self.stopped = true;
@@ -76,10 +79,10 @@ impl Attempts {
         self.lost(missed.error)
     }
 
-    /// Counts an error that says that the target went away after it was judged, and that nothing was sent.
+    /// Counts an error that reports a target as vanished after it was judged, with nothing sent.
     ///
     /// # Errors
-    /// The error, where it says something else or was counted too often.
+    /// Returns the error itself when it reports something else or was counted too often.
     pub(crate) fn lost(&mut self, e: Error) -> Result<()> {
         if self.lost >= TRIES || e.code != ErrorCode::ElementNotFound || e.dispatched != Dispatched::No {
             return Err(e);
@@ -90,10 +93,10 @@ impl Attempts {
     }
 }
 
-/// Whether the target takes text.
+/// Checks that the target takes text.
 ///
 /// # Errors
-/// `INVALID_ARGS` when it does not, `ELEMENT_DISABLED` when it is read-only.
+/// Returns `INVALID_ARGS` when it does not, and `ELEMENT_DISABLED` when it is read-only.
 pub(crate) fn editable(ready: &Ready) -> Result<()> {
     let Some(before) = &ready.before else { return Ok(()) };
     if before.states.contains(States::READONLY) {
@@ -107,10 +110,11 @@ pub(crate) fn editable(ready: &Ready) -> Result<()> {
     Ok(())
 }
 
-/// Whether the target takes a value: as text, or by a picker or a slider, which the device sets.
+/// Checks that the target takes a value: as text, or through a picker or slider that the device
+/// sets.
 ///
 /// # Errors
-/// As [`editable`].
+/// Returns the errors of [`editable`].
 pub(crate) fn fillable(ready: &Ready) -> Result<()> {
     let by_picker = |role| matches!(role, Role::Slider | Role::TextBox | Role::SpinButton);
     let read_only = ready.before.as_ref().is_some_and(|b| b.states.contains(States::READONLY));
@@ -123,7 +127,8 @@ pub(crate) fn fillable(ready: &Ready) -> Result<()> {
 /// Sends one input to a target that is ready.
 ///
 /// # Errors
-/// As [`perform`]; `STALE_REF` when it was named by a ref and went away before the input.
+/// Returns the errors of [`perform`], and `STALE_REF` when the target was given as a ref and
+/// vanished before the input.
 pub(crate) async fn perform_on(cx: &mut Cx, action: &Action, ready: &Ready) -> Result<Performed, Missed> {
     let performed = deliver(cx, action, &ready.words, ready.ticket.clone()).await;
     if let Err(Missed { error: e, .. }) = &performed
@@ -137,10 +142,10 @@ pub(crate) async fn perform_on(cx: &mut Cx, action: &Action, ready: &Ready) -> R
     performed
 }
 
-/// Brings a target to where it can be pressed, and presses it. `plain`: by a plain press.
+/// Brings a target to where it can be pressed, and presses it. `plain` declares an ordinary click.
 ///
 /// # Errors
-/// As [`act_on`].
+/// Returns the errors of [`act_on`].
 pub(crate) async fn press(
     cx: &mut Cx,
     target: &Target,
@@ -153,13 +158,14 @@ pub(crate) async fn press(
     Ok(ready)
 }
 
-/// Brings a target to where it can be acted on, and sends it one input. From the beginning where nothing of the input
-/// was seen: once more when the device stopped it on its way to something else, because what lay in the way may just
-/// have moved, as a frame does that is scrolled into view; and a few times when the target was drawn anew after it was
-/// judged last.
+/// Brings a target to where it can be acted on, and sends it one input.
+///
+/// Starts over while the app saw nothing of the input: once when the device stopped it on its way
+/// to another element, because the obstacle may have been moving, like a frame that scrolls into
+/// view; and a few times when the target re-rendered after it was last judged.
 ///
 /// # Errors
-/// As [`act::ready`](crate::act::ready), [`perform_on`] and `action`.
+/// Returns the errors of [`act::ready`](crate::act::ready), [`perform_on`] and `action`.
 pub(crate) async fn act_on(
     cx: &mut Cx,
     target: &Target,
@@ -172,10 +178,11 @@ pub(crate) async fn act_on(
     Ok((ready, performed.unwrap_or_default()))
 }
 
-/// As [`act_on`], for an input of an act that may be of several, or of none: then there is no answer.
+/// Sends one input like [`act_on`], in an act that may consist of several inputs. Returns no
+/// outcome when `action` decides that no input is needed.
 ///
 /// # Errors
-/// As [`act_on`].
+/// Returns the errors of [`act_on`].
 pub(crate) async fn send_if(
     cx: &mut Cx,
     target: &Target,
@@ -201,10 +208,11 @@ pub(crate) async fn send_if(
     }
 }
 
-/// Sends one input. From its first event on a failure leaves open what became of it.
+/// Sends one input without a prepared target. After its first event, a failure leaves the outcome
+/// unknown.
 ///
 /// # Errors
-/// What the device says; `ELEMENT_COVERED` when something else received it.
+/// Returns errors of the device, and `ELEMENT_COVERED` when another element received the input.
 pub(crate) async fn perform(cx: &mut Cx, action: &Action, words: &str) -> Result<Performed> {
     Ok(deliver(cx, action, words, Ticket::default()).await?)
 }
@@ -218,7 +226,7 @@ async fn deliver(cx: &mut Cx, action: &Action, words: &str, prepared: Ticket) ->
     drop(under_way);
     let performed = match performed {
         Ok(performed) => {
-            // What the device did not take up or stopped in time reached nothing.
+            // An action that the device did not accept or stopped in time reached nothing.
             let arrived = performed.handled && performed.landed != Landed::Changed { stopped: true };
             cx.dispatched.store(before || arrived, Ordering::Relaxed);
             cx.live()?.unfocused = performed.unfocused.then(|| words.to_owned());

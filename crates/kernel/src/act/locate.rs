@@ -1,4 +1,4 @@
-//! The element of a target where it is now, and whether it still is what was meant.
+//! Locates the element of a target now, and judges whether it still is the intended one.
 
 use crate::act::context_guard;
 use crate::api::target::{RefTarget, Target};
@@ -13,18 +13,18 @@ use stickpin_device::{Error, Located, Result, Ticket};
 use stickpin_session::Origin;
 use stickpin_tree::{Clause, Handle, IdentityGrade, NodeId, Tree, Verdict, quote};
 
-/// How long to wait for a change before a guard is looked at again.
+/// How long to wait for a change before a guard is checked again.
 pub(super) const RECHECK: Duration = Duration::from_millis(40);
 
-/// How often the app may be captured anew because the element went away between two questions.
+/// The maximum number of new attempts after an element vanished between two calls.
 pub(crate) const TRIES: usize = 3;
 
-/// An element as it is now.
+/// The current location of an element.
 pub(super) struct Place {
     pub(super) handle: Handle,
     pub(super) tree: Arc<Tree>,
     pub(super) node: NodeId,
-    /// What the device noted with it.
+    /// The device's ticket for the element.
     pub(super) ticket: Ticket,
 }
 
@@ -34,10 +34,10 @@ impl Place {
     }
 }
 
-/// The element of a target, judged; whether it can be used is not asked.
+/// Locates and judges the element of a target, without checking whether it can be acted on.
 ///
 /// # Errors
-/// Of resolving; `INVALID_ARGS` for a point.
+/// Returns the errors of resolving, and `INVALID_ARGS` for a point.
 pub(crate) async fn there(cx: &mut Cx, target: &Target, how: How) -> Result<Found> {
     let found = match target {
         Target::Ref(r) if how.allow_changed => resolve::changed(cx, *r)?,
@@ -49,18 +49,18 @@ pub(crate) async fn there(cx: &mut Cx, target: &Target, how: How) -> Result<Foun
     Ok(locate_judged(cx, target, found, None, how).await?.0)
 }
 
-/// The target by a ref of its own: what comes later acts on this element or not at all, whatever else a selector
-/// matches by then.
+/// Pins a selector target to a ref, so that later steps act on this element or fail, whatever else
+/// the selector matches by then.
 ///
 /// # Errors
-/// As issuing.
+/// Returns the errors of issuing a ref.
 pub(crate) fn hold(cx: &mut Cx, target: &Target, found: &Found) -> Result<Target> {
     let (Target::Selector(_), Some(node)) = (target, found.node) else { return Ok(target.clone()) };
     let held = capture::issue(cx, &[node])?.pop();
     let Some(held) = held.map(|r| RefTarget::from(stickpin_refs::RefToken::plain(r))) else {
         return Ok(target.clone());
     };
-    // This command found it just now: what it does to other targets first is no reason to warn.
+    // This command found the element just now: its own effects on it are no reason to warn.
     cx.envelope.held.push(held.plain());
     if !cx.envelope.judged.contains(&held.plain()) {
         cx.envelope.judged.push(held.plain());
@@ -68,8 +68,8 @@ pub(crate) fn hold(cx: &mut Cx, target: &Target, found: &Found) -> Result<Target
     Ok(Target::Ref(held))
 }
 
-/// Asks the device for the element, unless it has `told` of it just now, and judges it. One that went away is looked for in
-/// a new capture.
+/// Locates the element, unless the device has just `told` of it, and judges it. An element that
+/// vanished is resolved again in a new capture.
 pub(super) async fn locate_judged(
     cx: &mut Cx,
     target: &Target,
@@ -109,7 +109,7 @@ pub(super) async fn locate_judged(
             }
             Verdict::Changed(clause) => {
                 tracing::debug!(%target, "changed: {}", clause.reason());
-                // The capture ends the ref, and says under which number the element goes on.
+                // The capture ends the ref and tells which ref the element has now.
                 let again = look_again(cx, target, how).await?;
                 if matches!(target, Target::Ref(_)) && again.handle == found.handle {
                     return Err(changed_at_act(target, &found, clause));
@@ -121,7 +121,8 @@ pub(super) async fn locate_judged(
     Err(restless(&found))
 }
 
-/// Whether it still is what was meant, and what became of a heading that is only told of.
+/// Judges whether an element still is the intended one. Also returns a changed heading that is only
+/// worth a warning.
 fn judge(cx: &mut Cx, place: &Place, found: &Found) -> Result<(Verdict, Option<String>)> {
     let records = cx.live()?.session.records(&place.tree);
     let judged = records.judge(&found.meaning, place.node);
@@ -129,7 +130,7 @@ fn judge(cx: &mut Cx, place: &Place, found: &Found) -> Result<(Verdict, Option<S
     Ok((judged, heading.flatten()))
 }
 
-/// Captures, and resolves the target anew.
+/// Captures and resolves the target again.
 pub(super) async fn look_again(cx: &mut Cx, target: &Target, how: How) -> Result<Found> {
     match target {
         Target::Ref(r) => {
@@ -141,7 +142,7 @@ pub(super) async fn look_again(cx: &mut Cx, target: &Target, how: How) -> Result
     }
 }
 
-/// The element by its handle; where the device has no handles, by a new capture that the session aligned.
+/// Locates the element by its handle, or by a new, aligned capture where the device has no handles.
 async fn locate(cx: &mut Cx, found: &Found) -> Result<Option<Place>> {
     let live = cx.live()?;
     if let Some(dialog) = live.device.dialog() {
@@ -172,7 +173,8 @@ async fn locate_by_likeness(cx: &mut Cx, found: &Found) -> Result<Option<Place>>
     Ok(node.zip(address).map(|(node, handle)| Place::of(handle, Located::new(tree, node))))
 }
 
-/// The rule says that it changed, a whole capture says that it did not: then it may not be acted on either.
+/// Creates the error for an element that the record rule calls changed and a full capture does not.
+/// It must not be acted on either.
 fn changed_at_act(target: &Target, found: &Found, clause: Clause) -> Error {
     let (was, because) = (found.meaning.to_string(), clause.reason());
     Error::stale_ref(format!("{target} was {was}; it is not the same now, because {because}"))
@@ -182,7 +184,7 @@ fn changed_at_act(target: &Target, found: &Found, clause: Clause) -> Error {
         }))
 }
 
-/// That the heading above the row of an element became another.
+/// Creates the warning that the heading above an element's row changed.
 fn below(heading: &str) -> String {
     match heading {
         "" => "The heading that was above it is gone.".to_owned(),
@@ -190,7 +192,7 @@ fn below(heading: &str) -> String {
     }
 }
 
-/// It never stayed what was aimed at.
+/// Creates the error for an element that never became stable.
 pub(super) fn restless(found: &Found) -> Error {
     Error::element_not_found(format!(
         "{} is drawn anew again and again; it could not be caught",

@@ -1,4 +1,5 @@
-//! After an act: the target is read once more, what was seen becomes the receipt, and `--settle` shows what changed.
+//! The outcome of an act: reads the target once more, makes the receipt from notices, and shows
+//! changes for `--settle`.
 
 use crate::act::context_guard;
 use crate::act::target::{Reading, Ready};
@@ -15,33 +16,33 @@ use stickpin_device::{ErrorCode, Located, Notice, Result, SettleRequest};
 use stickpin_session::{BaseTree, ContextPolicy, Origin};
 use stickpin_tree::{IdentityGrade, NodeId, Tree, Verdict};
 
-/// How long an act that shows nothing yet is given to show something.
+/// How long an act without a visible effect may take to show one.
 const EFFECT: Duration = Duration::from_millis(100);
 
-/// Characters of what was still moving.
+/// The maximum length of the list of pending activities, in characters.
 const STILL: usize = 500;
 
-/// What every act answers with.
+/// The output of every act.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Acted {
-    /// What was done: `pressed`.
+    /// The verb in the past tense: `pressed`.
     pub(crate) did: &'static str,
-    /// To what: `@e3 button "Save"`.
+    /// The target: `@e3 button "Save"`.
     pub(crate) target: String,
-    /// The value that a field has now.
+    /// The current value of the field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) value: Option<String>,
-    /// The end of it that the app has added by itself, and selected.
+    /// The end of the value that the app appended and selected on its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) completed: Option<String>,
-    /// The target after the act, if its name or its states are not what they were.
+    /// The target after the act, if its name or its states changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) now: Option<String>,
     /// Whether the app became quiet (`--settle`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) settled: Option<bool>,
-    /// What was still moving when waiting for quiet was given up.
+    /// The activities that were still pending when the wait ended.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) still: Vec<String>,
     /// What changed (`--settle`).
@@ -50,27 +51,27 @@ pub(crate) struct Acted {
 }
 
 impl Acted {
-    /// An act that is done, on this target.
+    /// Creates the output of an act on a target.
     pub(crate) fn new(did: &'static str, target: impl Into<String>) -> Self {
         Self { did, target: target.into(), ..Self::default() }
     }
 }
 
-/// Forgets what was seen before an act, and notes its target as what opens the next popup.
+/// Discards older notices before an act, and records its target as the opener of the next popup.
 ///
 /// # Errors
-/// What the device says.
+/// Returns errors of the device.
 pub(crate) async fn before(cx: &mut Cx, ready: &Ready) -> Result<()> {
-    // What was seen until now belongs to no act of ours.
+    // Notices up to now belong to no act of ours.
     drop(cx.device()?.notices().await?);
     cx.envelope.unnoted = found_in(cx, ready)?.map(|found| (found, ready.handle));
     opened_by(cx, ready)
 }
 
-/// Notes the target of an act as what opens the popup that appears next.
+/// Records the target of an act as the opener of the next popup.
 ///
 /// # Errors
-/// `SESSION_NOT_FOUND`.
+/// Returns `SESSION_NOT_FOUND` when nothing is open.
 pub(crate) fn opened_by(cx: &mut Cx, ready: &Ready) -> Result<()> {
     if let Some(node) = ready.found.as_ref().and_then(|found| found.node) {
         cx.live()?.session.note_act(node);
@@ -78,10 +79,10 @@ pub(crate) fn opened_by(cx: &mut Cx, ready: &Ready) -> Result<()> {
     Ok(())
 }
 
-/// The target as it is now; `None` when it is gone.
+/// Reads the current state of the target; `None` when it is gone.
 ///
 /// # Errors
-/// What the device says.
+/// Returns errors of the device.
 pub(crate) async fn read_again(cx: &mut Cx, ready: &Ready) -> Result<Option<Reading>> {
     let Some(handle) = ready.handle else { return Ok(None) };
     let graded = cx.device()?.info().grade != IdentityGrade::None;
@@ -92,15 +93,15 @@ pub(crate) async fn read_again(cx: &mut Cx, ready: &Ready) -> Result<Option<Read
     Ok(drawn_anew(cx, ready).map(|node| Reading::of(tree.node(node))))
 }
 
-/// Looks at what became of an act. Nothing in here undoes it: what cannot be read any more is left out.
+/// Determines the outcome of an act. What can no longer be read is left out.
 ///
 /// # Errors
-/// What the device says; the act is done all the same.
+/// Returns errors of the device; the act is done all the same.
 pub(crate) async fn after(cx: &mut Cx, ready: Option<&Ready>, how: How, acted: Acted) -> Result<Acted> {
     let brief = Acted { did: acted.did, target: acted.target.clone(), ..Acted::default() };
     match look_after(cx, ready, how, acted).await {
         Err(e) if e.code == ErrorCode::BackendLost => match cx.live()?.ended().await {
-            // That is what became of it: the last window of an app was closed by what it is there for.
+            // This is the outcome: the act closed the last window of an app in the intended way.
             Some(how) => {
                 cx.envelope.receipt = vec![stickpin_tree::escape(&how, STILL).into()];
                 cx.live()?.lost = true;
@@ -108,17 +109,18 @@ pub(crate) async fn after(cx: &mut Cx, ready: Option<&Ready>, how: How, acted: A
             }
             None => Err(e),
         },
-        // It opened while we looked. The act is done, and the response names the dialog.
+        // The dialog opened while the outcome was read. The act is done, and the response names the
+        // dialog.
         Err(e) if e.code == ErrorCode::DialogOpen => Ok(brief),
         acted => acted,
     }
 }
 
 async fn look_after(cx: &mut Cx, ready: Option<&Ready>, how: How, mut acted: Acted) -> Result<Acted> {
-    // An act may close the tab that it was done in.
+    // An act may close its own tab.
     navigation::attend_aloud(cx);
     if cx.device()?.dialog().is_some() {
-        // The app answers nothing more until somebody answers it; the response names the dialog.
+        // The app answers nothing until the dialog is answered; the response names the dialog.
         return Ok(acted);
     }
     let cancel = cx.cancel.clone();
@@ -147,7 +149,7 @@ async fn look_after(cx: &mut Cx, ready: Option<&Ready>, how: How, mut acted: Act
     }
     let notices = if how.receipt { cx.device()?.notices().await? } else { Vec::new() };
     if let Some(Notice::Navigated { url }) = notices.iter().rfind(|n| matches!(n, Notice::Navigated { .. })) {
-        // The receipt says so.
+        // The receipt reports the navigation.
         let client = cx.client();
         cx.live()?.pictures.leave(&client, url);
     }
@@ -161,7 +163,7 @@ async fn look_after(cx: &mut Cx, ready: Option<&Ready>, how: How, mut acted: Act
         let after = cx.tree()?;
         tell_effects(cx, ready, &before, &after)?;
         cx.envelope.effects.clear();
-        // Not everything that changes is signalled.
+        // Not every change is signalled.
         changed |= then.is_some() && cx.live()?.session.generation() != then;
     }
     if how.receipt {
@@ -171,8 +173,11 @@ async fn look_after(cx: &mut Cx, ready: Option<&Ready>, how: How, mut acted: Act
     Ok(acted)
 }
 
-/// Notes what an act replaced around the refs of this client, for the receipt to tell; whether anything was. `seen` is
-/// the app after the act, where that was read anyway; of a device that tells of the target alone, the target and the titles of its windows.
+/// Records what an act replaced around this client's refs, for the receipt. Returns whether there
+/// was anything.
+///
+/// `seen` is the app after the act, if it was read already. For a partial device, it holds only the
+/// target and the titles of its windows.
 async fn effects_of(
     cx: &mut Cx,
     ready: Option<&Ready>,
@@ -185,8 +190,8 @@ async fn effects_of(
         return Ok(false);
     }
     if cx.device()?.info().partial {
-        // Reading the whole app would cost more than the act. What changed is not known, and nothing but the titles of
-        // windows is compared until the next reading.
+        // Reading the whole app would cost more than the act. Its changes are unknown, and only
+        // window titles are compared until the next capture.
         let mut titles = Vec::new();
         if !how.receipt || notices.contains(&Notice::Changed) {
             let client = cx.client();
@@ -207,10 +212,10 @@ async fn effects_of(
     Ok(cx.envelope.effects.len() > told)
 }
 
-/// The whole app as it was when a target was judged, as far as it was read.
+/// Returns the whole app as it was when the target was judged, as far as it was read.
 fn found_in(cx: &mut Cx, ready: &Ready) -> Result<Option<Arc<Tree>>> {
     let judged = ready.tree.clone();
-    // A device that tells an element alone was read whole some time before.
+    // A partial device reports a single element; its last full capture is older.
     Ok(if cx.device()?.info().partial { cx.live()?.session.tree().cloned() } else { judged })
 }
 
@@ -228,7 +233,7 @@ fn tell_effects(
     context_guard::note_effects(cx, &before, after, ready.and_then(|ready| ready.handle))
 }
 
-/// Whether what was waited for ended with its tab, and the session goes on in another one.
+/// Whether a wait ended together with its tab, and the session continues in another one.
 fn went_on<T>(cx: &mut Cx, waited: &Result<T>) -> bool {
     let gone = waited.as_ref().is_err_and(|e| e.code == ErrorCode::DeviceNotFound);
     let moved = if gone { navigation::attend(cx) } else { None };
@@ -238,8 +243,8 @@ fn went_on<T>(cx: &mut Cx, waited: &Result<T>) -> bool {
     moved.is_some()
 }
 
-/// The line of the target under the ref it has now, if it reads differently than before the act, and the app after
-/// the act, as far as it was read for that.
+/// Returns the target's line under its current ref, if it differs from before the act, and the tree
+/// of the app if one was read.
 async fn changed_target(cx: &mut Cx, ready: &Ready) -> Result<(Option<String>, Option<Arc<Tree>>)> {
     let (Some(before), Some(handle)) = (&ready.before, ready.handle) else { return Ok((None, None)) };
     let graded = cx.device()?.info().grade != IdentityGrade::None;
@@ -260,7 +265,7 @@ async fn changed_target(cx: &mut Cx, ready: &Ready) -> Result<(Option<String>, O
     let tree = capture::look(cx, Origin::Look).await?;
     let same = tree.find_address(handle).filter(|_| graded).map(|node| node.id());
     let node = same.or_else(|| drawn_anew(cx, ready));
-    // It may be gone.
+    // The target may be gone.
     let line = match node.filter(|node| Reading::of(tree.node(*node)) != *before) {
         Some(node) => Some(capture::line(cx, &tree, node)?),
         None => None,
@@ -268,15 +273,15 @@ async fn changed_target(cx: &mut Cx, ready: &Ready) -> Result<(Option<String>, O
     Ok((line, Some(tree)))
 }
 
-/// The line of the target in a tree that need not be captured for it: under the ref that it was named by, where it
-/// still is what that ref was issued for, by name and all. A capture would give it that ref, too.
+/// Returns the target's line without a capture, under the ref that named it, provided that the
+/// element still is what the ref was issued for, name included. A capture would keep that ref, too.
 fn same_ref(cx: &mut Cx, ready: &Ready, tree: &Arc<Tree>, node: NodeId) -> Result<Option<String>> {
     let Some((found, r)) = ready.found.as_ref().and_then(|found| Some((found, found.r#ref?))) else {
         return Ok(None);
     };
     let session = &mut cx.live()?.session;
     let same = session.records(tree).judge(&found.meaning, node) == Verdict::Same { reads_now: None };
-    // What tells it from its likes was told of the tree that it was found in.
+    // The distinguishing text is computed in the tree in which the target was found.
     let Some((stored, at)) = session.tree().cloned().zip(found.node).filter(|_| same) else {
         return Ok(None);
     };
@@ -287,7 +292,7 @@ fn same_ref(cx: &mut Cx, ready: &Ready, tree: &Arc<Tree>, node: NodeId) -> Resul
     Ok(Some(line).filter(|_| issued == Some(r.plain())))
 }
 
-/// What a re-render put in the place of the target, in the stored tree.
+/// Returns the node that a re-render put in place of the target, in the stored tree.
 fn drawn_anew(cx: &mut Cx, ready: &Ready) -> Option<NodeId> {
     let r = ready.found.as_ref()?.r#ref?;
     let client = cx.client();

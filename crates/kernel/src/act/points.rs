@@ -1,7 +1,7 @@
-//! Pictures that clients were given, and what their points mean.
+//! Points: the screenshots that clients were given, and what their pixels mean.
 //!
-//! A point proves nothing by itself: what a client saw under it is remembered with the picture, and checked like a
-//! ref before anything is sent there (`refs.md` 7).
+//! A point has no identity. The session remembers what a client saw at it, and checks that like a
+//! ref before any input is sent there (`refs.md` 7).
 
 use crate::act;
 use crate::act::target::{Reach, Reading, Ready};
@@ -14,26 +14,27 @@ use std::sync::Arc;
 use stickpin_device::{AimOptions, Error, ErrorCode, Located, Result};
 use stickpin_tree::{Handle, IdentityGrade, NodeId, NodeRef, Rect, Role, States, Tree};
 
-/// How many elements of a picture are remembered.
+/// The maximum number of elements remembered per screenshot.
 const MARKS: usize = 2_000;
 
-/// How many of them are asked for what lies on top of them.
+/// The maximum number of hit tests per screenshot.
 const HIT_TESTS: usize = 200;
 
-/// The largest share of a control's box that what lies over it may have, as a part of its looks.
+/// The maximum share of a control's box that an element on top may cover and still count as part of
+/// its appearance.
 const MAX_ADORNMENT: f64 = 0.25;
 
-/// What a press acts on: the element, or what it reads where elements have no identity.
+/// What a press acts on: an element, or its text where elements have no identity.
 #[derive(Debug, PartialEq)]
 enum Acts {
     Element(Option<Handle>),
     Reads(String),
 }
 
-/// Where everything in a tree is that can be acted on.
+/// Returns the bounding boxes of everything in a tree that can be acted on.
 ///
 /// # Errors
-/// What the device says.
+/// Returns errors of the device.
 pub(crate) async fn boxes(cx: &mut Cx, tree: &Tree) -> Result<Vec<Placed>> {
     let shown = tree.nodes().filter(|&n| acts(n) && !n.is(States::HIDDEN));
     let (nodes, handles): (Vec<_>, Vec<_>) = shown.filter_map(|n| Some((n.id(), n.address()?))).unzip();
@@ -42,10 +43,10 @@ pub(crate) async fn boxes(cx: &mut Cx, tree: &Tree) -> Result<Vec<Placed>> {
     Ok(placed.filter_map(|((node, handle), rect)| Some(Placed { node, handle, rect: rect? })).collect())
 }
 
-/// The elements of the stored tree that a picture of an area of the viewport shows.
+/// Returns the elements of the stored tree that a screenshot of `area` shows.
 ///
 /// # Errors
-/// What the device says.
+/// Returns errors of the device.
 pub(crate) async fn marks(cx: &mut Cx, tree: &Tree, boxes: &[Placed], area: Rect) -> Result<Vec<Mark>> {
     let inside = |r: &Rect| {
         r.x < area.x + area.width
@@ -61,7 +62,7 @@ pub(crate) async fn marks(cx: &mut Cx, tree: &Tree, boxes: &[Placed], area: Rect
         let over = |o: &Placed| {
             o.rect.contains(x, y) && !node.contains(o.node) && !tree.node(o.node).contains(b.node)
         };
-        // Two that are at one place: the picture shows the one on top.
+        // Two elements overlap: the screenshot shows the one on top.
         if asked < HIT_TESTS && boxes.iter().any(over) {
             asked += 1;
             let top = cx.device()?.element_at(x, y).await?.and_then(|h| tree.find_address(h));
@@ -76,12 +77,14 @@ pub(crate) async fn marks(cx: &mut Cx, tree: &Tree, boxes: &[Placed], area: Rect
     Ok(seen.into_iter().map(mark).collect())
 }
 
-/// A point that can be acted at: what is there is judged, and with a pointer judged again after it has arrived.
+/// Resolves a point for an act. Judges the element there, and for pointer input judges it again
+/// after the pointer has arrived.
 ///
 /// # Errors
-/// As [`at_point`]; `STALE_REF` when the pointer's arrival brought something else there.
+/// Returns the errors of [`at_point`], and `STALE_REF` when the pointer's arrival brought another
+/// element there.
 pub(crate) async fn pointed(cx: &mut Cx, x: f64, y: f64, reach: Reach, how: How) -> Result<Ready> {
-    // A press goes to what the picture shows; a drag may take hold of the handle on it.
+    // A press goes to what the screenshot shows. A drag may grab the handle on top of it.
     let is_drag = matches!(reach, Reach::Pointer);
     let (first, acts) = read_point(cx, x, y, how, is_drag).await?;
     if !matches!(reach, Reach::Pointer | Reach::Press { .. }) {
@@ -103,15 +106,17 @@ pub(crate) async fn pointed(cx: &mut Cx, x: f64, y: f64, reach: Reach, how: How)
     veto(cx, how, changed).map(|()| now)
 }
 
-/// What a point means for this client: a pixel of its last picture, else of the viewport.
+/// Resolves a point of this client: a pixel of its last screenshot, or else of the viewport.
 ///
 /// # Errors
-/// `STALE_REF` when something else is there than in the picture; `ELEMENT_OFFSCREEN`, `ELEMENT_DISABLED`.
+/// Returns `STALE_REF` when the screenshot shows another element there, `ELEMENT_OFFSCREEN`, or
+/// `ELEMENT_DISABLED`.
 pub(crate) async fn at_point(cx: &mut Cx, x: f64, y: f64, how: How) -> Result<Ready> {
     read_point(cx, x, y, how, false).await.map(|(ready, _)| ready)
 }
 
-/// The picture that a point of this client is in: its last one, as long as it has not read another document since.
+/// Returns the screenshot that this client's points refer to: its last one, unless it has read
+/// another document since.
 pub(crate) fn pictured(cx: &mut Cx) -> Result<Option<Picture>> {
     let client = cx.client();
     let live = cx.live()?;
@@ -124,7 +129,7 @@ pub(crate) fn pictured(cx: &mut Cx) -> Result<Option<Picture>> {
     Ok((!left).then_some(picture))
 }
 
-/// Another thing is there than in the picture: nothing is sent, unless the caller insists.
+/// Refuses an input for an element other than the screenshot shows, unless the input is forced.
 fn veto(cx: &mut Cx, how: How, e: Error) -> Result<()> {
     if !how.force {
         return Err(e);
@@ -133,10 +138,11 @@ fn veto(cx: &mut Cx, how: How, e: Error) -> Result<()> {
     Ok(())
 }
 
-/// The element at a point, in a tree of now; `None` where no tree has it, as the page around a short body.
+/// Locates the element at a point; `None` where no tree contains it, like the page around a short
+/// body.
 ///
 /// # Errors
-/// `ELEMENT_NOT_FOUND` when it went away.
+/// Returns `ELEMENT_NOT_FOUND` when the element vanished.
 async fn locate_at(
     cx: &mut Cx,
     handle: Handle,
@@ -151,7 +157,7 @@ async fn locate_at(
     Ok(located)
 }
 
-/// A point and what a press there acts on.
+/// Reads a point: the target for an act, and what a press there acts on.
 async fn read_point(cx: &mut Cx, x: f64, y: f64, how: How, is_drag: bool) -> Result<(Ready, Option<Acts>)> {
     let picture = pictured(cx)?;
     let pictured = picture.as_ref().map_or((x, y), |p| p.viewport(x, y));
@@ -159,7 +165,7 @@ async fn read_point(cx: &mut Cx, x: f64, y: f64, how: How, is_drag: bool) -> Res
     let mut point = now_at(cx, picture.as_ref(), pictured).await?;
     let mut hit = cx.device()?.element_at(point.0, point.1).await?;
     if let (None, Some((_, mark))) = (hit, &shown) {
-        // The picture shows more than is in view: what it shows there is brought into view.
+        // The screenshot shows more than the viewport: its element is brought into view.
         let aim = cx.device()?.aim(mark.handle, AimOptions::default()).await;
         if let Err(e) = aim
             && e.code != ErrorCode::ElementNotFound
@@ -183,7 +189,7 @@ async fn read_point(cx: &mut Cx, x: f64, y: f64, how: How, is_drag: bool) -> Res
     let meaning = capture::meaning(cx, &located.tree, node.id())?;
     if let Some((id, mark)) = shown.clone() {
         let graded = cx.device()?.info().grade != IdentityGrade::None;
-        // Whether the element of the picture is at the point, and reads as it did.
+        // Whether the element in the screenshot is at the point and has the same meaning.
         let reads_same = {
             let within = located.tree.node(located.node);
             let records = cx.live()?.session.records(&located.tree);
@@ -242,15 +248,16 @@ async fn read_point(cx: &mut Cx, x: f64, y: f64, how: How, is_drag: bool) -> Res
     Ok((ready, acts))
 }
 
-/// Where in the viewport a point of a picture is now: the page may have been scrolled since.
+/// Converts a point of a screenshot to the current viewport, which may have been scrolled since.
 async fn now_at(cx: &mut Cx, picture: Option<&Picture>, (x, y): (f64, f64)) -> Result<(f64, f64)> {
     let Some(picture) = picture else { return Ok((x, y)) };
     let (right, down) = cx.device()?.scroll_offset().await?;
     Ok((x - right + picture.scrolled.0, y - down + picture.scrolled.1))
 }
 
-/// Whether what lies over a control is a small part of its own looks, such as the handle in its corner: nothing that
-/// can be acted on by itself, over a control that has neither changed nor moved since the picture.
+/// Whether the element on top of a control is a small part of its appearance, such as the handle in
+/// its corner. That element must not be actionable, and the control must not have changed or moved
+/// since the screenshot.
 async fn adorns(
     cx: &mut Cx,
     picture: Option<&Picture>,
@@ -274,8 +281,9 @@ async fn adorns(
     Ok(is_small && touches && rect == Rect { x, y, ..mark.rect })
 }
 
-/// Whether a picture shows an element at a point where none of its boxes is: outside of what it shows, where it
-/// says nothing, or of an element that is larger than its box and has not moved.
+/// Whether a screenshot covers an element at a point outside all remembered boxes. True where the
+/// screenshot says nothing about the point, and for an element that extends beyond its box and has
+/// not moved.
 async fn shows(
     cx: &mut Cx,
     picture: &Picture,
@@ -294,24 +302,26 @@ async fn shows(
     Ok(same && rect == Some(Rect { x, y, ..mark.rect }))
 }
 
-/// Whether a person can act on it. The options of a closed list have its place, and are no targets.
+/// Whether a person can act on the node. The options of a closed list share its place and are no
+/// targets.
 fn acts(n: NodeRef<'_>) -> bool {
     n.is(States::ACTIONABLE) || (n.role().is_control() && n.role() != Role::Option)
 }
 
-/// What a press on a node acts on: it, or the nearest around it.
+/// Returns the node that a press acts on: the node itself or its nearest actionable ancestor.
 fn acting(node: NodeRef<'_>) -> Option<NodeId> {
     std::iter::once(node).chain(node.ancestors()).find(|&n| acts(n)).map(|n| n.id())
 }
 
-/// The picture showed something else there.
+/// Creates the error for a screenshot that shows something else at the point.
 fn moved(id: u32, x: f64, y: f64, was: &str, now: &str) -> Error {
     Error::stale_ref(format!("picture p{id} shows {was} at {x},{y}; {now}"))
         .hint("stickpin screenshot shows what is there now; a ref holds where a point does not; --force presses what is there")
         .details(serde_json::json!({ "reason": "changed", "picture": format!("p{id}"), "was": was }))
 }
 
-/// The node that a person would name: the nearest one outwards with a role and a name, or that can be acted on.
+/// Returns the node that a person would name: the nearest one outwards that is actionable or has a
+/// name.
 fn described(node: NodeRef<'_>) -> NodeRef<'_> {
     std::iter::once(node)
         .chain(node.ancestors())

@@ -1,85 +1,86 @@
-//! A target that an act has in hand, and what is known of it.
+//! A target that is ready to be acted on.
 
 use crate::observe::resolve::Found;
 use std::sync::Arc;
 use stickpin_device::{Error, Result, Ticket};
 use stickpin_tree::{Handle, NodeRef, States, Tree};
 
-/// What an action needs of its target.
+/// What an action requires of its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// The pointer stands on it and would hit it: hovers, drags.
+    /// The pointer is on the target and would hit it: hovers, drags.
     Pointer,
-    /// As `Pointer`, or whatever the device does a plain press by would hit it.
+    /// The pointer would hit the target, or the device's own mechanism for a plain press would.
     Press { plain: bool },
-    /// It is in view and could be hit: fill, select.
+    /// The target is in view and could be hit: fill, select.
     View,
-    /// Only that it is there and enabled.
+    /// The target exists and is enabled.
     There,
 }
 
-/// A target that may be acted on now.
+/// A target that can be acted on now.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ready {
-    /// The element; `None` for a bare point that hits nothing known.
+    /// The element; `None` for a bare point without a known element.
     pub(crate) found: Option<Found>,
-    /// How to name it to the device.
+    /// The handle for calls to the device.
     pub(crate) handle: Option<Handle>,
-    /// Where to act, in pixels of the viewport.
+    /// The point to act at, in viewport pixels.
     pub(crate) point: (f64, f64),
-    /// Whether the input is sent although something else is there (`--force`).
+    /// Whether the input is sent although another element is there (`--force`).
     pub(crate) forced: bool,
-    /// It before the act.
+    /// The target before the act.
     pub(crate) before: Option<Reading>,
-    /// What the device noted when it prepared the input, and then when it performed it.
+    /// The device's ticket from preparing the input, and later from performing it.
     pub(crate) ticket: Ticket,
-    /// It when the pointer had arrived, where that was looked at: it may have turned by that alone.
+    /// The target after the pointer arrived, where it was read. The arrival alone may have changed
+    /// it.
     pub(crate) now: Option<Reading>,
-    /// Whether a press on it does something, as far as the device can tell.
+    /// Whether a press on the target has an effect, as far as the device can tell.
     pub(crate) actionable: bool,
-    /// Whether its content is secret.
+    /// Whether the content is secret.
     pub(crate) protected: bool,
-    /// It in words.
+    /// The target in words.
     pub(crate) words: String,
-    /// The tree that it was judged in last.
+    /// The tree in which the target was last judged.
     pub(crate) tree: Option<Arc<Tree>>,
 }
 
 impl Ready {
-    /// What is known of it last.
+    /// Returns the latest reading of the target.
     pub(crate) fn reading(&self) -> Option<&Reading> {
         self.now.as_ref().or(self.before.as_ref())
     }
 
-    /// The element that a press must reach; `None` where it goes to whatever is there.
+    /// Returns the element that a press must reach; `None` where any element may receive it.
     pub(crate) fn receiver(&self) -> Option<Handle> {
         self.handle.filter(|_| !self.forced)
     }
 
-    /// The handle, for actions that need an element.
+    /// Returns the handle, for actions that need an element.
     ///
     /// # Errors
-    /// `INVALID_ARGS` when the target was a point where nothing is.
+    /// Returns `INVALID_ARGS` when the target is a point without an element.
     pub(crate) fn element(&self) -> Result<Handle> {
         self.handle.ok_or_else(|| Error::invalid_args(format!("there is no element at {}", self.words)))
     }
 }
 
-/// What of an element an act may change: read before and after.
+/// The properties of an element that an act may change, read before and after.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Reading {
     name: String,
-    /// What stands for the name where there is none.
+    /// The text that stands in for a missing name.
     words: Option<Box<str>>,
     pub(super) states: States,
-    /// Whether it takes text.
+    /// Whether the element takes text.
     pub(crate) editable: bool,
-    /// Whether it can be on or off.
+    /// Whether the element can be on or off.
     checkable: bool,
 }
 
 impl Reading {
-    /// Whether it is neither on nor off.
+    /// Whether the element is neither on nor off.
     pub(crate) fn mixed(&self) -> bool {
         self.states.contains(States::MIXED)
     }
@@ -104,7 +105,8 @@ impl Reading {
         }
     }
 
-    /// Whether it is on; `None` where it can be neither. A mixed box is not on, and not off either.
+    /// Whether the element is on; `None` where it has no such state. A mixed box is not on, but not
+    /// off either.
     pub(crate) fn checked(&self) -> Option<bool> {
         let on = self.states.intersects(States::CHECKED | States::PRESSED);
         self.checkable.then(|| on && !self.states.contains(States::MIXED))
