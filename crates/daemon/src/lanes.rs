@@ -1,8 +1,8 @@
-//! Threads that serve connections: the first, which accepts them, and as many more as there are cores, each started
-//! when a connection comes while every thread before it has one.
+//! Threads that serve connections. The first one also accepts them. Another one starts when a
+//! connection arrives and every thread is busy, up to the number of cores.
 //!
-//! A connection stays on its thread, and so does what its calls begin: a call never changes threads, and a client that
-//! is alone finds a daemon of one thread. Clients that work at the same time each have a core.
+//! A connection and its calls stay on one thread. A single client therefore uses a daemon with one
+//! thread, and clients that work at the same time each get a core.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,31 +12,31 @@ use tokio::net::UnixStream;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-/// How long what a thread runs may take to end when the daemon goes.
+/// Time limit for the work of a thread to end when the daemon shuts down.
 const END: Duration = Duration::from_secs(1);
 
-/// The threads.
+/// The threads that serve connections.
 pub(crate) struct Lanes {
     most: usize,
     lanes: Mutex<Vec<Lane>>,
 }
 
-/// One thread.
+/// One thread and the number of its connections.
 struct Lane {
-    /// Connections that it serves.
+    /// Number of connections that it serves.
     serves: Arc<AtomicUsize>,
-    /// None for the thread that accepts connections.
+    /// `None` for the thread that accepts connections.
     thread: Option<Thread>,
 }
 
 struct Thread {
     runtime: Handle,
-    /// Ends the thread when it is dropped.
+    /// Stops the thread when dropped.
     _stop: oneshot::Sender<()>,
     ended: oneshot::Receiver<()>,
 }
 
-/// A connection that counts until it ends.
+/// Counts a connection until it ends.
 struct Guard(Arc<AtomicUsize>);
 
 impl Guard {
@@ -53,13 +53,14 @@ impl Drop for Guard {
 }
 
 impl Lanes {
-    /// The thread that calls this, and up to `most` in all.
+    /// Creates a pool of up to `most` threads, the calling thread included.
     pub(crate) fn new(most: usize) -> Self {
         let first = Lane { serves: Arc::default(), thread: None };
         Self { most: most.max(1), lanes: Mutex::new(vec![first]) }
     }
 
-    /// Has a connection served by the thread with the fewest. `serve` makes what serves it, on whichever thread.
+    /// Serves a connection on the thread that has the fewest. `serve` makes the future and runs on
+    /// that thread.
     pub(crate) fn take<F>(&self, stream: UnixStream, serve: impl FnOnce(UnixStream) -> F + Send + 'static)
     where
         F: Future<Output = ()> + Send + 'static,
@@ -68,7 +69,7 @@ impl Lanes {
         if lanes.len() < self.most && lanes.iter().all(|lane| lane.serves.load(Ordering::Relaxed) > 0) {
             match Thread::start(lanes.len()) {
                 Ok(thread) => lanes.push(Lane { serves: Arc::default(), thread: Some(thread) }),
-                // Those that there are do it.
+                // The existing threads serve it.
                 Err(e) => tracing::warn!("no thread for another connection: {e}"),
             }
         }
@@ -91,28 +92,29 @@ impl Lanes {
         });
     }
 
-    /// Ends the other threads, with what still runs on them.
+    /// Ends all threads except the first, with the work that still runs on them.
     pub(crate) async fn end(&self) {
         let lanes = std::mem::take(&mut *self.lanes.lock().unwrap_or_else(PoisonError::into_inner));
         let ends: Vec<_> = lanes.into_iter().filter_map(|lane| Some(lane.thread?.ended)).collect();
         for ended in ends {
-            // An error too says that it ended; one that hangs in a device must not keep the process.
+            // An error also means that the thread ended. A thread that hangs in a device must not
+            // keep the process alive.
             let _ = tokio::time::timeout(END, ended).await;
         }
     }
 }
 
 impl Thread {
-    /// Starts the thread with this number.
+    /// Starts the thread named `lane {number}`.
     fn start(number: usize) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let handle = runtime.handle().clone();
         let ((stop, stopped), (end, ended)) = (oneshot::channel::<()>(), oneshot::channel());
         thread::Builder::new().name(format!("lane {number}")).spawn(move || {
-            // Its sender is only ever dropped.
+            // The sender never sends: it only ends the wait by being dropped.
             let _ = runtime.block_on(stopped);
             runtime.shutdown_timeout(END);
-            // Nobody waits any more when the daemon was in a hurry.
+            // After a timeout in `Lanes::end` there is no receiver.
             let _ = end.send(());
         })?;
         Ok(Self { runtime: handle, _stop: stop, ended })
@@ -126,7 +128,7 @@ mod tests {
     use tokio::io::AsyncReadExt;
     use tokio::sync::mpsc;
 
-    /// Connections, and the threads that serve them.
+    /// Test connections and the threads that serve them.
     struct Clients {
         lanes: Lanes,
         tell: mpsc::UnboundedSender<ThreadId>,
@@ -139,7 +141,7 @@ mod tests {
             Self { lanes: Lanes::new(most), tell, told }
         }
 
-        /// One that stays until it is dropped.
+        /// Opens a connection that lasts until it is dropped.
         async fn connect(&mut self) -> (UnixStream, ThreadId) {
             let (ours, theirs) = UnixStream::pair().unwrap();
             let tell = self.tell.clone();

@@ -1,13 +1,13 @@
-//! Folders of sessions that ended with their daemon. What ran in them the providers have ended by then: they know
-//! which processes were theirs. What is mounted in one is not theirs to remove: where it cannot be unmounted, the folder stays.
+//! Session folders that a killed daemon left behind. Their processes have already been ended by the
+//! providers. A folder with a mount that cannot be unmounted stays.
 //!
-//! That may take long, and nobody has to wait for it: which folders they are is settled before any session is open, and
-//! no session gets a folder that was there.
+//! Removal may take long and runs in the background. The list of folders is made before any session
+//! opens, and a new session never reuses an existing folder.
 
 use std::path::{Path, PathBuf};
 use stickpin_kernel::CancellationToken;
 
-/// The folders of sessions that are there now.
+/// Returns the session folders that exist now.
 pub(crate) fn of(state_dir: &Path) -> Vec<PathBuf> {
     let sessions = state_dir.join("sessions");
     match std::fs::read_dir(&sessions) {
@@ -21,7 +21,7 @@ pub(crate) fn of(state_dir: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// Removes them, one after the other, unless the daemon goes. What is left then, the next one finds.
+/// Removes the folders one by one until the daemon shuts down. The next daemon finds the rest.
 pub(crate) fn remove(folders: &[PathBuf], going: &CancellationToken) {
     for dir in folders.iter().take_while(|_| !going.is_cancelled()) {
         match stickpin_process::remove_folder(dir) {
@@ -43,7 +43,7 @@ mod tests {
         std::fs::write(tmp.path().join("other"), "").unwrap();
         let (left, going) = (of(tmp.path()), CancellationToken::new());
         assert_eq!(left, std::slice::from_ref(&dir));
-        // One that is opened meanwhile.
+        // A session that opens while folders are removed.
         let opened = tmp.path().join("sessions/opened");
         std::fs::create_dir(&opened).unwrap();
         remove(&left, &going);
@@ -71,7 +71,7 @@ mod tests {
         }
         remove(&of(tmp.path()), &CancellationToken::new());
         let letter = person.join("letter").exists();
-        // It stays where nobody could unmount it.
+        // The folder stays if it could not be unmounted.
         let stays = run(&["umount".as_ref(), place.as_os_str()]);
         assert!(letter, "it was removed through the mount");
         assert_eq!(dir.exists(), stays);

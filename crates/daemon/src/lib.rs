@@ -1,8 +1,9 @@
-//! A socket in front of a host: state dir, idle exit, repair after a crash.
+//! A socket in front of a host: state directory, idle exit, repair after a crash.
 //!
-//! One process per state dir, decided by a lock; everything else on disk is a hint. It announces itself by one line on
-//! its stdout, serves until it is stopped or has had no sessions for a while, and closes its sessions before it goes.
-//! After a kill -9 the next one clears up what was left behind.
+//! There is one daemon per state directory. A lock decides which process that is; all other files
+//! are hints. The daemon announces itself in one line on stdout. It serves until it is stopped or
+//! has had no sessions for a while, and closes its sessions before it exits. After a `kill -9` the
+//! next daemon cleans up.
 
 mod files;
 mod lanes;
@@ -27,24 +28,25 @@ use stickpin_device::Provider;
 use stickpin_kernel::{Error, ErrorCode, Result, Scribe, io_error};
 use stickpin_wire::{Announcement, Place, announce, rpc};
 
-/// How long a daemon stays without sessions.
+/// Default time that a daemon stays without sessions.
 pub const IDLE_EXIT: Duration = Duration::from_secs(15 * 60);
 
-/// What a daemon is started with.
+/// How a daemon starts.
 pub struct Options {
-    /// The state dir.
+    /// The state directory.
     pub state_dir: PathBuf,
-    /// How long it stays without sessions.
+    /// How long the daemon stays without sessions.
     pub idle_exit: Duration,
-    /// How much its log says.
+    /// The log level.
     pub log: LevelFilter,
-    /// The platforms. Made only when this process is the one that serves.
+    /// Makes the platforms. Called only if this process becomes the daemon.
     pub providers: fn() -> Vec<Arc<dyn Provider>>,
     /// Writes recordings as scripts.
     pub scribe: Arc<dyn Scribe>,
 }
 
-/// Serves until the end, and says what the process should exit with. How the start went is announced on stdout.
+/// Serves until the daemon ends and returns its exit code. Announces on stdout whether the start
+/// succeeded.
 #[must_use]
 pub fn run(options: &Options) -> u8 {
     let ready = match become_daemon(&options.state_dir) {
@@ -67,7 +69,7 @@ pub fn run(options: &Options) -> u8 {
     }
 }
 
-/// A process that holds the state dir and listens.
+/// A process that holds the lock of the state directory and listens on its socket.
 struct Ready {
     place: Place,
     listener: UnixListener,
@@ -75,27 +77,28 @@ struct Ready {
     _lock: Held,
 }
 
-/// Takes the state dir and listens in it; `None` if another daemon does already.
+/// Takes the state directory and listens in it. Returns `None` if another daemon already listens
+/// there.
 fn become_daemon(state_dir: &Path) -> Result<Option<Ready>> {
     let place = Place::open(state_dir)?;
-    // Whatever is made from here on is ours alone.
+    // Only this user can access the files made from here on.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
-    // A terminal that closes, or a Ctrl-C in it, must not end the sessions. Fails only for the leader of a group,
-    // which somebody started by hand in front of them.
+    // Detaches from the terminal, so that closing it or Ctrl-C does not end the sessions. Fails
+    // only for a group leader: a daemon that a person started in the foreground.
     let _ = rustix::process::setsid();
 
-    // Starters come one after another: whoever waits here finds the winner listening.
+    // Serializes starts: a process that waits here then finds the winner listening.
     let starting = Lock::open(&place.daemon_dir().join("starting"))?.wait()?;
     let lock = Lock::open(&place.daemon_dir().join("lock"))?;
     let lock = match lock.try_take()? {
         Ok(held) => held,
         Err(_) if std::os::unix::net::UnixStream::connect(place.socket()).is_ok() => return Ok(None),
-        // It has stopped listening: it is closing its sessions and will be gone soon.
+        // The other daemon no longer listens: it is closing its sessions and exits soon.
         Err(lock) => lock.wait()?,
     };
     log::redirect(&place.log())?;
     let listener = listen(place.socket())?;
-    // For people and tools. The lock decides, never this.
+    // A hint for people and tools. Only the lock decides which daemon runs.
     let hint = json!({
         "pid": std::process::id(),
         "version": rpc::VERSION,
@@ -109,7 +112,8 @@ fn become_daemon(state_dir: &Path) -> Result<Option<Ready>> {
     Ok(Some(Ready { place, listener, _lock: lock }))
 }
 
-/// Binds the socket. What lies in its place is of a daemon that died: we hold the lock.
+/// Binds the socket. A file in its place belongs to a dead daemon, because this process holds the
+/// lock.
 fn listen(socket: &Path) -> Result<UnixListener> {
     let failed = |e: std::io::Error| io_error("listen at", socket, &e);
     match std::fs::remove_file(socket) {
@@ -130,14 +134,15 @@ fn serve(options: &Options, ready: Ready) -> Result<()> {
         state_dir = %ready.place.state_dir().display(),
         "serving"
     );
-    // One thread while clients come one after the other: measured, it halves the round trip. See `lanes` for more.
+    // One thread is enough for clients that take turns: in measurements it halves the round trip.
+    // `lanes` adds threads for concurrent clients.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|e| Error::new(ErrorCode::Io, format!("the daemon's runtime could not be made: {e}")))?;
     let daemon_dir = ready.place.daemon_dir();
     let outcome = runtime.block_on(serve::serve(options, ready.place, ready.listener));
-    // A thread that hangs in a device must not keep the process.
+    // A thread that hangs in a device must not keep the process alive.
     runtime.shutdown_timeout(Duration::from_secs(1));
     if let Err(e) = std::fs::remove_file(daemon_dir.join("daemon.json")) {
         tracing::warn!("daemon.json could not be removed: {e}");

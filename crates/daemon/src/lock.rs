@@ -1,4 +1,5 @@
-//! Locks on files. They end with the process, however it ends, and so decide where files only hint.
+//! File locks. The kernel releases them when the process ends for any reason, so they decide
+//! ownership where file contents are only hints.
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -13,7 +14,7 @@ pub(crate) struct Lock {
     path: PathBuf,
 }
 
-/// A lock that is held as long as this lives.
+/// A lock that is held until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Held {
     _file: File,
@@ -26,7 +27,7 @@ impl Lock {
         Ok(Self { file, path: path.to_path_buf() })
     }
 
-    /// Takes it, or gives itself back when another process holds it.
+    /// Takes the lock, or returns `self` if another process holds it.
     pub(crate) fn try_take(self) -> Result<Result<Held, Self>> {
         match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Ok(Held { _file: self.file })),
@@ -35,7 +36,7 @@ impl Lock {
         }
     }
 
-    /// Takes it, when it is free. Whoever starts this process bounds the wait.
+    /// Waits for the lock and takes it. The client that started this process limits the wait.
     pub(crate) fn wait(self) -> Result<Held> {
         loop {
             match flock(&self.file, FlockOperation::LockExclusive) {

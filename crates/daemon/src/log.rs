@@ -1,4 +1,4 @@
-//! The daemon's log: text for people, never parsed. Panics land in it too.
+//! The daemon's log: text for people, never parsed. Panics are written to it too.
 
 use rustix::stdio::{dup2_stderr, dup2_stdout};
 use std::fs::{self, File};
@@ -7,10 +7,10 @@ use std::path::Path;
 use stickpin_kernel::{Result, io_error};
 use tracing::level_filters::LevelFilter;
 
-/// A log that is longer when a daemon starts becomes `daemon.log.old`.
+/// Size in bytes above which a starting daemon renames the log to `daemon.log.old`.
 const ROTATE: u64 = 1 << 20;
 
-/// Sends stderr to the log. stdout stays for the announcement.
+/// Redirects stderr to the log. stdout stays open for the announcement.
 pub(crate) fn redirect(path: &Path) -> Result<()> {
     let failed = |e: io::Error| io_error("write the log", path, &e);
     if fs::metadata(path).is_ok_and(|found| found.len() > ROTATE) {
@@ -20,8 +20,8 @@ pub(crate) fn redirect(path: &Path) -> Result<()> {
     dup2_stderr(&file).map_err(|e| failed(e.into()))
 }
 
-/// Begins to log. The announcement was made: stdout goes where stderr goes, so that whoever started the daemon does
-/// not hold the other end of its output.
+/// Starts logging. The announcement is done, so stdout is redirected too: the client that started
+/// the daemon then sees its pipe close.
 pub(crate) fn start(level: LevelFilter) {
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(level)
@@ -29,7 +29,7 @@ pub(crate) fn start(level: LevelFilter) {
         .with_target(false)
         .with_writer(io::stderr)
         .finish();
-    // Fails when the embedding program logs already.
+    // Fails if the embedding program already has a logger.
     let _ = tracing::subscriber::set_global_default(subscriber);
     if let Err(e) = dup2_stdout(io::stderr()) {
         tracing::warn!("stdout stays open: {e}");

@@ -1,7 +1,7 @@
 //! Ref numbers of a session name, reserved on disk before they are used (`refs.md` 5).
 //!
-//! A number is never given twice: a clean close returns what was not used, a crash skips the rest of the block, and
-//! only a name that was closed and left alone for a day starts at 1 again.
+//! No number is given twice. A clean close returns the unused numbers; a crash skips the rest of
+//! the block. Numbering starts at 1 again only for a name that was closed and unused for a day.
 
 use crate::files;
 use serde::{Deserialize, Serialize};
@@ -15,51 +15,51 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use stickpin_kernel::{ErrorCode, Result, io_error};
 use stickpin_session::{NumberError, NumberSource, block};
 
-/// A name that has been unused for so long starts at 1 again.
+/// Time after which an unused name starts at 1 again.
 const FORGET: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The time of day.
+/// Returns the time of day.
 pub(crate) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
-/// The numbers of all session names of a state dir.
+/// The ref numbers of all session names in a state directory.
 ///
-/// What a clean close returns is only remembered at first: the same name often opens again soon, and the rest of its
-/// block is reserved on disk already. [`DiskNumbers::settle`] writes it down.
+/// Numbers that a clean close returns are first kept in memory: a name often opens again soon, and
+/// the rest of its block is already reserved on disk. [`DiskNumbers::settle`] writes them to disk.
 pub struct DiskNumbers {
     dir: PathBuf,
     clock: Clock,
-    /// What closed names returned and the disk does not know yet, by their files. Held while a file is read and
-    /// written: what is swept away meanwhile could be a name that begins anew.
+    /// Returned numbers that are not yet on disk, by file. The lock is held while a file is read
+    /// and written, so that a sweep cannot remove the file of a name that opens at the same time.
     returned: Mutex<HashMap<PathBuf, Returned>>,
 }
 
-/// The rest of a block that a closed name had reserved.
+/// The unused rest of a block that a closed name had reserved.
 struct Returned {
-    /// The first number that nobody got, and the end of what is reserved on disk.
+    /// The first unused number, and the end of the block that is reserved on disk.
     rest: Range<u32>,
-    /// Seconds since 1970, when it was closed.
+    /// When the name was closed, in seconds since 1970.
     at: u64,
 }
 
-/// The numbers of one session name, for one lifetime.
+/// The numbers of one session name during one lifetime.
 #[derive(Debug)]
 struct NameNumbers {
     all: Arc<DiskNumbers>,
     path: PathBuf,
-    /// The end of what this lifetime has reserved; none before it reserves.
+    /// The end of the last reserved block; `None` before the first reservation.
     end: Option<u32>,
 }
 
-/// What is on disk.
+/// The content of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Reserved {
-    /// The first number that nobody got.
+    /// The first unused number.
     next: u32,
-    /// Whether a lifetime holds numbers. Found at a start, it is of one that crashed: when it was last used is not
-    /// known, so the name is not forgotten.
+    /// Whether a lifetime holds numbers. If a starting daemon finds this set, that lifetime
+    /// crashed. Its last use is unknown, so the name never starts at 1 again.
     held: bool,
-    /// Seconds since 1970, when this was written, or when the name was closed.
+    /// When the file was written or the name was closed, in seconds since 1970.
     at: u64,
 }
 
@@ -70,23 +70,26 @@ impl fmt::Debug for DiskNumbers {
 }
 
 impl DiskNumbers {
-    /// The numbers of a state dir. Nothing is read or written before the first one is needed.
+    /// Manages the numbers of a state directory. Reads and writes nothing until the first number is
+    /// needed.
     #[must_use]
     pub fn new(state_dir: &Path, clock: Clock) -> Arc<Self> {
         Arc::new(Self { dir: state_dir.join("numbers"), clock, returned: Mutex::default() })
     }
 
-    /// Those of a session name, for one lifetime of it.
+    /// Returns the numbers of a session name for one lifetime.
     #[must_use]
     pub fn of(self: &Arc<Self>, session: &str) -> Box<dyn NumberSource> {
-        // Session names are file names already; this keeps the folder safe from one that is not.
+        // Session names are valid file names. This check protects the folder from a name that is
+        // not.
         let safe = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' };
         let file: String = session.chars().map(safe).collect();
         let path = self.dir.join(format!("{file}.json"));
         Box::new(NameNumbers { all: Arc::clone(self), path, end: None })
     }
 
-    /// Writes down what closed names returned, and when. A crash before that skips it, and the name is not forgotten.
+    /// Writes the numbers that closed names returned, and when they were closed. A crash before
+    /// this call skips those numbers, and the names never start at 1 again.
     pub fn settle(&self) {
         for (path, Returned { rest, at }) in self.returned().drain() {
             if let Err(e) = self.write(&path, &Reserved { next: rest.start, held: false, at }) {
@@ -95,16 +98,16 @@ impl DiskNumbers {
         }
     }
 
-    /// Removes the files of names that start at 1 again anyway: each run of a suite has names of its own, and nobody
-    /// uses them a second time. Returns how many.
+    /// Removes the files of names that would start at 1 again, and returns how many. Each run of a
+    /// suite uses its own session names, and nobody uses them a second time.
     pub(crate) fn sweep(&self) -> usize {
-        // No folder: no number was ever given.
+        // Without a folder no number was ever given.
         let Ok(entries) = std::fs::read_dir(&self.dir) else { return 0 };
         let now = self.now();
         let mut removed = 0;
         for path in entries.flatten().map(|entry| entry.path()) {
             let _disk = self.returned();
-            // What cannot be read is for whoever needs it to say.
+            // An unreadable file is reported when its name is opened.
             if !matches!(read(&path), Ok(Some(found)) if found.is_forgotten(now)) {
                 continue;
             }
@@ -131,13 +134,13 @@ impl DiskNumbers {
 }
 
 impl Reserved {
-    /// Whether a name that this is of starts at 1 again.
+    /// Whether the name of this file starts at 1 again.
     fn is_forgotten(&self, now: u64) -> bool {
         !self.held && is_forgotten(self.at, now)
     }
 }
 
-/// Whether a name that was closed then starts at 1 again.
+/// Whether a name that was closed at `closed` starts at 1 again.
 fn is_forgotten(closed: u64, now: u64) -> bool {
     Duration::from_secs(now.saturating_sub(closed)) >= FORGET
 }
@@ -197,7 +200,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    /// A state dir, and daemons that have it one after the other.
+    /// A state directory with a series of daemons.
     struct World {
         dir: tempfile::TempDir,
         seconds: Arc<AtomicU64>,
@@ -216,7 +219,7 @@ mod tests {
             self.daemon.of("shop")
         }
 
-        /// The next daemon; the one before ended cleanly, or was killed.
+        /// Starts the next daemon, after a clean end or a kill of the one before.
         fn restart(&mut self, cleanly: bool) {
             if cleanly {
                 self.daemon.settle();
@@ -228,7 +231,7 @@ mod tests {
             self.seconds.fetch_add(time.as_secs(), Ordering::Relaxed);
         }
 
-        /// The next write fails: a device that is always full stands in for the disk.
+        /// Makes the next write fail: a device that is always full replaces the disk.
         fn fill(&self) {
             std::fs::create_dir_all(self.file("")).unwrap();
             std::os::unix::fs::symlink("/dev/full", self.file("shop.new")).unwrap();
@@ -306,7 +309,7 @@ mod tests {
                 world.restart(true);
             }
             assert_eq!(world.numbers().reserve(1).unwrap().start, 10);
-            // That one crashed: when its refs were last used is not known.
+            // That lifetime crashed, so the time of its last use is unknown.
             world.wait(2 * FORGET);
             world.restart(restarts);
             let mut later = world.numbers();
@@ -343,7 +346,7 @@ mod tests {
         assert_eq!(used.reserve(256), Ok(10..266));
         world.wait(FORGET);
         assert_eq!(world.daemon.sweep(), 1);
-        // What a lifetime holds, what one held that crashed, and what cannot be read stay.
+        // The files of open names, of crashed names, and unreadable files stay.
         assert_eq!(used.reserve(256), Ok(266..522));
         assert_eq!(named("crashed").reserve(256), Ok(257..513));
         assert_eq!(named("attempt-1").reserve(256), Ok(1..257));

@@ -1,4 +1,4 @@
-//! One connection: its messages, its calls, and what belongs to its client.
+//! One connection: its messages, its calls, and the sessions bound to its client.
 
 use crate::serve::Daemon;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -21,23 +21,24 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// How many calls of one connection are under way at the same time; what follows is not read before one is answered. So
-/// a client that does not read its answers is not read either.
+/// Maximum number of concurrent calls per connection. The next call is not read before one is
+/// answered, so a client that does not read its answers is not read either.
 const CALLS: u32 = 128;
 
-/// How long a client may take until it reads an answer, or has sent a message that it began.
+/// Timeout for a client to read an answer, and to finish a message that it began.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A message that is longer than this counts against what all connections may hold.
+/// Size in bytes above which a message counts against the limit for all connections.
 const SHORT: usize = 1 << 20;
 
-/// Bytes that long messages are counted in.
+/// Long messages are counted in units of this many bytes.
 pub(crate) const UNIT: usize = 64 << 10;
 
-/// How often it is looked whether a client that sends nothing more still waits for its answers.
+/// Interval between checks whether a client that has closed its sending side still waits for
+/// answers.
 const WAITS: Duration = Duration::from_millis(20);
 
-/// Serves a connection until its client goes.
+/// Serves a connection until its client disconnects.
 pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
     let ours = rustix::process::geteuid().as_raw();
     match stream.peer_cred() {
@@ -67,21 +68,21 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
 struct Peer {
     daemon: Arc<Daemon>,
     out: tokio::sync::Mutex<OwnedWriteHalf>,
-    /// Calls under way, by the id of their message.
+    /// Running calls, by the id of their message.
     calls: Mutex<HashMap<String, CancellationToken>>,
-    /// Sessions that end with it.
+    /// Sessions that end with the connection.
     bound: Mutex<BTreeSet<String>>,
-    /// How many more calls may be under way.
+    /// Limits the number of concurrent calls.
     free: Arc<Semaphore>,
-    /// Set when the client has gone: its calls end.
+    /// Cancelled when the client has disconnected: its calls end.
     gone: CancellationToken,
 }
 
 impl Peer {
-    /// Reads messages until the client goes, or the daemon.
+    /// Reads messages until the client disconnects or the daemon shuts down.
     ///
     /// # Errors
-    /// Why nothing more of it is read.
+    /// Returns the reason why reading stopped.
     async fn read(self: &Arc<Self>, mut read: OwnedReadHalf) -> Result<(), String> {
         let mut frames = Frames::default();
         let mut buf = vec![0; 32 << 10];
@@ -125,7 +126,8 @@ impl Peer {
         }
     }
 
-    /// Returns when every call is answered, or nobody is there to read an answer. Who has said all may close its side.
+    /// Returns when every call is answered or the client has disconnected. A client may close its
+    /// sending side after its last message.
     async fn answered(&self) {
         tokio::select! {
             _ = self.free.acquire_many(CALLS) => {}
@@ -140,14 +142,14 @@ impl Peer {
         }
     }
 
-    /// Whether both directions are closed: the other end is not there any more.
+    /// Whether both directions are closed, so that the client has disconnected.
     async fn hung_up(&self) -> bool {
         let out = self.out.lock().await;
         let stream: &UnixStream = out.as_ref();
         let mut polled = [PollFd::new(stream, PollFlags::empty())];
         match poll(&mut polled, Some(&Timespec::default())) {
             Ok(_) => polled[0].revents().intersects(PollFlags::HUP | PollFlags::ERR),
-            // Asked again after a while.
+            // The next poll checks again.
             Err(rustix::io::Errno::INTR) => false,
             Err(_) => true,
         }
@@ -236,10 +238,11 @@ impl Peer {
         let place = tokio::select! {
             biased;
             place = Arc::clone(&self.free).acquire_owned() => place,
-            // Its end is not read where nothing is.
+            // While this task waits, it does not read the socket, so end of file would go
+            // unnoticed.
             () = self.until_hung_up() => return self.gone.cancel(),
         };
-        // Nobody closes it.
+        // The semaphore is never closed.
         let Ok(place) = place else { return };
         let token = self.gone.child_token();
         self.calls().insert(id.to_string(), token.clone());
@@ -255,12 +258,13 @@ impl Peer {
         });
     }
 
-    /// Closes what belongs to a client that went, by a crash too: nobody else would look for it.
+    /// Closes the sessions bound to a client that disconnected or crashed: no other client knows of
+    /// them.
     async fn close_bound(&self) {
         let bound = std::mem::take(&mut *self.bound.lock().unwrap_or_else(PoisonError::into_inner));
         for session in bound {
             let close = Request {
-                // The one command that ends a session.
+                // The command that ends a session.
                 command: "close".to_owned(),
                 session: Some(session.clone()),
                 ..Request::default()
@@ -296,11 +300,11 @@ impl Peer {
 
     async fn send<R: Serialize>(&self, answer: &Answer<R>) {
         let mut out = self.out.lock().await;
-        // A client that has gone gets no answer; reading from it ends the connection.
+        // A client that has disconnected gets no answer; the read side then ends the connection.
         if timeout(PATIENCE, out.write_all(&encode(answer))).await.is_err() {
             tracing::warn!("a client does not read its answers");
             self.gone.cancel();
-            // What is there of the answer is no message: nothing can follow it.
+            // The answer may be half written, so nothing can follow it.
             let _ = out.shutdown().await;
         }
     }
@@ -310,7 +314,7 @@ impl Peer {
     }
 }
 
-/// What a method takes, not read yet: once, as what it is of that method.
+/// Unparsed parameters. They are parsed once, as the type that the method takes.
 type Params = Option<Box<RawValue>>;
 
 fn params_of<P: DeserializeOwned>(params: Params) -> Result<P, Error> {

@@ -1,4 +1,4 @@
-//! Serving: the host behind all connections, and the reasons to go.
+//! The daemon's main loop: the host behind all connections, and the reasons to shut down.
 
 use crate::lanes::Lanes;
 use crate::{DiskNumbers, Options, leftovers, peer};
@@ -13,28 +13,28 @@ use tokio::net::UnixListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Semaphore;
 
-/// How long answers that are under way may take when the daemon goes.
+/// Timeout for pending answers when the daemon shuts down.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// What the long messages of all connections may hold together, in units of [`peer::UNIT`] bytes.
+/// Limit for the long messages of all connections together, in units of [`peer::UNIT`] bytes.
 const ROOM: usize = 2 * stickpin_wire::MAX_FRAME / peer::UNIT;
 
-/// What all connections share.
+/// State that all connections share.
 pub(crate) struct Daemon {
     pub(crate) host: Host,
     numbers: Arc<DiskNumbers>,
     pub(crate) place: Place,
     started: Instant,
-    /// Calls that were read and not answered.
+    /// Number of calls that are read and not yet answered.
     pub(crate) calls: AtomicUsize,
     last_used: Mutex<Instant>,
-    /// For long messages.
+    /// Limits the memory for long messages.
     pub(crate) room: Arc<Semaphore>,
-    /// Set when the daemon goes: no connection and no call is taken any more.
+    /// Cancelled when the daemon shuts down: it accepts no more connections and calls.
     pub(crate) going: CancellationToken,
 }
 
-/// Serves until something ends it, then closes all sessions.
+/// Serves until the daemon is told to shut down, then closes all sessions.
 pub(crate) async fn serve(options: &Options, place: Place, listener: StdListener) -> Result<()> {
     let socket = place.socket().to_path_buf();
     let failed = |e: std::io::Error| io_error("listen at", &socket, &e);
@@ -51,12 +51,14 @@ pub(crate) async fn serve(options: &Options, place: Place, listener: StdListener
         tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
-                    // A client that has just gone is no reason to begin another thread for the next one.
+                    // Lets a client that just disconnected be counted out, so that the next one
+                    // needs no new thread.
                     tokio::task::yield_now().await;
                     let daemon = Arc::clone(&daemon);
                     lanes.take(stream, move |stream| peer::serve(Arc::clone(&daemon), stream));
                 }
-                // No file descriptor is free, or the peer went: the next one may be luckier.
+                // No file descriptor is free, or the client disconnected. The next `accept` may
+                // succeed.
                 Err(e) => {
                     tracing::warn!("accept: {e}");
                     tokio::time::sleep(Duration::from_millis(20)).await;
@@ -72,13 +74,13 @@ pub(crate) async fn serve(options: &Options, place: Place, listener: StdListener
         }
     }
     daemon.going.cancel();
-    // From here on a client finds nobody and starts the next daemon, which waits for our lock.
+    // From here on a client finds no socket and starts the next daemon, which waits for the lock.
     drop(listener);
     if let Err(e) = std::fs::remove_file(&socket) {
         tracing::warn!("{} could not be removed: {e}", socket.display());
     }
     daemon.host.shutdown().await;
-    // Whoever waits for the end of its connection waits for this process.
+    // A client that waits for the end of its connection waits for this process.
     let _ = tokio::time::timeout(FAREWELL, daemon.answered()).await;
     daemon.numbers.settle();
     lanes.end().await;
@@ -104,8 +106,8 @@ impl Daemon {
         }
     }
 
-    /// Ends what a killed daemon left running, and begins to remove its folders. Clients can connect meanwhile and
-    /// wait.
+    /// Ends the processes that a killed daemon left running, and starts to remove its folders.
+    /// Clients can connect meanwhile; their calls wait.
     async fn repair(&self) {
         let state_dir = self.place.state_dir();
         for done in self.host.sweep().await {
@@ -113,7 +115,7 @@ impl Daemon {
         }
         let (left, going) = (leftovers::of(state_dir), self.going.clone());
         if !left.is_empty() {
-            // Nobody waits for it, not even its end: it says in the log what it did.
+            // Runs detached and reports in the log.
             drop(tokio::task::spawn_blocking(move || leftovers::remove(&left, &going)));
         }
         let forgotten = self.numbers.sweep();
@@ -128,7 +130,7 @@ impl Daemon {
         *self.last_used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
-    /// Returns when there was nothing to do for `limit`.
+    /// Returns when the daemon has been idle for `limit`.
     async fn idle(&self, limit: Duration) {
         loop {
             if self.busy() {
@@ -138,19 +140,19 @@ impl Daemon {
             }
             let unused = self.last_used.lock().unwrap_or_else(PoisonError::into_inner).elapsed();
             let Some(left) = limit.checked_sub(unused).filter(|left| !left.is_zero()) else { return };
-            // Sessions end by themselves too, so the rest of the time is not slept in one go.
+            // A session can end without a call, so the idle check repeats.
             tokio::time::sleep(left.min(limit / 16).max(Duration::from_millis(5))).await;
         }
     }
 
-    /// Returns when no call is under way.
+    /// Returns when no call is running.
     async fn answered(&self) {
         while self.calls.load(Ordering::Relaxed) > 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
 
-    /// How it is.
+    /// Returns the daemon's status.
     pub(crate) fn status(&self) -> Status {
         Status {
             pid: std::process::id(),
