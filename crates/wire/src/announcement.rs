@@ -1,25 +1,25 @@
-//! The line by which a starting daemon tells the client that spawned it how the start went.
+//! The line in which a starting daemon reports to the client that spawned it.
 
 use crate::encode;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 use stickpin_kernel::Error;
 
-/// The one line that a starting daemon writes.
+/// The result of starting a daemon.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Announcement {
-    /// A daemon listens: this one, or another that was faster.
+    /// A daemon listens: this process, or another one that started first.
     Ready {
-        /// Its process, if it is this one.
+        /// The process id, if this process is the daemon.
         pid: Option<u32>,
     },
-    /// It could not start.
+    /// The daemon could not start.
     Failed(Error),
 }
 
-/// Says how the start went, to whoever waits for it.
+/// Writes the announcement to stdout.
 pub fn announce(announcement: &Announcement) {
-    // The client may have given up waiting; a daemon serves the next one all the same.
+    // The client may have stopped waiting; the daemon serves the next one.
     let _ = io::stdout().write_all(&encode(announcement)).and_then(|()| io::stdout().flush());
 }

@@ -1,30 +1,33 @@
-//! One JSON value per line, bounded. Pure: bytes in, frames out; both ends use it.
+//! Frames: one JSON value per line, with a maximum length. No I/O: both ends push bytes in and take
+//! frames out.
 
 use serde::Serialize;
 
-/// The longest frame in bytes, without its newline. Ten megabytes of text fit, whatever has to be escaped in them.
+/// The maximum length of a frame in bytes, without its newline. Ten megabytes of text fit even when
+/// every character is escaped.
 pub const MAX_FRAME: usize = 64 << 20;
 
-/// A buffer larger than this is given back once it is empty: one large frame must not cost memory for ever.
+/// Capacity in bytes above which an empty buffer is freed, so that one large frame does not keep
+/// its memory.
 const KEEP: usize = 256 << 10;
 
-/// Cuts a stream of bytes into frames.
+/// Splits a stream of bytes into frames.
 #[derive(Debug)]
 pub struct Frames {
     buf: Vec<u8>,
-    /// Bytes at the front of `buf` that hold no newline.
+    /// Number of bytes at the front of `buf` that contain no newline.
     scanned: usize,
-    /// Whether the rest of a frame that was too long is being dropped.
+    /// Whether the rest of an overlong frame is being skipped.
     skipping: bool,
     max: usize,
 }
 
-/// What a stream of bytes holds next.
+/// A frame, or the fact that it was too long.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Frame {
-    /// A line without its newline. Empty lines are not reported.
+    /// A line without its newline. Empty lines are skipped.
     Line(Vec<u8>),
-    /// A line longer than the bound; reported once, and dropped up to its newline.
+    /// A line above the maximum length; reported once, and skipped up to its newline.
     TooLong,
 }
 
@@ -35,13 +38,13 @@ impl Default for Frames {
 }
 
 impl Frames {
-    /// Frames of at most `max` bytes.
+    /// Splits into frames of at most `max` bytes.
     #[must_use]
     pub fn with_max(max: usize) -> Self {
         Self { buf: Vec::new(), scanned: 0, skipping: false, max }
     }
 
-    /// Takes in what was read.
+    /// Appends bytes that were read.
     pub fn push(&mut self, bytes: &[u8]) {
         let bytes = if self.skipping {
             let Some(end) = bytes.iter().position(|&b| b == b'\n') else { return };
@@ -53,13 +56,13 @@ impl Frames {
         self.buf.extend_from_slice(bytes);
     }
 
-    /// How many bytes of frames that were not taken yet are held.
+    /// Returns the number of buffered bytes that were not yet returned as frames.
     #[must_use]
     pub fn held(&self) -> usize {
         self.buf.len()
     }
 
-    /// The next frame, if one is complete.
+    /// Returns the next frame if it is complete.
     pub fn next_frame(&mut self) -> Option<Frame> {
         loop {
             let Some(end) = self.buf[self.scanned..].iter().position(|&b| b == b'\n') else {
@@ -93,7 +96,7 @@ impl Frames {
     }
 }
 
-/// A value as a frame, with its newline.
+/// Encodes a value as a frame, with its newline.
 ///
 /// # Panics
 /// Never for the types of this crate: their maps have string keys.

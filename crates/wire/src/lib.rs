@@ -1,8 +1,9 @@
-//! The protocol between a front end and a daemon: newline-delimited JSON-RPC 2.0 over a Unix socket.
+//! The protocol between a front end and a daemon: newline-delimited JSON-RPC 2.0 over a Unix
+//! socket.
 //!
-//! [`rpc`] has the messages (`hello`, `call`, `cancel`, `status`, `stop`), [`Frames`] cuts a byte stream into them, and
-//! [`Place`] knows where the daemon of a state directory listens. Nothing here knows what a command means, connects or
-//! serves.
+//! [`rpc`] has the messages (`hello`, `call`, `cancel`, `status`, `stop`). [`Frames`] splits a byte
+//! stream into them. [`Place`] finds the socket of a state directory's daemon. The crate does not
+//! know what a command means; it neither connects nor serves.
 
 mod announcement;
 mod frame;

@@ -1,4 +1,4 @@
-//! Where a daemon and its clients meet: the state dir and the socket in it.
+//! Where a daemon and its clients meet: the state directory and its socket.
 
 use rustix::fs::{Mode, OFlags};
 use std::fs::{self, DirBuilder, File, Metadata};
@@ -8,10 +8,10 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use stickpin_kernel::{Error, ErrorCode, Result, io_error};
 
-/// The longest socket path that every Unix takes (104 bytes on macOS), with a little room.
+/// The maximum socket path in bytes. Every Unix accepts it (macOS allows 104), with some reserve.
 const LONGEST_SOCKET: usize = 100;
 
-/// A state dir that exists, is ours and is private, and the paths in it that clients need.
+/// An existing, private state directory of this user, and the paths in it that clients need.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     state_dir: PathBuf,
@@ -19,15 +19,16 @@ pub struct Place {
 }
 
 impl Place {
-    /// Makes the state dir if it is not there, and looks whether it is safe to use.
+    /// Creates the state directory if it is missing, and checks that it is safe to use.
     ///
     /// # Errors
-    /// `IO`, naming the path, when it belongs to another user, is open to others, or cannot be made; `STORAGE_FULL`.
+    /// Returns `IO`, with the path, when the directory belongs to another user, is open to others,
+    /// or cannot be created. Returns `STORAGE_FULL` when the disk is full.
     pub fn open(state_dir: &Path) -> Result<Self> {
         private_dir(state_dir)?;
         let state_dir =
             fs::canonicalize(state_dir).map_err(|e| io_error("find the state dir", state_dir, &e))?;
-        // Messages name it.
+        // JSON messages contain the path.
         if state_dir.to_str().is_none() {
             let message = format!("the state dir `{}` is not UTF-8", state_dir.display());
             return Err(Error::new(ErrorCode::Io, message).hint(CHOOSE_ANOTHER));
@@ -45,33 +46,34 @@ impl Place {
         Ok(Self { state_dir, socket })
     }
 
-    /// The state dir, absolute and without links.
+    /// Returns the state directory as an absolute path without links.
     #[must_use]
     pub fn state_dir(&self) -> &Path {
         &self.state_dir
     }
 
-    /// The socket. Beside the state dir's own files, or under `/tmp` when that path would be too long.
+    /// Returns the path of the socket: in the state directory, or below `/tmp` if that path would
+    /// be too long.
     #[must_use]
     pub fn socket(&self) -> &Path {
         &self.socket
     }
 
-    /// The folder of the daemon's own files.
+    /// Returns the folder of the daemon's own files.
     #[must_use]
     pub fn daemon_dir(&self) -> PathBuf {
         self.state_dir.join("daemon")
     }
 
-    /// The daemon's log.
+    /// Returns the path of the daemon's log.
     #[must_use]
     pub fn log(&self) -> PathBuf {
         self.daemon_dir().join("daemon.log")
     }
 }
 
-/// Makes a folder in a place where every user can make one, or checks that it is ours: whoever was there first may have put
-/// a link.
+/// Creates a folder where every user may create one, or checks that the existing one is private.
+/// Another user may have put a link there first, so no link is followed.
 fn unlinked_dir(dir: &Path) -> Result<()> {
     match fs::symlink_metadata(dir) {
         Ok(found) if found.is_symlink() => Err(linked(dir, &found)),
@@ -79,7 +81,8 @@ fn unlinked_dir(dir: &Path) -> Result<()> {
     }
 }
 
-/// Makes a folder that only its owner can enter, or checks that it is one. A link to it is followed where it is ours.
+/// Creates a folder that only its owner can enter, or checks that the existing one is private. A
+/// link is followed only if this user or root owns it.
 fn private_dir(dir: &Path) -> Result<()> {
     let ours = [rustix::process::geteuid().as_raw(), 0];
     match fs::symlink_metadata(dir) {
@@ -93,7 +96,7 @@ fn linked(dir: &Path, found: &Metadata) -> Error {
     Error::new(ErrorCode::Io, message).hint(CHOOSE_ANOTHER)
 }
 
-/// Looks at the folder that is there, and protects that one: it is held open meanwhile.
+/// Checks and protects one folder. An open descriptor ensures that both apply to the same folder.
 fn private(dir: &Path, follow: OFlags) -> Result<()> {
     let open = || {
         let fd = rustix::fs::open(dir, OFlags::RDONLY | OFlags::CLOEXEC | follow, Mode::empty());
@@ -118,7 +121,7 @@ fn private(dir: &Path, follow: OFlags) -> Result<()> {
             .set_permissions(fs::Permissions::from_mode(0o700))
             .map_err(|e| io_error("protect", dir, &e))?;
     }
-    // Root may write nearly anywhere; what it may not (a read-only mount) this tells as well.
+    // Root may write nearly anywhere; `access` also reports a read-only mount.
     rustix::fs::access(dir, rustix::fs::Access::WRITE_OK)
         .map_err(|e| io_error("write in", dir, &e.into()).hint(CHOOSE_ANOTHER))
 }
@@ -137,7 +140,8 @@ fn check(dir: &Path, found: &Metadata) -> Result<()> {
         );
     }
     let mode = found.mode() & 0o777;
-    // An empty folder, fresh from `mkdir`, is made private without a word; one with files in it may be shared on purpose.
+    // An empty folder, fresh from `mkdir`, is made private silently. A folder with files may be
+    // shared on purpose.
     if mode & 0o077 != 0
         && fs::read_dir(dir).map_err(|e| io_error("read the folder", dir, &e))?.next().is_some()
     {
@@ -147,7 +151,8 @@ fn check(dir: &Path, found: &Metadata) -> Result<()> {
     Ok(())
 }
 
-/// FNV-1a: 64 bits of some bytes, the same in every build, for names of files and sessions. Not against attackers.
+/// Hashes bytes with 64-bit FNV-1a, for names of files and sessions. Stable across builds; not
+/// secure against attackers.
 #[must_use]
 pub fn fingerprint(bytes: &[u8]) -> u64 {
     bytes
@@ -219,7 +224,7 @@ mod tests {
         assert_eq!(fs::metadata(&target).unwrap().mode() & 0o777, 0o700);
     }
 
-    /// Only root can make a link that belongs to somebody else.
+    /// Only root can create a link that belongs to another user.
     #[test]
     fn a_link_of_another_user_is_not_followed() {
         let tmp = tempfile::tempdir().unwrap();

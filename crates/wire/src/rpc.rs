@@ -3,28 +3,32 @@
 //! | method | params | result |
 //! |---|---|---|
 //! | `hello` | [`Hello`] | [`Welcome`]; the first message of a connection |
-//! | `call` | [`Request`](stickpin_kernel::Request) | [`Response`](stickpin_kernel::Response), also for a command that failed |
+//! | `call` | [`Request`] | [`Response`], also for a failed command |
 //! | `cancel` | [`Cancel`] | none: a notification; the call answers as cancelled |
-//! | `bind` | [`Bind`] | none: a notification; the session is closed when the connection ends |
+//! | `bind` | [`Bind`] | none: a notification; the session closes with the connection |
 //! | `status` | | [`Status`] |
 //! | `stop` | [`Stop`] | [`Stopping`] |
 //!
-//! `hello`, `status` and `stop` keep their form in every version, so that any client can look at any daemon and end
-//! it. `call` is served only to a connection that was welcomed with [`Verdict::Serve`], and `hello` is answered before
-//! anything that follows it is read: so a call may be sent along with it.
+//! `hello`, `status` and `stop` have the same form in every version, so that any client can query
+//! and stop any daemon. `call` is served only after [`Verdict::Serve`]. The daemon answers `hello`
+//! before it reads the next message, so a client may send a call along with it.
+//!
+//! [`Request`]: stickpin_kernel::Request
+//! [`Response`]: stickpin_kernel::Response
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use stickpin_kernel::{Error, ErrorCode};
 
-/// The version of `call`; it grows when a request or response changes so that an older peer would misread it.
+/// The version of `call`. It increases when an older peer would misread a changed request or
+/// response.
 pub const PROTOCOL: u32 = 1;
 
 /// The version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The names of the methods.
+/// The method names.
 #[allow(missing_docs, reason = "the words say it")]
 pub mod method {
     pub const HELLO: &str = "hello";
@@ -35,50 +39,50 @@ pub mod method {
     pub const STOP: &str = "stop";
 }
 
-/// The error codes of JSON-RPC that are used.
+/// The JSON-RPC error codes in use.
 #[allow(missing_docs, reason = "the words say it")]
 pub mod code {
     pub const PARSE: i32 = -32700;
     pub const INVALID_REQUEST: i32 = -32600;
     pub const UNKNOWN_METHOD: i32 = -32601;
     pub const INVALID_PARAMS: i32 = -32602;
-    /// The method is known and was refused; `data` says why.
+    /// The method is known and was refused; `data` has the reason.
     pub const REFUSED: i32 = -32000;
 }
 
-/// What a client sends. Without `id` it is a notification.
+/// A message from a client. Without `id` it is a notification.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Message<P = Value> {
     /// Always `2.0`.
     pub jsonrpc: String,
-    /// Chosen by the client; comes back in the answer.
+    /// Chosen by the client and repeated in the answer.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub id: Value,
     /// One of [`method`].
     pub method: String,
-    /// What the method takes.
+    /// The parameters of the method.
     #[serde(default = "P::default", bound(deserialize = "P: Deserialize<'de> + Default"))]
     pub params: P,
 }
 
 impl<P> Message<P> {
-    /// A message; `Value::Null` for a notification.
+    /// Creates a message; an `id` of `Value::Null` makes it a notification.
     pub fn new(id: impl Into<Value>, method: &str, params: P) -> Self {
         Self { jsonrpc: "2.0".to_owned(), id: id.into(), method: method.to_owned(), params }
     }
 }
 
-/// What a daemon answers.
+/// An answer from a daemon.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answer<R = Value> {
     /// Always `2.0`.
     pub jsonrpc: String,
-    /// The id of the message; null where it could not be read.
+    /// The id of the message; null if it could not be read.
     pub id: Value,
-    /// Success.
+    /// The result on success.
     #[serde(default = "none", skip_serializing_if = "Option::is_none")]
     pub result: Option<R>,
-    /// Failure of the protocol. A command that failed is a `result`.
+    /// A protocol error. A command that failed is a `result`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Fault>,
 }
@@ -88,12 +92,12 @@ fn none<R>() -> Option<R> {
 }
 
 impl<R> Answer<R> {
-    /// A result.
+    /// Creates an answer with a result.
     pub fn ok(id: Value, result: R) -> Self {
         Self { jsonrpc: "2.0".to_owned(), id, result: Some(result), error: None }
     }
 
-    /// A fault.
+    /// Creates an answer with a protocol error.
     #[must_use]
     pub fn fault(id: Value, code: i32, error: Error) -> Self {
         let fault = Fault { code, message: error.message.clone(), data: Some(error) };
@@ -101,14 +105,14 @@ impl<R> Answer<R> {
     }
 }
 
-/// A failure of the protocol.
+/// A protocol error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Fault {
     /// One of [`code`].
     pub code: i32,
-    /// One sentence.
+    /// The message in one sentence.
     pub message: String,
-    /// The same in the form of every other error.
+    /// The error as the kernel's error type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Error>,
 }
@@ -121,7 +125,7 @@ impl From<Fault> for Error {
     }
 }
 
-/// Who connects.
+/// The client's part of the handshake.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Hello {
@@ -129,51 +133,53 @@ pub struct Hello {
     pub protocol: u32,
     /// The client's [`VERSION`].
     pub version: String,
-    /// The state dir whose daemon is meant: one of another serves no calls, so that a call may follow `hello` before that
-    /// is answered. None: whichever answers.
+    /// The state directory whose daemon is meant. A daemon of another state directory serves no
+    /// calls, so a call may follow `hello` before its answer. `None` accepts any daemon.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_dir: Option<PathBuf>,
 }
 
 impl Hello {
-    /// This program, which means the daemon of this state dir.
+    /// Creates the handshake of this program for the daemon of this state directory.
     #[must_use]
     pub fn ours(state_dir: &Path) -> Self {
         Self { protocol: PROTOCOL, version: VERSION.to_owned(), state_dir: Some(state_dir.to_owned()) }
     }
 }
 
-/// Who answers, and what becomes of the connection.
+/// The daemon's part of the handshake, with its verdict on the connection.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Welcome {
-    /// The daemon's protocol.
+    /// The daemon's [`PROTOCOL`].
     pub protocol: u32,
-    /// The daemon's version.
+    /// The daemon's [`VERSION`].
     pub version: String,
-    /// The daemon's process.
+    /// The daemon's process id.
     pub pid: u32,
-    /// The state dir that it serves: two that share a short socket path are told apart by it.
+    /// The state directory that it serves. Distinguishes two daemons that share a short socket
+    /// path.
     pub state_dir: PathBuf,
-    /// What becomes of the connection.
+    /// Whether the connection serves calls.
     pub verdict: Verdict,
 }
 
-/// What becomes of a connection. The daemon decides, at one moment: only it knows whether it is busy.
+/// Whether a connection serves calls. Only the daemon knows whether it is busy, so it decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Verdict {
     /// Calls are served.
     Serve,
-    /// The client is newer and nothing is open here: this daemon is going, start another.
+    /// The client is newer and no session is open: this daemon exits, start another one.
     Replace,
-    /// The two cannot talk, and the daemon is busy or newer.
+    /// The versions do not match, and the daemon is busy or newer.
     #[default]
     Refuse,
 }
 
 impl Welcome {
-    /// Decides how a daemon of `protocol` and `version`, which serves `state_dir`, meets a client.
+    /// Decides whether a daemon of `protocol` and `version` that serves `state_dir` serves this
+    /// client.
     #[must_use]
     pub fn verdict(
         (protocol, version): (u32, &str),
@@ -192,7 +198,7 @@ impl Welcome {
         }
     }
 
-    /// What a client that was refused tells its user.
+    /// Returns the error that a refused client reports.
     #[must_use]
     pub fn mismatch(&self, client: &Hello) -> Error {
         let (theirs, ours) = (&self.version, &client.version);
@@ -213,14 +219,14 @@ impl Welcome {
     }
 }
 
-/// `1.20.3-rc1` as numbers; what is no number counts as 0.
+/// Parses `1.20.3-rc1` as numbers; a part that is not a number counts as 0.
 fn order(version: &str) -> [u64; 3] {
     let core = version.split(['-', '+']).next().unwrap_or_default();
     let mut parts = core.split('.').map(|part| part.parse().unwrap_or(0));
     std::array::from_fn(|_| parts.next().unwrap_or(0))
 }
 
-/// Which call should end.
+/// Cancels a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cancel {
@@ -228,49 +234,49 @@ pub struct Cancel {
     pub id: Value,
 }
 
-/// Which session ends with the connection, however that ends.
+/// Binds a session to the connection: it is closed when the connection ends for any reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Bind {
-    /// Its name; it need not be open yet.
+    /// The session name; the session need not be open yet.
     pub session: String,
 }
 
-/// How a daemon is.
+/// The status of a daemon.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Status {
-    /// Its process.
+    /// The process id.
     pub pid: u32,
-    /// Its version.
+    /// The program version.
     pub version: String,
-    /// Its protocol.
+    /// The protocol version.
     pub protocol: u32,
-    /// Milliseconds since it started.
+    /// Milliseconds since the start.
     pub uptime_ms: u64,
     /// Names of the open sessions.
     pub sessions: Vec<String>,
-    /// Commands that run now.
+    /// Number of running commands.
     pub running: usize,
-    /// Where it listens.
+    /// The path of the socket.
     pub socket: PathBuf,
-    /// What it serves.
+    /// The state directory.
     pub state_dir: PathBuf,
 }
 
-/// How to stop.
+/// Asks the daemon to shut down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Stop {
-    /// Also when sessions are open: they are closed.
+    /// Whether to shut down even if sessions are open, and close them.
     pub force: bool,
 }
 
-/// The daemon is going.
+/// The daemon is shutting down.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Stopping {
-    /// Its process.
+    /// The process id.
     pub pid: u32,
     /// The sessions that it closes.
     pub sessions: Vec<String>,
