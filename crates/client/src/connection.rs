@@ -1,4 +1,5 @@
-//! One blocking connection to a daemon. No runtime: a command line that makes one call starts fastest without.
+//! A blocking connection to a daemon. Without an async runtime a command line that makes one call
+//! starts fastest.
 
 use crate::start::Start;
 use serde::Serialize;
@@ -12,14 +13,13 @@ use stickpin_wire::Place;
 use stickpin_wire::rpc::{Answer, Hello, Message, Status, Stop, Stopping, Verdict, Welcome, method};
 use stickpin_wire::{Frame, Frames, encode};
 
-/// A daemon that lives answers `hello` at once; one that does not in this time hangs.
+/// Timeout for the answer to `hello`. A live daemon answers at once; one that does not hangs.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long the way of a message to the daemon and that of its answer may take, on a machine that is busy with other
-/// things.
+/// Time allowance for transporting a message and its answer on a busy machine.
 pub(crate) const ANSWER: Duration = Duration::from_secs(10);
 
-/// How often a client begins again because the daemon that it found was just going.
+/// Number of attempts to connect, because a daemon may shut down just after the client finds it.
 const ATTEMPTS: u32 = 5;
 
 /// A connection whose `hello` was answered.
@@ -32,19 +32,21 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects to the daemon of a state dir, and starts it if there is none.
+    /// Connects to the daemon of a state directory, and starts one if there is none.
     ///
     /// # Errors
-    /// `DAEMON_UNREACHABLE` when it cannot be started or does not answer, `PROTOCOL_MISMATCH`, `IO`.
+    /// Returns `DAEMON_UNREACHABLE` when the daemon cannot be started or does not answer,
+    /// `PROTOCOL_MISMATCH`, or `IO`.
     pub fn find_or_start(place: &Place, start: &Start) -> Result<Self> {
         Self::welcomed(place, start, None)
     }
 
-    /// Does so and runs one command, which goes out together with `hello`: a daemon answers that before it runs anything,
-    /// and what is not meant for it, it refuses. So where no answer to `hello` came, nothing was run.
+    /// Connects, starts a daemon if needed, and runs one command that is sent along with `hello`.
+    /// The daemon answers `hello` before it runs anything, and refuses a command that is not meant
+    /// for it. Without an answer to `hello`, nothing was run.
     ///
     /// # Errors
-    /// As [`Connection::find_or_start`]; nothing was run then.
+    /// Returns the errors of [`Connection::find_or_start`]; nothing was run then.
     pub fn run(place: &Place, start: &Start, request: &Request) -> Result<Response> {
         let mut request = request.clone();
         let secrets = request.keep_used_secrets();
@@ -55,7 +57,7 @@ impl Connection {
         Ok(response)
     }
 
-    /// A connection that serves calls; its last message is the one that was sent along.
+    /// Returns a connection that serves calls; its last message is the one that was sent along.
     fn welcomed(place: &Place, start: &Start, along: Option<&Request>) -> Result<Self> {
         for _ in 0..ATTEMPTS {
             if let Some(connection) = Self::find_and_send(place, along)? {
@@ -79,15 +81,17 @@ impl Connection {
         .hint(format!("its log says why: {}", place.log().display())))
     }
 
-    /// Connects to a daemon that runs; `None` if none does. Whatever its version: `status` and `stop` always work.
+    /// Connects to a running daemon of any version; returns `None` if there is none. `status` and
+    /// `stop` work in every version.
     ///
     /// # Errors
-    /// `DAEMON_UNREACHABLE` when it does not answer, `IO`.
+    /// Returns `DAEMON_UNREACHABLE` when the daemon does not answer, or `IO`.
     pub fn find(place: &Place) -> Result<Option<Self>> {
         Self::find_and_send(place, None)
     }
 
-    /// Connects to a daemon that runs, and sends a call along with `hello`; `None` if none runs, or it is just going.
+    /// Connects to a running daemon and sends a call along with `hello`. Returns `None` if there is
+    /// none, or if it is shutting down.
     fn find_and_send(place: &Place, along: Option<&Request>) -> Result<Option<Self>> {
         let stream = match UnixStream::connect(place.socket()) {
             Ok(stream) => stream,
@@ -96,7 +100,7 @@ impl Connection {
             }
             Err(e) => return Err(stickpin_kernel::io_error("connect to", place.socket(), &e)),
         };
-        // Only sets an option of a socket that is open.
+        // Setting an option of an open socket.
         stream.set_read_timeout(Some(HELLO_TIMEOUT)).map_err(|e| unreadable(&e))?;
         stream.set_write_timeout(Some(ANSWER)).map_err(|e| unreadable(&e))?;
         let (frames, hello) = (Frames::default(), Hello::ours(place.state_dir()));
@@ -107,7 +111,7 @@ impl Connection {
         let answer = match connection.stream.write_all(&out).and_then(|()| connection.receive(id)) {
             Ok(answer) => answer,
             Err(e) => match e.kind() {
-                // The daemon was just going and never read the frame.
+                // The daemon was shutting down and never read the frame.
                 ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
                     return Ok(None);
                 }
@@ -123,13 +127,13 @@ impl Connection {
         Ok(Some(connection))
     }
 
-    /// Who answered.
+    /// Returns the daemon's part of the handshake.
     #[must_use]
     pub fn welcome(&self) -> &Welcome {
         &self.welcome
     }
 
-    /// Runs one command. That the connection broke is an answer too: `dispatched` is then unknown.
+    /// Runs one command. A broken connection is reported as a response with `dispatched` unknown.
     pub fn call(&mut self, request: &Request) -> Response {
         let mut request = request.clone();
         let secrets = request.keep_used_secrets();
@@ -139,12 +143,12 @@ impl Connection {
         response
     }
 
-    /// A daemon that does not answer in time hangs: nothing is waited for longer.
+    /// Sets the read timeout: a daemon that does not answer in this time hangs.
     fn wait(&self, request: &Request) -> io::Result<()> {
         self.stream.set_read_timeout(Some(request.longest().saturating_add(ANSWER)))
     }
 
-    /// The response that a call comes to.
+    /// Converts the answer to a call into a response.
     fn respond(&self, request: &Request, answer: io::Result<Answer<Response>>) -> Response {
         let error = match answer {
             Ok(answer) => match taken(answer) {
@@ -160,26 +164,28 @@ impl Connection {
         failed(&request.command, request.session.clone(), error)
     }
 
-    /// How the daemon is.
+    /// Returns the daemon's status.
     ///
     /// # Errors
-    /// `DAEMON_UNREACHABLE`.
+    /// Returns `DAEMON_UNREACHABLE` when the daemon does not answer.
     pub fn status(&mut self) -> Result<Status> {
         self.ask(method::STATUS, &Value::Null)
     }
 
-    /// Asks the daemon to go. It has said yes when this returns; [`Connection::wait_for_end`] waits until it went.
+    /// Asks the daemon to shut down and returns once it has agreed. [`Connection::wait_for_end`]
+    /// waits for its end.
     ///
     /// # Errors
-    /// `SESSION_EXISTS` when sessions are open and `force` is not set, `DAEMON_UNREACHABLE`.
+    /// Returns `SESSION_EXISTS` when sessions are open and `force` is not set, or
+    /// `DAEMON_UNREACHABLE`.
     pub fn stop(&mut self, stop: Stop) -> Result<Stopping> {
         self.ask(method::STOP, &stop)
     }
 
-    /// Waits until the daemon has closed everything and is gone.
+    /// Waits until the daemon has closed everything and exited.
     ///
     /// # Errors
-    /// `TIMEOUT` if it is still there after `timeout`.
+    /// Returns `TIMEOUT` if it still runs after `timeout`.
     pub fn wait_for_end(mut self, timeout: Duration) -> Result<()> {
         self.stream.set_read_timeout(Some(timeout)).map_err(|e| unreadable(&e))?;
         let mut buf = [0; 256];
@@ -192,13 +198,14 @@ impl Connection {
                     let message = format!("the daemon (process {pid}) is still closing its sessions");
                     return Err(Error::new(ErrorCode::Timeout, message).hint(format!("kill {pid}")));
                 }
-                // End of the stream, however it came.
+                // End of the stream, orderly or not.
                 Ok(0) | Err(_) => return Ok(()),
             }
         }
     }
 
-    /// The stream, for who reads and writes it otherwise. Nothing was read from it beyond the answers.
+    /// Returns the stream for another reader and writer. No bytes beyond the answers were read from
+    /// it.
     pub(crate) fn into_stream(self) -> UnixStream {
         self.stream
     }
@@ -217,7 +224,7 @@ impl Connection {
         self.receive(self.last_id)
     }
 
-    /// The bytes of the next message, whose number is then the last.
+    /// Encodes the next message and stores its id as the last.
     fn message<P: Serialize>(&mut self, method: &str, params: &P) -> Vec<u8> {
         self.last_id += 1;
         encode(&Message::new(Value::from(self.last_id), method, params))
@@ -227,7 +234,8 @@ impl Connection {
         loop {
             let line = self.read_frame()?;
             let answer: Answer<R> = serde_json::from_slice(&line)?;
-            // Null: the daemon could not read the id, and what was asked first is answered first.
+            // Null means that the daemon could not read the id. The first request is answered
+            // first, so the answer belongs to it.
             if answer.id == id || answer.id.is_null() {
                 return Ok(answer);
             }
@@ -235,7 +243,8 @@ impl Connection {
     }
 
     fn read_frame(&mut self) -> io::Result<Vec<u8>> {
-        // Most answers are short, and each page of this is one that the process has to be given first.
+        // Most answers are short, and a larger buffer costs page faults at the start of the
+        // process.
         let mut buf = [0; 8 << 10];
         loop {
             match self.frames.next_frame() {
@@ -255,16 +264,17 @@ impl Connection {
     }
 }
 
-/// A runtime of one thread, for a front end: the work is the daemon's.
+/// Creates a single-threaded runtime for a front end; the daemon does the work.
 ///
 /// # Errors
-/// `IO`.
+/// Returns `IO` when the runtime cannot be created.
 pub fn runtime() -> Result<tokio::runtime::Runtime> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(|e| Error::new(ErrorCode::Io, format!("the runtime could not be made: {e}")))
 }
 
-/// The response of a call that was not made or got no answer. What was run is answered by dispatch.
+/// Creates the response of a call that was not sent or got no answer. Dispatch answers calls that
+/// ran.
 #[must_use]
 pub fn failed(command: &str, session: Option<String>, error: Error) -> Response {
     Response {
@@ -285,19 +295,19 @@ fn taken<R>(answer: Answer<R>) -> Result<R> {
     }
 }
 
-/// A daemon that does not keep to the protocol.
+/// The error for a daemon that violates the protocol.
 pub(crate) fn neither() -> Error {
     Error::new(ErrorCode::ProtocolMismatch, "the daemon answered neither result nor error")
 }
 
-/// The connection broke before the answer to a call.
+/// The error for a connection that broke before the answer to a call.
 pub(crate) fn ended(command: &str) -> Error {
     Error::new(ErrorCode::DaemonUnreachable, format!("the daemon ended while `{command}` was running"))
         .hint("it may have been done or not: open the session again and look before you repeat it")
         .dispatched(Dispatched::Unknown)
 }
 
-/// No answer to a call came in the time in which every command is over.
+/// The error for a call whose answer did not arrive within the longest time that it can run.
 pub(crate) fn hangs(command: &str, pid: u32) -> Error {
     let message =
         format!("the daemon (process {pid}) did not answer `{command}` in time: it hangs or is stopped");

@@ -1,4 +1,4 @@
-//! What a front end holds: something that runs commands, near or far.
+//! The client that a front end holds: runs commands in this process or on a daemon.
 
 use crate::connection::{ANSWER, Connection, ended, failed, hangs, neither, unreadable};
 use crate::start::Start;
@@ -22,17 +22,19 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-/// Something that runs commands: a host in this process, or a daemon behind a socket.
+/// Runs commands: a host in this process, or a daemon behind a socket.
 #[async_trait]
 pub trait Client: Send + Sync {
-    /// Runs one command. When the token fires the command ends where nothing is half done, and still answers.
+    /// Runs one command. When the token is cancelled, the command ends at the next safe point and
+    /// still answers.
     async fn call(&self, request: Request, cancel: CancellationToken) -> Response;
 
-    /// The same sessions, for calls that run at the same time as those of this client and do not wait for them.
+    /// Returns a client for the same sessions whose calls run in parallel with those of this
+    /// client.
     fn beside(self: Arc<Self>) -> Arc<dyn Client>;
 
-    /// Has a session end with this client at the latest, however that goes. Where the host is in this process it does so
-    /// anyway.
+    /// Ends a session no later than this client, even if the client crashes. A host in this process
+    /// needs no binding.
     async fn bind(&self, _session: &str) {}
 }
 
@@ -47,20 +49,20 @@ impl Client for Host {
     }
 }
 
-/// A daemon behind a socket, found or started when it is first needed and again when it has gone. All calls share one
-/// connection and may overlap; the daemon gets them in the order in which they were made.
+/// A daemon behind a socket. It is found or started on first use, and again after it has exited.
+/// All calls share one connection and may overlap; the daemon receives them in order.
 #[derive(Debug)]
 pub struct SocketClient {
     place: Place,
     start: Start,
     last_id: AtomicU64,
-    /// Locked while a message is written, so that messages go out in the order of the calls.
+    /// Locked while a message is written, so that messages are sent in the order of the calls.
     link: tokio::sync::Mutex<Option<Link>>,
-    /// Sessions that end with this client: told to each daemon that it finds.
+    /// Sessions that end with this client; sent to each daemon that it connects to.
     bound: Mutex<BTreeSet<String>>,
 }
 
-/// Answers that are waited for, by the id of the call. None any more once the connection has ended.
+/// Pending answers, by the id of the call. `None` once the connection has ended.
 type Waiting = Arc<Mutex<Option<HashMap<u64, oneshot::Sender<Answer<Response>>>>>>;
 
 /// A connection whose `hello` was answered.
@@ -69,7 +71,7 @@ struct Link {
     write: OwnedWriteHalf,
     waiting: Waiting,
     reader: AbortHandle,
-    /// The daemon's process.
+    /// The daemon's process id.
     pid: u32,
 }
 
@@ -81,21 +83,21 @@ impl Drop for Link {
 
 /// Why a call has no response.
 enum Unanswered {
-    /// The daemon did not begin with it: it may be sent again.
+    /// The daemon did not begin the call, so it may be sent again.
     NotBegun(Error),
-    /// Another attempt does not help, or could do it twice.
+    /// A retry does not help, or could run the call twice.
     Failed(Error),
 }
 
 impl SocketClient {
-    /// The daemon of a state dir.
+    /// Creates a client of a state directory's daemon; it connects on first use.
     #[must_use]
     pub fn new(place: Place, start: Start) -> Self {
         let (last_id, link, bound) = Default::default();
         Self { place, start, last_id, link, bound }
     }
 
-    /// The state dir, absolute and without links.
+    /// Returns the state directory as an absolute path without links.
     #[must_use]
     pub fn state_dir(&self) -> &Path {
         self.place.state_dir()
@@ -119,12 +121,12 @@ impl Client for SocketClient {
         response
     }
 
-    /// Over a connection of its own, which the daemon serves on a thread that has none yet if there is one.
+    /// Opens a separate connection, which the daemon serves on an idle thread if it has one.
     fn beside(self: Arc<Self>) -> Arc<dyn Client> {
         Arc::new(Self::new(self.place.clone(), self.start.clone()))
     }
 
-    /// A connection that is there is told now, each later one when it is made.
+    /// Tells the current connection now, and each later one when it is made.
     async fn bind(&self, session: &str) {
         if !lock(&self.bound).insert(session.to_owned()) {
             return;
@@ -160,7 +162,7 @@ impl SocketClient {
             Ok(Answer { error: Some(fault), .. }) => {
                 let refused = fault.code == code::REFUSED;
                 let error = Error::from(fault);
-                // It is just going; the next one is started.
+                // The daemon is shutting down; the retry starts the next one.
                 let going = refused && error.code == ErrorCode::DaemonUnreachable;
                 Err(if going { Unanswered::NotBegun(error) } else { Unanswered::Failed(error) })
             }
@@ -200,7 +202,7 @@ impl SocketClient {
         written.map(|()| (receiver, pid))
     }
 
-    /// Nobody waits for the answer of a call any more.
+    /// Drops the entry of a call whose answer is no longer awaited.
     async fn forget(&self, id: u64) {
         if let Some(link) = &*self.link.lock().await
             && let Some(waiting) = &mut *lock(&link.waiting)
@@ -209,11 +211,12 @@ impl SocketClient {
         }
     }
 
-    /// Asks the daemon to end a call; it still answers.
+    /// Asks the daemon to cancel a call, which still answers.
     async fn cancel(&self, id: u64) {
         if let Some(link) = &mut *self.link.lock().await {
             let cancel = Message::new(Value::Null, method::CANCEL, Cancel { id: id.into() });
-            // A daemon that cannot be told is gone, which the call itself reports.
+            // If the message cannot be sent, the daemon has exited, and the call itself reports
+            // that.
             let _ = link.write(&cancel).await;
         }
     }
@@ -236,7 +239,8 @@ impl SocketClient {
 }
 
 impl Link {
-    /// A call counts once its whole line is there: a daemon that does not read it did not begin with it.
+    /// Writes a message. A call counts only once its whole line is written: until then the daemon
+    /// has not begun it.
     async fn write<P: Serialize>(&mut self, message: &Message<P>) -> Result<(), Unanswered> {
         match timeout(ANSWER, self.write.write_all(&encode(message))).await {
             Ok(Ok(())) => Ok(()),
@@ -246,24 +250,24 @@ impl Link {
     }
 }
 
-/// Gives each answer to who waits for it, until the daemon goes.
+/// Delivers each answer to its waiting call until the connection ends.
 async fn read_answers(mut read: OwnedReadHalf, waiting: Waiting) {
     let mut frames = Frames::default();
     let mut buf = vec![0; 32 << 10];
     'read: while let Ok(n @ 1..) = read.read(&mut buf).await {
         frames.push(&buf[..n]);
         while let Some(frame) = frames.next_frame() {
-            // What is no answer to a call of ours cannot be given to anybody: the connection is of no use any more.
+            // An answer that cannot be matched to a call makes the connection useless.
             let Frame::Line(line) = frame else { break 'read };
             let Ok(answer) = serde_json::from_slice::<Answer<Response>>(&line) else { break 'read };
             let sender = answer.id.as_u64().and_then(|id| lock(&waiting).as_mut()?.remove(&id));
             if let Some(sender) = sender {
-                // Whoever asked may have given up.
+                // The caller may have given up.
                 let _ = sender.send(answer);
             }
         }
     }
-    // Drops the senders: all who wait learn that no answer will come.
+    // Drops the senders, so that all waiting calls learn that no answer will come.
     *lock(&waiting) = None;
 }
 

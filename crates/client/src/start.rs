@@ -1,5 +1,6 @@
-//! Starting a daemon: the client spawns it with a pipe as its stdout and waits for one line on it. Nothing is polled:
-//! whoever loses a race for the state dir waits for the winner and then says `ready` too.
+//! Starting a daemon. The client spawns it with a pipe as its stdout and waits for one line on it,
+//! without polling. A daemon that loses the race for the state directory waits for the winner and
+//! then also reports `ready`.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read};
@@ -12,15 +13,16 @@ use stickpin_wire::{Announcement, Place};
 /// How a daemon is started.
 #[derive(Debug, Clone)]
 pub struct Start {
-    /// The program: this one.
+    /// The program to start, normally this one.
     pub program: PathBuf,
-    /// Its arguments; `--state-dir DIR` is appended.
+    /// The arguments; `--state-dir DIR` is appended.
     pub args: Vec<OsString>,
-    /// What its environment has besides ours.
+    /// Environment variables that the daemon gets in addition to ours.
     pub env: &'static [(&'static str, &'static str)],
-    /// Variables of ours that it does not get: what is secret is sent with the command that uses it.
+    /// Environment variables that the daemon does not get. Secrets are sent with the command that
+    /// uses them.
     pub without: Vec<OsString>,
-    /// How long it may take until it says that it is ready.
+    /// Timeout for the daemon to announce itself.
     pub timeout: Duration,
 }
 
@@ -28,7 +30,7 @@ impl Start {
     /// Starts a daemon and returns once one listens.
     ///
     /// # Errors
-    /// What the daemon announced, or `DAEMON_UNREACHABLE`.
+    /// Returns the error that the daemon announced, or `DAEMON_UNREACHABLE`.
     pub(crate) fn run(&self, place: &Place) -> Result<()> {
         let mut command = Command::new(&self.program);
         for name in &self.without {
@@ -39,7 +41,7 @@ impl Start {
             .arg("--state-dir")
             .arg(place.state_dir())
             .envs(self.env.iter().copied())
-            // Not the caller's: a daemon must not keep its folder busy.
+            // The daemon must not keep the caller's folder busy.
             .current_dir("/")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -54,12 +56,12 @@ impl Start {
             Ok(Announcement::Ready { .. }) => Ok(()),
             Ok(Announcement::Failed(error)) => Err(error),
             Err(e) => {
-                // It may be gone already, which is what this is for.
+                // Fails only if the daemon has already exited.
                 let _ = child.kill();
                 Err(unreachable(place, &format!("it did not say that it is ready: {e}")))
             }
         };
-        // Reaps the daemon in a client that lives longer than it; in others the thread dies with the process.
+        // Reaps the daemon if this client outlives it; otherwise the thread ends with the process.
         std::thread::spawn(move || child.wait());
         outcome
     }
@@ -71,13 +73,13 @@ fn unreachable(place: &Place, why: &str) -> Error {
         .hint(format!("its log, if it came so far: {}", place.log().display()))
 }
 
-/// The first line of a pipe. The thread that reads it ends with the pipe at the latest.
+/// Reads the first line from a pipe, or times out. The reading thread ends no later than the pipe.
 fn read_line(pipe: impl Read + Send + 'static, patience: Duration) -> io::Result<String> {
     let (tell, told) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let mut line = String::new();
         let read = BufReader::new(pipe).read_line(&mut line);
-        // Whoever waited may have given up.
+        // The receiver may have timed out.
         let _ = tell.send(read.map(|_| line));
     });
     told.recv_timeout(patience).unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
