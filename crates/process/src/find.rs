@@ -1,10 +1,10 @@
-//! Where a program is.
+//! Finding programs.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// The first of these names that is a program in a folder of `path` (the value of `PATH`): an earlier name wins over
-/// an earlier folder. Relative folders are never looked into.
+/// Returns the first of these names that is a program in a folder of `path` (the value of `PATH`).
+/// An earlier name wins over an earlier folder. Relative folders are ignored.
 #[must_use]
 pub fn on_path(names: &[&str], path: Option<&OsStr>) -> Option<PathBuf> {
     let folders: Vec<PathBuf> = path
@@ -16,7 +16,7 @@ pub fn on_path(names: &[&str], path: Option<&OsStr>) -> Option<PathBuf> {
         .find(|program| is_program(program))
 }
 
-/// Whether this is a file that can be executed.
+/// Whether this is an executable file.
 #[must_use]
 pub fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;

@@ -1,6 +1,7 @@
-//! Other programs: finding them, ending them, and what a killed process of ours left behind.
+//! Other programs: finding them, ending them, and cleaning up after a killed process of ours.
 //!
-//! Knows no device and no session: backends say what they started, and a sweep ends what outlived its owner.
+//! The crate knows no device and no session. Backends record what they started, and a sweep ends
+//! what outlived its owner.
 
 mod find;
 mod mounts;

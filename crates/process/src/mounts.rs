@@ -1,7 +1,9 @@
-//! File systems that programs mounted in a folder that is to be removed, as the document portal does in its runtime folder.
+//! Unmounting file systems in a folder before it is removed. The document portal, for example,
+//! mounts one in its runtime folder.
 //!
-//! What is removed through a mount is removed from what is mounted, which may be a person's files; and a mount whose
-//! program was killed keeps its folder from going away. So they go first, and what stays mounted keeps everything.
+//! Removing files through a mount would delete from the mounted file system, which may hold a
+//! person's files. A mount whose program was killed also keeps its folder from being removed. If
+//! something stays mounted, nothing is removed.
 
 use crate::remove::named;
 use std::ffi::OsString;
@@ -10,13 +12,13 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What unmounts for those who are not root, by its names.
+/// Programs that unmount without root rights.
 const UNMOUNTERS: [&str; 2] = ["fusermount3", "fusermount"];
 
-/// Unmounts what is mounted in a folder, or on it.
+/// Unmounts everything in and on a folder.
 ///
 /// # Errors
-/// When something stays mounted, or nobody says what is.
+/// Returns an error when something stays mounted, or when the mount table cannot be read.
 pub(crate) fn free(folder: &Path) -> io::Result<()> {
     free_with(folder, mount_table, unmount)
 }
@@ -26,7 +28,7 @@ fn free_with(
     table: impl Fn() -> io::Result<Vec<u8>>,
     unmount: impl Fn(&Path),
 ) -> io::Result<()> {
-    // The table has no links in its paths. What a link of this name leads to is not in it.
+    // Paths in the mount table contain no links. A link with this name is not followed.
     let (above, name) = named(folder)?;
     let folder = match above.canonicalize() {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -41,7 +43,7 @@ fn free_with(
     }
 }
 
-/// What is mounted, as the kernel says it; nothing where there is no such file.
+/// Returns the kernel's mount table; empty if the platform has no such file.
 fn mount_table() -> io::Result<Vec<u8>> {
     match std::fs::read("/proc/self/mountinfo") {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -49,8 +51,8 @@ fn mount_table() -> io::Result<Vec<u8>> {
     }
 }
 
-/// The mounts in a folder and on it, the last one first: it may be in another one. The fifth field of a line is where
-/// (`proc_pid_mountinfo(5)`).
+/// Returns the mounts in and on a folder, the last one first because it may lie inside another. The
+/// fifth field of a line is the mount point (`proc_pid_mountinfo(5)`).
 fn below(table: &[u8], folder: &Path) -> Vec<PathBuf> {
     let places = table.split(|&b| b == b'\n').filter_map(|line| line.split(|&b| b == b' ').nth(4));
     let paths = places.map(|place| PathBuf::from(OsString::from_vec(unescaped(place))));
@@ -59,7 +61,8 @@ fn below(table: &[u8], folder: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// A path of the table: white space and backslashes in it are three octal digits.
+/// Decodes a path of the table, in which white space and backslashes are written as three octal
+/// digits.
 fn unescaped(mut place: &[u8]) -> Vec<u8> {
     let mut path = Vec::with_capacity(place.len());
     while let Some((&byte, rest)) = place.split_first() {
@@ -78,7 +81,8 @@ fn unescaped(mut place: &[u8]) -> Vec<u8> {
     path
 }
 
-/// Takes one away, also while somebody still uses it. Whether that went well, the table says.
+/// Unmounts one file system even if it is in use. The mount table shows afterwards whether that
+/// worked.
 fn unmount(mount: &Path) {
     for program in UNMOUNTERS {
         let mut command = Command::new(program);

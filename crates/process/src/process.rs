@@ -1,4 +1,4 @@
-//! Processes by id and start time, because ids come back.
+//! Processes identified by id and start time, because ids are reused.
 
 use rustix::process::{Pid, Signal};
 use serde::{Deserialize, Serialize};
@@ -7,40 +7,42 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Process {
-    /// Its id.
+    /// The process id.
     pub pid: u32,
-    /// When it started, in the platform's own words.
+    /// The start time, as the platform writes it.
     pub started: String,
 }
 
 impl Process {
-    /// The process that has this id now.
+    /// Returns the process that has this id now.
     #[must_use]
     pub fn find(pid: u32) -> Option<Self> {
         started(pid).map(|started| Self { pid, started })
     }
 
-    /// Whether it still runs.
+    /// Whether the process still runs.
     #[must_use]
     pub fn alive(&self) -> bool {
         started(self.pid).is_some_and(|now| now == self.started)
     }
 
-    /// All that were started with this entry (`NAME=value`) in their environment, as far as the platform tells.
+    /// Returns all processes with this entry (`NAME=value`) in their environment, as far as the
+    /// platform shows it.
     #[must_use]
     pub fn marked(entry: &str) -> Vec<Self> {
-        // Where there is no such folder nobody can tell.
+        // Platforms without `/proc` do not show environments.
         let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
         let pids = entries.filter_map(|e| e.ok()?.file_name().to_str()?.parse().ok());
         let has = |pid: &u32| {
-            // Those of other users cannot be read, and are not ours.
+            // Environments of other users' processes are unreadable, and those processes are not
+            // ours.
             std::fs::read(format!("/proc/{pid}/environ"))
                 .is_ok_and(|environ| environ.split(|b| *b == 0).any(|e| e == entry.as_bytes()))
         };
         pids.filter(has).filter_map(Self::find).collect()
     }
 
-    /// Ends it at once, with its group if it leads one.
+    /// Kills the process, with its group if it leads one.
     pub fn kill(&self) {
         if self.alive() {
             kill_group(self.pid);
@@ -49,12 +51,12 @@ impl Process {
     }
 }
 
-/// Ends one process at once, and nothing that it started.
+/// Kills one process, and none of its children.
 pub fn kill_one(pid: u32) {
     kill_with(pid, rustix::process::kill_process);
 }
 
-/// Ends a process group at once, for a process that was started as the leader of its own.
+/// Kills a process group, whose leader was started as such.
 pub fn kill_group(pid: u32) {
     kill_with(pid, rustix::process::kill_process_group);
 }
@@ -62,7 +64,7 @@ pub fn kill_group(pid: u32) {
 fn kill_with(pid: u32, kill: fn(Pid, Signal) -> rustix::io::Result<()>) {
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return };
     if let Err(e) = kill(pid, Signal::KILL) {
-        // Usually that it ended by itself meanwhile.
+        // Usually the process has just ended on its own.
         tracing::debug!(pid = pid.as_raw_nonzero(), error = %e, "could not end a process or its group");
     }
 }
@@ -70,10 +72,10 @@ fn kill_with(pid: u32, kill: fn(Pid, Signal) -> rustix::io::Result<()>) {
 #[cfg(target_os = "linux")]
 fn started(pid: u32) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second field is the program's name in parentheses, which may contain anything.
+    // The second field is the program's name in parentheses, which may contain any character.
     let rest = stat.rsplit_once(") ")?.1;
     let mut fields = rest.split(' ');
-    // A zombie has ended; its parent has not noticed yet.
+    // A zombie has ended; its parent has not reaped it yet.
     if fields.next()? == "Z" {
         return None;
     }
@@ -105,7 +107,7 @@ mod tests {
         let mark = format!("STICKPIN_TEST_MARK={}", std::process::id());
         let (name, value) = mark.split_once('=').unwrap();
         let mut child = std::process::Command::new("sleep").arg("60").env(name, value).spawn().unwrap();
-        // The environment is there once the program is.
+        // The environment appears only once the program runs.
         let found = loop {
             let found = Process::marked(&mark);
             if !found.is_empty() {

@@ -1,7 +1,8 @@
-//! What a killed process of ours left behind.
+//! Cleaning up after a killed process of ours.
 //!
-//! A record in the folder of a session names what was started for it and who started it. A sweep ends the processes
-//! whose owner is gone. The record goes with its folder, which may take long: whoever sweeps removes that.
+//! A record in the folder of a session names the processes that were started for it, and their
+//! owner. A sweep ends the processes whose owner has ended. The record is removed with its folder,
+//! which may take long and is left to the caller of the sweep.
 
 use crate::process::Process;
 use serde::{Deserialize, Serialize};
@@ -9,30 +10,33 @@ use std::fs::DirEntry;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The name of the record in the folder of a session.
+/// The file name of the record in the folder of a session.
 const RECORD: &str = "processes.json";
 
-/// How deep below the state dir a sweep looks for records.
+/// Maximum depth below the state directory at which a sweep looks for records.
 const DEPTH: usize = 4;
 
-/// What has to be ended after us.
+/// The processes to end if their owner is killed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Record {
-    /// What was started, each the leader of its own group; ended in this order.
+    /// The processes that were started, each the leader of its own group. A sweep ends them in this
+    /// order.
     pub processes: Vec<Process>,
-    /// Who started it: while this one lives, it is left alone.
+    /// The process that started them. While it lives, a sweep leaves the record alone.
     pub owner: Process,
-    /// Symbolic links to the folder of the record: short names for it, as sockets need them.
+    /// Symbolic links to the folder of the record: short paths, which sockets need.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<PathBuf>,
-    /// An entry (`NAME=value`) of the environment that only these processes and what they started have.
+    /// An entry (`NAME=value`) that only these processes and their children have in their
+    /// environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<String>,
 }
 
 impl Record {
-    /// One of what this process started. A child that ended already leaves nothing but files.
+    /// Creates a record of children of this process. A child that has already ended leaves only
+    /// files behind.
     #[must_use]
     pub fn of(children: &[u32]) -> Self {
         let find = |pid| Process::find(pid).unwrap_or_else(|| Process { pid, started: String::new() });
@@ -44,20 +48,20 @@ impl Record {
         }
     }
 
-    /// Writes it down in `dir`, over the one that was there.
+    /// Writes the record to `dir`, replacing an existing one.
     ///
     /// # Errors
-    /// Of the file system.
+    /// Returns errors of the file system.
     pub fn write(&self, dir: &Path) -> io::Result<()> {
         let new = dir.join(format!("{RECORD}.new"));
         std::fs::write(&new, serde_json::to_vec(self)?)?;
         std::fs::rename(new, dir.join(RECORD))
     }
 
-    /// Removes the one in `dir`, if there is one.
+    /// Removes the record from `dir` if there is one.
     ///
     /// # Errors
-    /// Of the file system.
+    /// Returns errors of the file system.
     pub fn remove(dir: &Path) -> io::Result<()> {
         match std::fs::remove_file(dir.join(RECORD)) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
@@ -66,11 +70,12 @@ impl Record {
     }
 }
 
-/// Ends what runs below `state_dir` without its owner, and removes the links to it. Answers with what was done. A folder
-/// that cannot be read, or a link that stays, is said in the log and keeps nothing else from its end.
+/// Ends processes recorded below `state_dir` whose owner has ended, and removes the links to their
+/// folders. Returns one line per action. An unreadable folder or a link that stays is logged and
+/// does not stop the sweep.
 ///
 /// # Errors
-/// When the folder itself cannot be read.
+/// Returns an error when `state_dir` itself cannot be read.
 pub fn sweep(state_dir: &Path) -> io::Result<Vec<String>> {
     let mut done = Vec::new();
     sweep_below(state_dir, DEPTH, &mut done)?;
@@ -123,7 +128,7 @@ fn sweep_one(folder: &Path, text: &[u8], done: &mut Vec<String>) {
         process.kill();
         done.push(format!("ended the process {}, whose owner is gone", process.pid));
     }
-    // Only one that leads here was made by us.
+    // A link to another folder was not made by us.
     for link in record.links.iter().filter(|link| std::fs::read_link(link).is_ok_and(|to| to == folder)) {
         match std::fs::remove_file(link) {
             Ok(()) => done.push(format!("removed {}", link.display())),
@@ -175,7 +180,7 @@ mod tests {
         let mut ended = Vec::new();
         for name in ["a", "b", "c"] {
             let dir = state.path().join(name);
-            // A record that is none, beside those that are.
+            // An invalid record beside valid ones.
             std::fs::create_dir_all(dir.join("bad").join(RECORD)).unwrap();
             std::fs::create_dir(dir.join("run")).unwrap();
             let child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();

@@ -1,7 +1,7 @@
-//! Removing the folder of a session: that, and nothing of anybody else.
+//! Removing the folder of a session, and no file outside it.
 //!
-//! Every folder is opened by its name in the one above it, which is open already. No link is followed and no mount is
-//! entered, also none that came after somebody looked: a name that leads elsewhere now fails to open.
+//! Each folder is opened by name relative to its open parent. No link is followed and no mount is
+//! entered. A name that starts to lead elsewhere during the removal fails to open.
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -11,15 +11,15 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// How a folder is opened.
+/// Flags for opening a folder.
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::RDONLY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// Removes a folder whose owner may still be writing its last files. What is mounted in it is unmounted, and never
-/// removed.
+/// Removes a folder whose owner may still be writing its last files. File systems mounted in it are
+/// unmounted, never emptied.
 ///
 /// # Errors
-/// Of the file system; when something stays mounted there: then everything is left. What is mounted meanwhile ends the
-/// removal where it is.
+/// Returns errors of the file system. If something stays mounted, nothing is removed. A mount that
+/// appears meanwhile stops the removal at that point.
 pub fn remove_folder(folder: &Path) -> io::Result<()> {
     remove_with(folder, crate::mounts::free)
 }
@@ -37,17 +37,18 @@ fn remove_with(folder: &Path, free: impl Fn(&Path) -> io::Result<()>) -> io::Res
     last
 }
 
-/// Removes a folder and all that is in it, on its own file system only. A link or a file of that name goes itself.
+/// Removes a folder and its content on its own file system. If the name is a link or a file, that
+/// itself is removed.
 fn remove(folder: &Path) -> io::Result<()> {
     let (above, name) = named(folder)?;
     let above = rustix::fs::openat(CWD, above, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty())?;
     Place { above: above.as_fd(), name: name.as_bytes(), path: folder }.remove(FileType::Unknown)
 }
 
-/// What a folder lies in, and its name there.
+/// Returns the parent of a folder, and its name there.
 ///
 /// # Errors
-/// `InvalidInput` where it has none: the root, or what ends in `..`.
+/// Returns `InvalidInput` if it has none: for the root, or a path that ends in `..`.
 pub(crate) fn named(folder: &Path) -> io::Result<(&Path, &OsStr)> {
     match (folder.parent(), folder.file_name()) {
         (Some(above), Some(name)) if above.as_os_str().is_empty() => Ok((Path::new("."), name)),
@@ -56,7 +57,7 @@ pub(crate) fn named(folder: &Path) -> io::Result<(&Path, &OsStr)> {
     }
 }
 
-/// A name in an open folder; the path is for what is said.
+/// A name in an open folder; `path` is for messages.
 struct Place<'a> {
     above: BorrowedFd<'a>,
     name: &'a [u8],
@@ -70,7 +71,7 @@ impl Place<'_> {
         }
         let folder = match self.open() {
             Ok(folder) => folder,
-            // No folder, or no longer: what stands for it now goes, not what it leads to.
+            // Not a folder, or no longer one: the entry itself is removed, not its target.
             Err(Errno::NOTDIR | Errno::LOOP | Errno::MLINK) => return self.unlink(AtFlags::empty()),
             Err(e) => return Err(self.said(e)),
         };
@@ -84,7 +85,7 @@ impl Place<'_> {
             let above = entries.fd().map_err(|e| self.said(e))?;
             let path = self.path.join(OsStr::from_bytes(name.to_bytes()));
             match (Place { above, name: name.to_bytes(), path: &path }).remove(entry.file_type()) {
-                // Somebody else removed it.
+                // Another process removed it.
                 Err(e) if e.kind() == io::ErrorKind::NotFound => {}
                 removed => removed?,
             }
@@ -92,21 +93,21 @@ impl Place<'_> {
         self.unlink(AtFlags::REMOVEDIR)
     }
 
-    /// The folder of this name, when it is on the file system of the one above.
+    /// Opens the folder of this name if it is on the file system of its parent.
     fn open(&self) -> Result<OwnedFd, Errno> {
         let folder = self.open_here()?;
-        // Where the kernel was not asked to stay: another device is another file system.
+        // Covers kernels without `openat2`: a different device is a different file system.
         let device = |of: BorrowedFd<'_>| rustix::fs::fstat(of).map(|stat| stat.st_dev);
         if device(folder.as_fd())? == device(self.above)? { Ok(folder) } else { Err(Errno::XDEV) }
     }
 
-    /// The kernel sees also what is mounted from the same device.
+    /// Opens the folder with `openat2`, which also detects a mount of the same device.
     #[cfg(target_os = "linux")]
     fn open_here(&self) -> Result<OwnedFd, Errno> {
         use rustix::fs::ResolveFlags;
         let stay = ResolveFlags::NO_XDEV | ResolveFlags::NO_SYMLINKS;
         match rustix::fs::openat2(self.above, self.name, FOLDER, Mode::empty(), stay) {
-            // An old kernel, or one that was told to refuse what it does not know.
+            // An old kernel, or a sandbox that refuses unknown system calls.
             Err(Errno::NOSYS | Errno::PERM) => self.open_plainly(),
             opened => opened,
         }

@@ -1,4 +1,4 @@
-//! Folders that become something else while they are removed.
+//! Folders that are replaced while they are removed.
 
 use super::*;
 use std::cell::Cell;
@@ -16,7 +16,7 @@ fn folders() -> (tempfile::TempDir, PathBuf, PathBuf) {
     (dir, folder, person)
 }
 
-/// Whether the test goes on here, with mounts of its own: it is run once more by itself for that.
+/// Whether this test runs in its own mount namespace; if not, it is started again there.
 fn has_own_mounts(test: &str) -> bool {
     const INSIDE: &str = "STICKPIN_TEST_OWN_MOUNTS";
     if std::env::var_os(INSIDE).is_some() {
@@ -46,7 +46,7 @@ fn mount(words: &[&str], place: &Path) {
     assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
 }
 
-/// Removes `folder`, in which `place` becomes another file system when it was looked for mounts.
+/// Removes `folder`, while `place` becomes a mount point just after the check for mounts.
 fn removed_while_mounting(folder: &Path, words: &[&str], place: &Path) -> String {
     let looked = Cell::new(false);
     let free = |_: &Path| {
@@ -64,7 +64,7 @@ fn a_mount_that_comes_during_the_removal_keeps_its_files() {
     if !has_own_mounts("a_mount_that_comes_during_the_removal_keeps_its_files") {
         return;
     }
-    // Another device; the same device, which its number does not tell; the folder itself.
+    // Another device; the same device, which the device number does not reveal; the folder itself.
     for (what, place) in [("tmpfs", "run/doc"), ("person", "run/doc"), ("person", "")] {
         let (_dir, folder, person) = folders();
         let place = if place.is_empty() { folder.clone() } else { folder.join(place) };
@@ -99,7 +99,7 @@ fn a_folder_that_became_a_link_is_not_followed() {
     let (dir, folder, person) = folders();
     std::os::unix::fs::symlink(&person, folder.join("run/link")).unwrap();
     let run = rustix::fs::open(folder.join("run"), FOLDER, Mode::empty()).unwrap();
-    // As somebody who read the names before it was one.
+    // The entry became a link after its name was read.
     let path = folder.join("run/link");
     for opened in [
         (Place { above: run.as_fd(), name: b"link", path: &path }).open_plainly().map(drop),
@@ -107,7 +107,8 @@ fn a_folder_that_became_a_link_is_not_followed() {
     ] {
         assert!(matches!(opened, Err(Errno::NOTDIR | Errno::LOOP | Errno::MLINK)), "{opened:?}");
     }
-    // The open folder was moved away and a link stands for it: what is removed is what was opened.
+    // The open folder was moved away and replaced by a link: the removal affects the folder that
+    // was opened.
     std::fs::rename(folder.join("run"), dir.path().join("moved")).unwrap();
     std::os::unix::fs::symlink(&person, folder.join("run")).unwrap();
     (Place { above: run.as_fd(), name: b"link", path: &path }).remove(FileType::Directory).unwrap();
