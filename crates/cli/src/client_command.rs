@@ -1,5 +1,5 @@
-//! Commands that this process runs: `replay`, `test`. They talk with the daemon as often as they need; what they say on
-//! the way goes where errors go, and a person can stop them.
+//! Commands that run in this process: `replay`, `test`. They call the daemon repeatedly, report
+//! progress on stderr, and can be interrupted.
 
 use crate::env::Env;
 use crate::output::Streams;
@@ -11,13 +11,13 @@ use stickpin_cmdline::Options;
 use stickpin_kernel::{CancellationToken, Error, ErrorCode, Response, Result};
 use tokio::sync::mpsc;
 
-/// What a shell says of a program that was interrupted (128 and the number of the signal).
+/// The exit code of an interrupted program (128 plus the signal number).
 const INTERRUPTED: u8 = 130;
 
-/// How many characters the bar has.
+/// Width of the progress bar in characters.
 const BAR: usize = 24;
 
-/// Runs one, and says what to exit with.
+/// Runs a client command and returns the exit code.
 pub(crate) fn run(
     command: &'static dyn ClientCommand,
     input: Map<String, Value>,
@@ -32,7 +32,7 @@ pub(crate) fn run(
     }
 }
 
-/// Its answer; none if it was stopped twice.
+/// Returns the command's response; `None` if it was interrupted twice.
 fn answer(
     command: &'static dyn ClientCommand,
     input: Map<String, Value>,
@@ -79,7 +79,7 @@ fn answer(
     })
 }
 
-/// Hears whoever wants this to end: a person at the terminal, or who started it.
+/// Listens for interrupts: a person's Ctrl-C, or a termination signal from the parent process.
 fn interrupts() -> Result<mpsc::UnboundedReceiver<()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let (tell, heard) = mpsc::unbounded_channel();
@@ -92,7 +92,7 @@ fn interrupts() -> Result<mpsc::UnboundedReceiver<()>> {
     Ok(heard)
 }
 
-/// A line that lasts is printed; the bar stands below, where somebody sees it.
+/// Prints a lasting line, and below it the progress bar if stderr is a terminal.
 fn show(progress: &Progress, terminal: bool, streams: &mut Streams<'_>) {
     if progress.lasting {
         let clear = if terminal { "\r\u{1b}[K" } else { "" };

@@ -1,4 +1,4 @@
-//! Colors of text output, for our own words alone: an app's words must not look like ours.
+//! Colors of text output. Only our own words are colored: an app's words must not look like ours.
 
 use anstyle::{AnsiColor, Style};
 
@@ -7,7 +7,7 @@ const CODE: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const HINT: Style = Style::new().dimmed();
 
-/// An answer with the refs colored that begin a line, where the response issued them.
+/// Colors the refs at the start of a line that the response issued.
 pub(crate) fn answer(text: &str, issued: &[(u32, u32)]) -> String {
     text.split_inclusive('\n').map(|line| answer_line(line, issued)).collect()
 }
@@ -27,7 +27,7 @@ fn answer_line(line: &str, issued: &[(u32, u32)]) -> String {
     format!("{before}{REF}{name}{REF:#}{rest}")
 }
 
-/// An error with its code and its hint colored.
+/// Colors the code and the hint of an error.
 pub(crate) fn error(text: &str) -> String {
     let (first, hint) = text.split_once('\n').map_or((text, None), |(first, hint)| (first, Some(hint)));
     let first = match first.split_once(':') {
@@ -38,7 +38,7 @@ pub(crate) fn error(text: &str) -> String {
     first + &hint
 }
 
-/// A warning behind its word, which is colored.
+/// Adds a colored `warning:` before a warning.
 pub(crate) fn warning(text: &str) -> String {
     format!("{WARNING}warning:{WARNING:#} {text}")
 }

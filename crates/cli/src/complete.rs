@@ -1,4 +1,4 @@
-//! Completions, from the whole tree of commands: the only place that builds it.
+//! Completions, generated from the whole command tree; the only place that builds it.
 
 use crate::local::Other;
 use clap::builder::{EnumValueParser, PossibleValuesParser};
@@ -12,8 +12,8 @@ use stickpin_kernel::Result;
 use stickpin_kernel::registry::COMMANDS;
 use stickpin_wire::Place;
 
-/// The script for a shell. Names that change (sessions, apps) are asked for by the hidden `complete` when they are
-/// completed.
+/// Returns the completion script for a shell. For names that change (sessions, apps), the script
+/// calls the hidden `complete` command.
 pub(crate) fn script(shell: &str, others: &[Other]) -> Option<String> {
     let shell: Shell = shell.parse().ok()?;
     let mut out = Vec::new();
@@ -37,22 +37,22 @@ pub(crate) fn script(shell: &str, others: &[Other]) -> Option<String> {
     })
 }
 
-/// The argument of the completion command.
+/// Argument of `complete` for the names of apps.
 pub(crate) const APPS: &str = "apps";
-/// The argument of the completion command.
+/// Argument of `complete` for the names of sessions.
 pub(crate) const SESSIONS: &str = "sessions";
 
-/// Sessions behind `--session` and apps behind `open`, before what the grammar knows.
+/// Completes sessions after `--session` and apps after `open`, before the generated values.
 const BASH: &str = include_str!("../completions/values.bash");
 
 const ZSH_APPS: &str = "{compadd -- ${(f)\"$(stickpin complete apps 2>/dev/null)\"}; _files}";
 
 const FISH: &str = include_str!("../completions/values.fish");
 
-/// The names of the sessions that are open. Starts no daemon: without one no session is open.
+/// Returns the names of the open sessions. Starts no daemon: without one no session is open.
 ///
 /// # Errors
-/// Those of asking the daemon.
+/// Returns the errors of connecting to the daemon.
 pub(crate) fn sessions(place: &Place) -> Result<Vec<String>> {
     match Connection::find(place)? {
         Some(mut connection) => Ok(connection.status()?.sessions),
@@ -60,15 +60,16 @@ pub(crate) fn sessions(place: &Place) -> Result<Vec<String>> {
     }
 }
 
-/// The words behind a command, which the generator for fish leaves out.
+/// Completes the words after a command, which the generator for fish leaves out.
 fn fish_words(command: &str, others: &[Other]) -> String {
     let words = Vec::from_iter(words(command, others)).join(" ");
     format!("complete -c stickpin -n '__fish_seen_subcommand_from {command}' -f -a '{words}'\n")
 }
 
-/// The words behind `help` and `man`, whose grammar takes any text to say more about it.
+/// Returns the words after `help` and `man`. Their grammar accepts any text, so that errors can
+/// suggest a name.
 fn words(command: &str, others: &[Other]) -> BTreeSet<&'static str> {
-    // Names of two words are completed word by word.
+    // Two-word names are completed word by word.
     let commands = || stickpin_cmdline::names(others).flat_map(|name| name.split(' '));
     match command {
         "help" => TOPICS.iter().map(|(name, _)| *name).chain(commands()).collect(),
@@ -91,11 +92,12 @@ fn known_values(command: Command, others: &[Other]) -> Command {
     command.mut_args(with)
 }
 
-/// All commands as one tree: groups hold their members, and the arguments of their default command.
+/// Builds all commands as one tree. Groups contain their members, and the arguments of their
+/// default command.
 fn tree(others: &[Other]) -> Command {
     let registry = COMMANDS.iter().map(|e| (e.spec.name, e.spec.aliases, stickpin_cmdline::leaf(e)));
     let own = others.iter().filter(|o| !o.hidden()).map(|o| (o.name(), &[][..], o.command()));
-    // Options of every command may stand before its name, too.
+    // Common options may also precede the command's name.
     let options = stickpin_cmdline::own("stickpin", "");
     let root = Command::new("stickpin").args(options.get_arguments().cloned());
     let root = root.disable_help_subcommand(true).disable_version_flag(true);
@@ -117,7 +119,7 @@ fn tree(others: &[Other]) -> Command {
     root
 }
 
-/// Adds a command, or its arguments to the group of its name that is there already.
+/// Adds a command; if a group of that name exists, adds its arguments to the group.
 fn add(root: Command, command: Command) -> Command {
     let name = command.get_name().to_owned();
     if root.find_subcommand(&name).is_none() {

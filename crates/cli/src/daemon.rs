@@ -1,4 +1,4 @@
-//! `daemon status|start|stop`: about the daemon, and served although versions differ.
+//! `daemon status|start|stop`. They work with a daemon of any version.
 
 use crate::env::Env;
 use crate::output::Streams;
@@ -10,13 +10,13 @@ use stickpin_kernel::{Response, Result};
 use stickpin_wire::Place;
 use stickpin_wire::rpc::Stop;
 
-/// A daemon that is slower than this to say a word hangs.
+/// Timeout for a starting daemon to announce itself.
 const START: Duration = Duration::from_secs(10);
 
-/// Closing browsers takes its time.
+/// Timeout for a daemon to stop; closing browsers takes time.
 const STOP: Duration = Duration::from_secs(20);
 
-/// How this program is started as a daemon.
+/// Returns how to start this program as a daemon.
 #[must_use]
 pub fn start(env: &Env) -> Start {
     let args = ["daemon", "run"].map(OsString::from).to_vec();
@@ -29,7 +29,7 @@ pub fn start(env: &Env) -> Start {
     }
 }
 
-/// Says how it is. That none runs is an answer.
+/// Prints the daemon's status. No running daemon is a status too, not an error.
 pub(crate) fn status(place: &Place, json: bool, streams: &mut Streams<'_>) -> Result<u8> {
     let Some(mut connection) = Connection::find(place)? else {
         let text = format!("no daemon runs for {}", place.state_dir().display());
@@ -56,14 +56,14 @@ pub(crate) fn status(place: &Place, json: bool, streams: &mut Streams<'_>) -> Re
     Ok(done("daemon status", text, output, json, streams))
 }
 
-/// Starts it, if it does not run.
+/// Starts the daemon if it does not run.
 pub(crate) fn ensure(place: &Place, env: &Env, json: bool, streams: &mut Streams<'_>) -> Result<u8> {
     let connection = Connection::find_or_start(place, &start(env))?;
     let pid = connection.welcome().pid;
     Ok(done("daemon start", format!("the daemon runs as process {pid}"), json!({"pid": pid}), json, streams))
 }
 
-/// Ends it, and waits until it is gone.
+/// Stops the daemon and waits for its end.
 pub(crate) fn stop(place: &Place, force: bool, json: bool, streams: &mut Streams<'_>) -> Result<u8> {
     let Some(mut connection) = Connection::find(place)? else {
         let text = format!("no daemon runs for {}", place.state_dir().display());

@@ -1,4 +1,4 @@
-//! What a command line learns from its surroundings. The binary reads it; nothing here looks at a variable.
+//! The environment of a command line. The binary reads the variables; this crate reads none.
 
 use crate::output::Colors;
 use crate::own;
@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use stickpin_kernel::{Caller, Error, ErrorCode, Result, Secret, paths};
 
-/// The surroundings of one call.
+/// The environment of one call.
 #[derive(Debug, Clone, Default)]
 pub struct Env {
     /// The working directory.
@@ -23,29 +23,29 @@ pub struct Env {
     pub stale_refs: Option<String>,
     /// `STICKPIN_MCP_PROFILE`: the default of `mcp --profile`.
     pub mcp_profile: Option<String>,
-    /// `STICKPIN_MCP_TOKEN`: what clients of `mcp --http` have to show.
+    /// `STICKPIN_MCP_TOKEN`: the token that clients of `mcp --http` must send.
     pub mcp_token: Option<String>,
     /// `STICKPIN_VAR_KEY`, else `AD_VAR_KEY`, by KEY: variables of scripts.
     pub variables: BTreeMap<String, String>,
-    /// `STICKPIN_SECRET_NAME` by NAME: what `fill --secret` fills in and no answer shows.
+    /// `STICKPIN_SECRET_NAME` by NAME: values for `fill --secret` that no answer shows.
     pub secrets: BTreeMap<String, Secret>,
-    /// Variables that hold what is secret: no program that is started here gets them.
+    /// Variables with secrets, which no started program gets.
     pub private: Vec<OsString>,
-    /// Whether a person sees what is said beside the answer.
+    /// Whether stderr is a terminal.
     pub terminal: bool,
     /// Whether stdout is a terminal.
     pub answer_on_terminal: bool,
     /// Width of the terminal on stdout.
     pub columns: Option<u16>,
-    /// What environment variables say about colors.
+    /// Environment variables about colors.
     pub color: ColorVariables,
     /// This program, which is started again as the daemon.
     pub program: PathBuf,
-    /// Variables that the daemon gets besides ours.
+    /// Additional environment variables for the daemon.
     pub of_daemon: &'static [(&'static str, &'static str)],
 }
 
-/// Environment variables about colors, as they are documented at no-color.org and bixense.com/clicolors.
+/// Environment variables about colors, as documented at no-color.org and bixense.com/clicolors.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ColorVariables {
     /// `NO_COLOR` has a value.
@@ -57,7 +57,8 @@ pub struct ColorVariables {
 }
 
 impl Env {
-    /// Where colors are shown: the option counts before the variables, and these before what is a terminal.
+    /// Decides which streams show colors. The option wins over the variables, and the variables win
+    /// over whether the stream is a terminal.
     #[must_use]
     pub fn colors(&self, choice: ColorChoice) -> Colors {
         let both = |shown| Colors { out: shown, err: shown };
@@ -71,16 +72,18 @@ impl Env {
         }
     }
 
-    /// Who calls, with what its commands may use. A client that has a name has a session of its own.
+    /// Returns the caller, with the secrets that its commands may use. A named client has its own
+    /// session.
     #[must_use]
     pub fn caller(&self, client: Option<&str>) -> Caller {
         Caller { secrets: self.secrets.clone(), ..own::caller(&self.cwd, self.home.as_deref(), client) }
     }
 
-    /// The state dir: the option, else the variable, else a folder under the home directory.
+    /// Returns the state directory: the option, else the variable, else a folder below the home
+    /// directory.
     ///
     /// # Errors
-    /// `IO` when there is no home directory either.
+    /// Returns `IO` when there is no home directory either.
     pub fn state_dir(&self, option: Option<&str>) -> Result<PathBuf> {
         if let Some(path) = option.or(self.state_dir.as_deref()).filter(|path| !path.is_empty()) {
             let caller = Caller { cwd: self.cwd.clone(), home: self.home.clone(), ..Caller::default() };

@@ -1,4 +1,4 @@
-//! Help: the list of commands, the help of one, and topics.
+//! Help: the list of commands, the help of one command, and topics.
 
 use crate::local::{self, Other};
 use std::fmt::Write as _;
@@ -6,7 +6,7 @@ use stickpin_cmdline::{Own, help as topics};
 use stickpin_kernel::registry::COMMANDS;
 use stickpin_kernel::{Error, ErrorCode, Result};
 
-/// All commands, one line each.
+/// Returns the list of all commands, one line each.
 pub(crate) fn overview(others: &[Other]) -> String {
     let mut text = String::from(
         "stickpin drives real apps through short snapshots whose refs never lie.\n\n  \
@@ -30,10 +30,10 @@ pub(crate) fn overview(others: &[Other]) -> String {
     text
 }
 
-/// A topic, or the help of a command.
+/// Returns the text of a topic or the help of a command.
 ///
 /// # Errors
-/// `INVALID_ARGS` for what is neither.
+/// Returns `INVALID_ARGS` if `topic` is neither.
 pub(crate) fn about(topic: &str, others: &[Other]) -> Result<String> {
     if topic.is_empty() {
         return Ok(overview(others));

@@ -1,7 +1,8 @@
 //! The command line: a projection of the registry, output, exit codes.
 //!
-//! [`run`] reads words, finds the command, builds only that command's grammar, and sends a request to the daemon.
-//! No command of the registry is named here: what differs from other surfaces is in `local.rs`, with the reason.
+//! [`run`] reads the arguments, finds the command, builds only that command's grammar, and sends a
+//! request to the daemon. No command of the registry is named here. Differences to other surfaces
+//! are in `local.rs`, with the reason.
 
 mod client_command;
 mod color;
@@ -34,25 +35,26 @@ use stickpin_kernel::registry::{self, COMMANDS, Form};
 use stickpin_kernel::{Error, ErrorCode, Request, Result};
 use stickpin_wire::Place;
 
-/// The longest text of steps on standard input, in bytes.
+/// The maximum length of steps on standard input, in bytes.
 const STDIN_LIMIT: u64 = 4 * 1024 * 1024;
 
-/// What the binary does for the command line, because it alone knows the backends and the daemon.
+/// Functions that the binary provides, because only it knows the backends and the daemon.
 #[derive(Debug, Clone, Copy)]
 pub struct Hooks {
-    /// Becomes the daemon of a state dir; the second is how long it stays without sessions, if that is given.
+    /// Becomes the daemon of a state directory. The second argument is the time that it stays
+    /// without sessions, if given.
     pub daemon: fn(PathBuf, Option<Duration>) -> u8,
-    /// What `open` could start here: names of apps, for completions.
+    /// Returns the names of apps that `open` could start, for completions.
     pub apps: fn() -> Vec<String>,
     /// Shows the demonstration.
     pub demo: fn(&mut Streams<'_>) -> u8,
     /// Serves an MCP client.
     pub mcp: fn(&Mcp, &Env, &mut Streams<'_>) -> Result<u8>,
-    /// Commands that are run here and not by the daemon.
+    /// Commands that run in this process and not on the daemon.
     pub client_commands: ClientCommands,
 }
 
-/// Runs a command line, without the program's name, and says what to exit with.
+/// Runs a command line, without the program's name, and returns the exit code.
 pub fn run(
     args: impl IntoIterator<Item = OsString>,
     env: &Env,
@@ -88,16 +90,17 @@ pub fn run(
     }
 }
 
-/// Says why a command line is not run at all, and what to exit with.
+/// Reports why a command line is not run at all, and returns the exit code.
 pub fn refuse(args: impl IntoIterator<Item = OsString>, error: Error, streams: &mut Streams<'_>) -> u8 {
     let args: Vec<String> = args.into_iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
     streams.fail("", error, options::wants_json(&args))
 }
 
-/// The request that a command line stands for: for programs that show command lines and run them in process.
+/// Converts a command line into a request, for programs that show command lines and run them in
+/// process.
 ///
 /// # Errors
-/// `INVALID_ARGS`.
+/// Returns `INVALID_ARGS` for an invalid command line.
 pub fn request(args: &[&str], env: &Env) -> Result<Request> {
     match parse::plan(args.iter().map(|&arg| arg.to_owned()).collect(), env, &[]) {
         Ok(Plan::Call(request, _)) => Ok(*request),
@@ -106,8 +109,8 @@ pub fn request(args: &[&str], env: &Env) -> Result<Request> {
     }
 }
 
-/// The grammar of every command that help shows, in its order, with the form that it was made from, if it has one: what
-/// the written reference is made of.
+/// Returns the grammar of every command that help shows, in its order, with the form it was made
+/// from, if any. The reference of commands is generated from it.
 pub fn grammars(
     client_commands: ClientCommands,
 ) -> impl Iterator<Item = (Option<&'static Form>, clap::Command)> {
@@ -138,7 +141,7 @@ fn call(request: &Request, options: &Options, env: &Env, streams: &mut Streams<'
     }
 }
 
-/// Reads standard input where it stands for steps.
+/// Reads standard input if it stands for steps.
 fn with_stdin(request: &mut Request) -> Result<()> {
     let entry = registry::lookup(&request.command)?;
     if !stickpin_cmdline::wants_stdin(entry, &mut request.input) {
@@ -153,7 +156,7 @@ fn with_stdin(request: &mut Request) -> Result<()> {
     stickpin_cmdline::put_stdin(entry, &mut request.input, &text)
 }
 
-/// Where the daemon is that is meant.
+/// Returns the place of the daemon that the options select.
 fn place(options: &Options, env: &Env) -> Result<Place> {
     env.state_dir(options.state_dir.as_deref()).and_then(|dir| Place::open(&dir))
 }

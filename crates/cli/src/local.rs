@@ -1,45 +1,45 @@
-//! Commands that only a command line has, because they are about the command line or the daemon itself: a program
-//! that embeds the kernel has neither, and a daemon cannot start itself.
+//! Commands that only the command line has, because they concern the command line or the daemon
+//! itself. A program that embeds the kernel has neither, and a daemon cannot start itself.
 
 use clap::{Arg, ArgAction, Command};
 use stickpin_client::{ClientCommand, ClientCommands};
 use stickpin_cmdline::Own;
 use stickpin_kernel::registry;
 
-/// One of them.
+/// A command of the command line itself.
 #[derive(Debug)]
 pub(crate) struct Local {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) grammar: fn(Command) -> Command,
     pub(crate) act: Act,
-    /// Not shown: meant for programs.
+    /// Whether help omits the command, which is meant for programs.
     pub(crate) hidden: bool,
 }
 
 impl Local {
-    /// One that is shown and takes no arguments.
+    /// Creates a visible command without arguments.
     const fn new(name: &'static str, about: &'static str, act: Act) -> Self {
         Self { name, about, grammar: |command| command, act, hidden: false }
     }
 
-    /// Its grammar, with the options of every command.
+    /// Returns the grammar of the command, with the common options.
     pub(crate) fn command(&self) -> Command {
         (self.grammar)(stickpin_cmdline::own(self.name, self.about))
     }
 }
 
-/// A command that is not of the registry.
+/// A command outside the registry.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Other {
-    /// Of the command line itself.
+    /// A command of the command line itself.
     Local(&'static Local),
-    /// Run by this process, through a client.
+    /// A command that runs in this process through a client.
     ClientCommand(&'static dyn ClientCommand),
 }
 
 impl Other {
-    /// Its first line of help.
+    /// Returns the first line of its help.
     pub(crate) fn about(&self) -> &str {
         match self {
             Self::Local(local) => local.about,
@@ -47,7 +47,7 @@ impl Other {
         }
     }
 
-    /// Its grammar, with the options of every command.
+    /// Returns the grammar of the command, with the common options.
     pub(crate) fn command(&self) -> Command {
         match self {
             Self::Local(local) => local.command(),
@@ -69,18 +69,18 @@ impl Own for Other {
     }
 }
 
-/// All of them, in the order of help.
+/// Returns all commands outside the registry, in the order of help.
 pub(crate) fn others(client_commands: ClientCommands) -> Vec<Other> {
     client_commands.iter().copied().map(Other::ClientCommand).chain(LOCAL.iter().map(Other::Local)).collect()
 }
 
-/// The grammar of a command by its name.
+/// Returns the grammar of the command with this name.
 pub(crate) fn grammar(name: &str, others: &[Other]) -> Option<Command> {
     let other = || others.iter().find(|other| other.name() == name).map(Other::command);
     registry::find(name).map(|entry| stickpin_cmdline::leaf(entry)).or_else(other)
 }
 
-/// What it does.
+/// The action of a local command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Act {
     Status,
@@ -89,7 +89,7 @@ pub(crate) enum Act {
     /// Become the daemon.
     Run,
     Completions,
-    /// Print the values that a completion offers now.
+    /// Print the current values for a completion.
     Complete,
     Man,
     Help,

@@ -1,4 +1,4 @@
-//! Manual pages, projected from the grammar that help comes from.
+//! Manual pages, generated from the grammar that help uses.
 
 use crate::help;
 use crate::local::{self, Other};
@@ -7,10 +7,10 @@ use clap_mangen::Man;
 use std::path::Path;
 use stickpin_kernel::{Error, ErrorCode, Result, io_error};
 
-/// The page of a command, or of the program where none is named.
+/// Returns the page of a command, or of the program if `name` is empty.
 ///
 /// # Errors
-/// `INVALID_ARGS` for what is no command.
+/// Returns `INVALID_ARGS` if there is no such command.
 pub(crate) fn page(name: &str, others: &[Other]) -> Result<String> {
     let command = if name.is_empty() {
         let overview = help::overview(others);
@@ -32,10 +32,11 @@ pub(crate) fn page(name: &str, others: &[Other]) -> Result<String> {
     Ok(String::from_utf8_lossy(&page).into_owned())
 }
 
-/// Writes the page of every command into a folder, which is made; answers how many there are.
+/// Writes the page of every command into a folder, which is created if necessary. Returns the
+/// number of pages.
 ///
 /// # Errors
-/// `IO` for what cannot be written.
+/// Returns `IO` for a page that cannot be written.
 pub(crate) fn write_all(dir: &Path, others: &[Other]) -> Result<usize> {
     std::fs::create_dir_all(dir).map_err(|e| io_error("create", dir, &e))?;
     let names: Vec<&str> = std::iter::once("").chain(stickpin_cmdline::names(others)).collect();

@@ -1,4 +1,4 @@
-//! `mcp`: its arguments. The binary serves; a command line only reads what was typed.
+//! The arguments of `mcp`. The command line only parses them; the binary serves.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use stickpin_cmdline::Options;
@@ -7,29 +7,29 @@ use stickpin_kernel::{Error, ErrorCode, Result};
 /// How to serve MCP clients.
 #[derive(Debug, Clone, Default)]
 pub struct Mcp {
-    /// Where to listen; stdio without it.
+    /// The address to listen on; `None` for stdio.
     pub http: Option<String>,
-    /// Names of this machine besides loopback.
+    /// Host names of this machine besides loopback.
     pub hosts: Vec<String>,
-    /// After how many seconds without a connection a client over HTTP counts as gone.
+    /// Seconds without a connection after which a client over HTTP counts as disconnected.
     pub client_timeout: Option<u64>,
-    /// Which tools are listed.
+    /// The profile of listed tools.
     pub profile: Option<String>,
-    /// Serve only what reads.
+    /// Serve only commands that read.
     pub read_only: bool,
-    /// Folders that files may be in.
+    /// Folders in which files may be read and written.
     pub allow: Vec<String>,
-    /// State folders that a call may name.
+    /// State directories that a call may name.
     pub allow_state_dirs: Vec<String>,
-    /// Serve commands that run a script of the client in the app.
+    /// Serve commands that run a client's script in the app.
     pub allow_script: bool,
-    /// Start any program, not installed apps alone.
+    /// Allow starting any program, not only installed apps.
     pub allow_programs: bool,
-    /// Say the envelope as structured content, too.
+    /// Also return the envelope as structured content.
     pub structured: bool,
-    /// The longest text of an answer.
+    /// The maximum length of an answer's text.
     pub max_chars: Option<u64>,
-    /// Only say how this client is set up.
+    /// Only print the configuration for this client.
     pub print_config: Option<String>,
     /// `--session`.
     pub session: Option<String>,
@@ -71,10 +71,10 @@ pub(crate) fn grammar(command: Command) -> Command {
 }
 
 impl Mcp {
-    /// Reads them.
+    /// Reads the arguments.
     ///
     /// # Errors
-    /// `INVALID_ARGS` for a number that is none.
+    /// Returns `INVALID_ARGS` for an invalid number.
     pub(crate) fn read(matches: &ArgMatches, options: &Options) -> Result<Self> {
         let text = |name: &str| matches.get_one::<String>(name).cloned();
         let texts = |name: &str| matches.get_many::<String>(name).into_iter().flatten().cloned().collect();

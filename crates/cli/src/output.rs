@@ -1,4 +1,4 @@
-//! A response on the terminal: the answer on stdout, what is said about it on stderr.
+//! A response on the terminal: the answer goes to stdout, warnings and errors to stderr.
 
 use crate::color;
 use std::io::{self, Write};
@@ -6,19 +6,19 @@ use std::path::Path;
 use stickpin_client::failed;
 use stickpin_kernel::{Error, Response, error_text, io_error};
 
-/// Where it goes.
+/// The output streams of a call.
 pub struct Streams<'a> {
-    /// The answer: text, or one JSON value.
+    /// Receives the answer: text, or one JSON value.
     pub out: &'a mut dyn Write,
-    /// Warnings and errors.
+    /// Receives warnings and errors.
     pub err: &'a mut dyn Write,
-    /// Which of them show colors.
+    /// Which streams show colors.
     colors: Colors,
     /// Why a part of the answer could not be written.
     unwritten: Option<io::Error>,
 }
 
-/// Where colors are shown.
+/// Which streams show colors.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Colors {
     /// On stdout.
@@ -34,18 +34,18 @@ impl std::fmt::Debug for Streams<'_> {
 }
 
 impl<'a> Streams<'a> {
-    /// These two.
+    /// Creates streams without colors.
     pub fn new(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Self {
         Self { out, err, colors: Colors::default(), unwritten: None }
     }
 
-    /// Shows colors on these from now on.
+    /// Sets which streams show colors from now on.
     pub(crate) fn set_colors(&mut self, colors: Colors) {
         self.colors = colors;
     }
 
-    /// Writes what is still buffered. An answer that did not reach a full disk is a failure, of a command that succeeded too;
-    /// a reader that has gone away (`| head`) wants no more.
+    /// Flushes stdout and returns the exit code. An answer that did not reach a full disk is a
+    /// failure even if the command succeeded. A reader that has closed the pipe (`| head`) is not.
     #[must_use]
     pub fn finish(mut self, code: u8) -> u8 {
         let flushed = self.out.flush();
@@ -53,7 +53,7 @@ impl<'a> Streams<'a> {
         let Some(e) = self.unwritten.filter(|e| e.kind() != io::ErrorKind::BrokenPipe) else { return code };
         let error =
             io_error("write", Path::new("stdout"), &e).hint("the command ran; only its answer is lost");
-        // Where stderr takes nothing either, the exit code says it.
+        // If stderr also fails, the exit code still reports the failure.
         let _ = line(self.err, &error_text(&error));
         if code == 0 { error.code.exit() } else { code }
     }
@@ -63,33 +63,33 @@ impl<'a> Streams<'a> {
         self.unwritten = self.unwritten.take().or(written.err());
     }
 
-    /// Prints a response and says what to exit with.
+    /// Prints a response and returns its exit code.
     pub(crate) fn respond(&mut self, response: &Response, json: bool) -> u8 {
         let written = if json { self.json(response) } else { self.text(response) };
         self.note(written);
         response.exit
     }
 
-    /// Prints an error that did not come from a command, in the same forms.
+    /// Prints an error that did not come from a command, in the format of a response.
     pub(crate) fn fail(&mut self, command: &str, error: Error, json: bool) -> u8 {
         self.respond(&failed(command, None, error), json)
     }
 
-    /// Prints something of our own: help, a list.
+    /// Prints a text of our own to stdout: help, a list.
     pub(crate) fn say(&mut self, text: &str) {
         let written = line(self.out, text);
         self.note(written);
     }
 
-    /// Prints the same where errors go.
+    /// Prints a text of our own to stderr.
     pub(crate) fn complain(&mut self, text: &str) {
-        // Whoever closed stderr does not want it.
+        // A caller that closed stderr does not want the text.
         let _ = line(self.err, text);
     }
 
-    /// Prints something where errors go, as it is.
+    /// Prints a text to stderr without adding a newline.
     pub(crate) fn beside(&mut self, text: &str) {
-        // As in `complain`. Not buffered, so a bar is seen while it moves.
+        // Failures are ignored, as in `complain`. The flush makes a moving progress bar visible.
         let _ = self.err.write_all(text.as_bytes()).and_then(|()| self.err.flush());
     }
 
@@ -105,9 +105,9 @@ impl<'a> Streams<'a> {
             Some(error) => {
                 let said = error_text(error);
                 match text.strip_prefix(&*said) {
-                    // What was done all the same goes with the error.
+                    // A partial result is printed with the error.
                     Some(rest) => self.error(&said, rest)?,
-                    // A batch that failed tells of its steps as well.
+                    // A failed batch also reports its steps.
                     None => {
                         self.answer(text, response)?;
                         self.error(&said, "")?;

@@ -1,14 +1,16 @@
-//! The caller's own session: a name that two projects do not share by accident, and that the same project finds again.
+//! The caller's own session name. Two projects do not share it by accident, and a project finds its
+//! session again.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use stickpin_kernel::Caller;
 use stickpin_wire::fingerprint;
 
-/// Session names are at most 64 characters; the digits and the hyphen take five.
+/// The longest part of a folder's name in a session name. Session names have at most 64 characters;
+/// the digits and the hyphen take five.
 const LONGEST_FOLDER: usize = 40;
 
-/// Who calls from `cwd`. A client that has a name has a session of its own beside the project's.
+/// Returns the caller in `cwd`. A named client has its own session beside the project's.
 #[must_use]
 pub fn caller(cwd: &Path, home: Option<&Path>, client: Option<&str>) -> Caller {
     let root = project_root(cwd);
@@ -22,23 +24,23 @@ pub fn caller(cwd: &Path, home: Option<&Path>, client: Option<&str>) -> Caller {
     }
 }
 
-/// The nearest folder above that git knows, else the folder itself.
+/// Returns the nearest enclosing folder with a `.git`, else the folder itself.
 fn project_root(cwd: &Path) -> &Path {
     cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd)
 }
 
-/// The folder's name and four hex digits over its whole path and the client.
+/// Returns the folder's name and four hex digits that hash its whole path and the client.
 fn session_name(root: &Path, client: Option<&str>) -> String {
     let folder = root.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let folder: String =
         folder.chars().map(|c| if allowed(c) { c } else { '-' }).take(LONGEST_FOLDER).collect();
-    // Names begin with a letter or digit and hold no `..`.
+    // Session names begin with a letter or digit and contain no `..`.
     let folder = folder.trim_matches(|c: char| !c.is_ascii_alphanumeric()).replace("..", "-");
     let folder = if folder.is_empty() { "root" } else { &folder };
     let mut all = root.as_os_str().as_bytes().to_vec();
     if let Some(client) = client {
-        // No path holds it.
+        // No path contains a zero byte.
         all.push(0);
         all.extend(client.as_bytes());
     }

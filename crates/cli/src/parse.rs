@@ -1,4 +1,4 @@
-//! From words to what should be done. Pure: no file, no socket.
+//! From arguments to a plan. Pure: no file, no socket.
 
 use crate::env::Env;
 use crate::help;
@@ -11,25 +11,25 @@ use stickpin_cmdline::{Options, Own, Picked, Reading, options};
 use stickpin_kernel::registry::{self, Entry};
 use stickpin_kernel::{Error, ErrorCode, Render, Request, Result};
 
-/// What a command line asks for.
+/// The action that a command line asks for.
 #[derive(Debug)]
 pub(crate) enum Plan {
-    /// A command of the registry.
+    /// Call a command of the registry.
     Call(Box<Request>, Options),
-    /// A command that this process runs, with its input.
+    /// Run a client command in this process with this input.
     ClientCommand(&'static dyn ClientCommand, Map<String, Value>, Options),
-    /// A command of the command line itself.
+    /// Run a command of the command line itself.
     Local(&'static Local, ArgMatches, Options),
-    /// A text to print.
+    /// Print a text.
     Print(String),
-    /// Nothing was asked for: the overview, as an error.
+    /// No command was given: print the overview as an error.
     Nothing(String),
 }
 
-/// Reads a command line, without the program's name.
+/// Parses a command line, without the program's name.
 ///
 /// # Errors
-/// `INVALID_ARGS`, with the name of the command as far as it is known.
+/// Returns `INVALID_ARGS`, with the name of the command as far as it is known.
 pub(crate) fn plan(args: Vec<String>, env: &Env, others: &[Other]) -> Result<Plan, (&'static str, Error)> {
     let Some(Picked { name, args }) = stickpin_cmdline::pick(&args, others).map_err(|e| ("", e))? else {
         return no_command(&args, others).map_err(|e| ("", e));
@@ -64,7 +64,7 @@ fn call(entry: &'static Entry, args: Vec<String>, env: &Env) -> Result<Plan> {
     Ok(Plan::Call(Box::new(request), options))
 }
 
-/// The session that is meant, if one was named.
+/// Returns the selected session, if one was named.
 pub(crate) fn session(options: &Options, env: &Env) -> Option<String> {
     let given = |name: &Option<String>| name.clone().filter(|name| !name.is_empty());
     given(&options.session).or_else(|| given(&env.session))
@@ -88,7 +88,7 @@ fn run(local: &'static Local, args: Vec<String>) -> Result<Plan> {
     Ok(Plan::Local(local, matches, options))
 }
 
-/// Options without a command.
+/// Handles options without a command.
 fn no_command(args: &[String], others: &[Other]) -> Result<Plan> {
     let mut i = 0;
     while let Some(width) = args.get(i).and_then(|arg| options::width(arg)) {

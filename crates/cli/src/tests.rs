@@ -3,7 +3,7 @@
 use super::*;
 use serde_json::{Value, json};
 
-/// What the binary hands over.
+/// The client commands that the binary provides.
 pub(crate) const CLIENT_COMMANDS: ClientCommands = stickpin_replay::COMMANDS;
 
 fn env() -> Env {
@@ -18,7 +18,7 @@ fn refused(line: &str) -> Error {
     request(&split(line), &env()).expect_err(line)
 }
 
-/// Words, with single quotes around those that hold spaces or nothing.
+/// Splits at spaces; single quotes enclose words that contain spaces or are empty.
 pub(crate) fn split(line: &str) -> Vec<&str> {
     line.split('\'')
         .enumerate()

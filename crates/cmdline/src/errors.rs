@@ -1,10 +1,10 @@
-//! What clap complains about, in the form of every other error.
+//! Converts clap's errors into the error type of the workspace.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error as Complaint};
 use stickpin_kernel::{Error, ErrorCode};
 
-/// The complaint about a command's arguments as `INVALID_ARGS` with the usage as its hint.
+/// Converts an error about a command's arguments into `INVALID_ARGS`, with the usage as its hint.
 #[must_use]
 pub fn invalid_args(complaint: &Complaint, command: &mut Command) -> Error {
     let name = command.get_bin_name().unwrap_or("stickpin").trim_start_matches("stickpin ").to_owned();
@@ -47,6 +47,6 @@ fn words(value: &ContextValue) -> String {
         }
         _ => String::new(),
     };
-    // clap puts what is a placeholder in brackets; in a sentence capitals are enough.
+    // clap writes placeholders in brackets; in a sentence capitals are enough.
     words.replace(['<', '>'], "")
 }

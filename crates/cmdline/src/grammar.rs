@@ -1,4 +1,4 @@
-//! The registry as a command line: fields become arguments, what was matched becomes an input.
+//! The registry as a command line: fields become arguments, and matches become an input.
 
 use crate::options;
 use clap::builder::PossibleValue;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use stickpin_kernel::registry::Form;
 use stickpin_kernel::schema::{Field, Holds, Kind};
 
-/// The grammar of a command that has a form, with the options of every command.
+/// Returns the grammar of a command that has a form, with the common options.
 #[must_use]
 pub fn leaf(form: &Form) -> Command {
     project(form.spec.name, form.doc(), after_help(form), form.fields())
@@ -22,7 +22,8 @@ fn project(name: &str, doc: &str, after: Option<String>, fields: &[Field]) -> Co
     command.args(fields.iter().map(argument)).args(step_lines(fields)).args(options::args(own))
 }
 
-/// Steps as command lines, beside the option that takes them as JSON. The names of fields hold no hyphen.
+/// The option for steps as command lines, beside the one that takes them as JSON. Field names
+/// contain no hyphen.
 const STEP_LINES: &str = "--step-lines";
 
 fn step_lines(fields: &[Field]) -> Option<Arg> {
@@ -32,7 +33,7 @@ fn step_lines(fields: &[Field]) -> Option<Arg> {
     steps.then(|| Arg::new(STEP_LINES).value_name("LINE").num_args(0..).action(ArgAction::Append).help(help))
 }
 
-/// The grammar of a command that a front end has for itself, with the options of every command: to be filled.
+/// Returns an empty grammar for a front end's own command, with the common options.
 #[must_use]
 pub fn own(name: &str, about: &'static str) -> Command {
     base(name).about(about).args(options::args(|_| false))
@@ -48,7 +49,7 @@ fn base(name: &str) -> Command {
         .args_override_self(true)
 }
 
-/// Examples, and the other commands of the group that it is the default of.
+/// Returns the examples, and the other commands of the group whose default this command is.
 fn after_help(form: &Form) -> Option<String> {
     let mut parts = Vec::new();
     if !form.spec.examples.is_empty() {
@@ -67,7 +68,7 @@ fn after_help(form: &Form) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
-/// One field as an argument.
+/// Converts a field into an argument.
 fn argument(field: &Field) -> Arg {
     let mut lines = field.doc.splitn(2, "\n\n");
     let mut arg = Arg::new(field.name.clone()).help(lines.next().unwrap_or_default().replace('\n', " "));
@@ -92,7 +93,8 @@ fn argument(field: &Field) -> Arg {
             arg = arg.num_args(0..=1).require_equals(true).default_missing_value("true");
         }
     }
-    // Several texts in a row would swallow every option behind them; `--` begins those with a hyphen.
+    // A trailing list would swallow every option after it; there, `--` precedes values that start
+    // with a hyphen.
     if field.text && !field.trailing {
         arg = arg.allow_hyphen_values(true);
     }
@@ -104,7 +106,7 @@ fn argument(field: &Field) -> Arg {
     }
 }
 
-/// A switch that is on unless it is switched off is spelled with `no`.
+/// Returns the long name of an option. A switch that is on by default gets the prefix `no-`.
 pub(crate) fn long_name(field: &Field) -> String {
     if is_on(field) { format!("no-{}", field.name) } else { field.name.clone() }
 }
@@ -121,7 +123,7 @@ fn choices(kind: &Kind) -> Option<&[(String, String)]> {
     }
 }
 
-/// `maxBytes` as `max-bytes`.
+/// Converts `maxBytes` into `max-bytes`.
 pub(crate) fn kebab(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 2);
     for c in name.chars() {
@@ -133,8 +135,8 @@ pub(crate) fn kebab(name: &str) -> String {
     out
 }
 
-/// What was matched, by field name. A value that is not of its field's type is handed on as text: the registry's own
-/// check then says so in the words of every other surface.
+/// Converts matches into an input by field name. A value of the wrong type is passed on as text, so
+/// that the registry's own check reports it as on every other surface.
 pub(crate) fn input(fields: &[Field], matches: &ArgMatches) -> Map<String, Value> {
     let mut input = Map::new();
     for field in fields {
@@ -159,7 +161,7 @@ pub(crate) fn input(fields: &[Field], matches: &ArgMatches) -> Map<String, Value
 
 fn read<'a>(field: &Field, values: impl Iterator<Item = &'a String>) -> Value {
     match &field.kind {
-        // Lists of things with fields of their own come as one JSON list.
+        // A list of structured values is given as one JSON list.
         Kind::List(kind) if **kind == Kind::Any => {
             let values: Vec<&String> = values.collect();
             match values[..] {
@@ -186,7 +188,7 @@ fn scalar(kind: &Kind, text: &str, optional: bool) -> Value {
         Kind::Any => serde_json::from_str(text).ok(),
         _ => None,
     };
-    // An option without its value is `true`, whatever it takes otherwise.
+    // An option without a value is `true`, regardless of its type.
     let switch = || if optional { text.parse().ok().map(Value::Bool) } else { None };
     known.or_else(switch).unwrap_or_else(|| Value::from(text))
 }
@@ -209,7 +211,7 @@ mod tests {
     use serde_json::json;
     use stickpin_kernel::schema;
 
-    /// One field of each kind, as a struct of the registry would say it.
+    /// Returns one field of each kind, in the schema of a registry struct.
     fn fields() -> Vec<Field> {
         schema::fields(&json!({
             "properties": {

@@ -1,4 +1,4 @@
-//! Help topics: plain files, written to be read once by an agent or a person in a hurry.
+//! Help topics: short plain-text files for agents and people in a hurry.
 
 /// The topics in reading order, with their texts.
 pub const TOPICS: &[(&str, &str)] = &[
@@ -12,13 +12,13 @@ pub const TOPICS: &[(&str, &str)] = &[
     ("paths", include_str!("../help/paths.md")),
 ];
 
-/// The text of a topic.
+/// Returns the text of a topic.
 #[must_use]
 pub fn topic(name: &str) -> Option<&'static str> {
     TOPICS.iter().find(|(topic, _)| *topic == name).map(|(_, text)| *text)
 }
 
-/// The names of all topics, for a list of them.
+/// Returns the names of all topics, separated by commas.
 #[must_use]
 pub fn names() -> String {
     TOPICS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")

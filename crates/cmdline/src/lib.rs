@@ -1,7 +1,7 @@
-//! The registry as command lines: `press @e3 --settle` and the command that it stands for, both ways.
+//! The registry as command lines: converts `press @e3 --settle` to a command and back.
 //!
-//! The command line, scripts and the one tool of a slim tool list all speak this form; none of them knows the others.
-//! Pure: no file, no socket, no environment.
+//! The command line, scripts and the single tool of the slim MCP profile use this form without
+//! knowing each other. The crate is pure: no file, no socket, no environment.
 
 mod errors;
 mod grammar;

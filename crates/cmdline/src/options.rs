@@ -4,10 +4,10 @@ use clap::{Arg, ArgAction, ArgMatches, ColorChoice, ValueEnum};
 use serde_json::Value;
 use stickpin_kernel::{Detail, Error, ErrorCode, Format, Render, Result};
 
-/// One option of every command.
+/// A common option.
 struct Opt {
     long: &'static str,
-    /// The name of its value; none for a switch.
+    /// The placeholder of its value; `None` for a switch.
     value: Option<&'static str>,
     help: &'static str,
 }
@@ -22,7 +22,7 @@ const OPTIONS: &[Opt] = &[
     Opt { long: "color", value: Some("WHEN"), help: "Whether to color the text: auto, always, never" },
 ];
 
-/// What they were set to.
+/// The values of the common options.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Options {
     /// `--session`.
@@ -33,7 +33,7 @@ pub struct Options {
     pub json: bool,
     /// `--detail`.
     pub detail: Detail,
-    /// `--timeout`, where it is not the command's own.
+    /// `--timeout`, unless the command has its own.
     pub timeout_ms: Option<u64>,
     /// `--max-bytes`.
     pub max_bytes: Option<usize>,
@@ -42,7 +42,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// How the answer should be rendered.
+    /// Returns how to render the answer.
     #[must_use]
     pub fn render(&self) -> Render {
         let format = if self.json { Format::Json } else { Format::Text };
@@ -50,7 +50,7 @@ impl Options {
     }
 }
 
-/// How many words of an argument list the option at its front takes; `None` if there is none of these.
+/// Returns how many words the common option `arg` takes; `None` if it is not a common option.
 #[must_use]
 pub fn width(arg: &str) -> Option<usize> {
     let (name, inline) = match arg.strip_prefix("--")?.split_once('=') {
@@ -61,7 +61,8 @@ pub fn width(arg: &str) -> Option<usize> {
     Some(if inline || global.value.is_none() { 1 } else { 2 })
 }
 
-/// Their grammar, without those that `taken` names: a command's own option of that name comes first.
+/// Returns the arguments of the common options, except those for which `taken` is true: a command's
+/// own option wins.
 pub(crate) fn args(taken: impl Fn(&str) -> bool) -> impl Iterator<Item = Arg> {
     OPTIONS.iter().filter(move |g| !taken(g.long)).map(|g| {
         let arg = Arg::new(id(g.long)).long(g.long).help(g.help).help_heading("For every command");
@@ -72,15 +73,16 @@ pub(crate) fn args(taken: impl Fn(&str) -> bool) -> impl Iterator<Item = Arg> {
     })
 }
 
-/// ClientCommand from the names of fields, which are camelCase.
+/// Returns the clap id of an option. The dashes keep it apart from field names, which are
+/// camelCase.
 fn id(long: &str) -> String {
     format!("--{long}")
 }
 
-/// Reads them.
+/// Reads the common options from matches.
 ///
 /// # Errors
-/// `INVALID_ARGS` for a value that is not of the option's form.
+/// Returns `INVALID_ARGS` for a value of the wrong form.
 pub fn read(matches: &ArgMatches) -> Result<Options> {
     let text = |long: &str| matches.try_get_one::<String>(&id(long)).ok().flatten().cloned();
     let number = |long: &str| -> Result<Option<u64>> {
@@ -121,13 +123,14 @@ pub fn read(matches: &ArgMatches) -> Result<Options> {
     })
 }
 
-/// Whether JSON is wanted, from arguments that may not be readable otherwise: also their error is then JSON.
+/// Whether `--json` is given. Works on invalid arguments too, so that their error is printed as
+/// JSON.
 #[must_use]
 pub fn wants_json(args: &[String]) -> bool {
     args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json")
 }
 
-/// Which colors are wanted, from arguments that may not be readable otherwise.
+/// Returns the wanted colors. Works on invalid arguments too.
 #[must_use]
 pub fn wanted_color(args: &[String]) -> ColorChoice {
     let mut args = args.iter().take_while(|arg| *arg != "--");

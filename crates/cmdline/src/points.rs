@@ -1,9 +1,10 @@
-//! Two bare numbers where a target stands are a point: `press 120 340` is `press 120,340`. A pure pass before the
-//! grammar sees the words.
+//! Joins two bare numbers in the place of a target into a point: `press 120 340` becomes `press
+//! 120,340`. A pure pass before the grammar sees the words.
 
 use stickpin_kernel::schema::{Field, Kind};
 
-/// Joins the numbers. Words that belong to options, and all that is not in the place of a target, stay as they are.
+/// Joins the numbers of points. Values of options, and words outside the place of a target, are
+/// unchanged.
 pub(crate) fn join(fields: &[Field], args: Vec<String>, takes_value: impl Fn(&str) -> bool) -> Vec<String> {
     let mut places: Vec<&Field> = fields.iter().filter(|f| f.positional.is_some()).collect();
     places.sort_by_key(|f| f.positional);
@@ -32,7 +33,7 @@ pub(crate) fn join(fields: &[Field], args: Vec<String>, takes_value: impl Fn(&st
     out
 }
 
-/// Digits with at most one point in between; no sign, no exponent.
+/// Whether the text is digits with at most one decimal point; no sign, no exponent.
 fn is_number(text: &str) -> bool {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());

@@ -9,30 +9,30 @@ use stickpin_kernel::registry::{self, Entry, Form};
 use stickpin_kernel::schema::Holds;
 use stickpin_kernel::{Error, ErrorCode, Result, schema};
 
-/// A command line of the registry that was read and checked.
+/// A parsed and checked command line of the registry.
 #[derive(Debug, Clone)]
 pub struct Line {
     /// The command.
     pub entry: &'static Entry,
-    /// Its input by field name.
+    /// The input by field name.
     pub input: Map<String, Value>,
-    /// What the options of every command were set to.
+    /// The values of the common options.
     pub options: Options,
 }
 
-/// What the arguments of a command ask for.
+/// The result of reading a command's arguments.
 #[derive(Debug)]
 pub enum Reading {
-    /// To run it with this input.
+    /// The input and the common options.
     Input(Map<String, Value>, Options),
-    /// `-h` or `--help`: the text.
+    /// The help text, for `-h` or `--help`.
     Help(String),
 }
 
-/// Reads and checks the arguments of a command that has a form, its name left out.
+/// Reads and checks the arguments of a command that has a form, without its name.
 ///
 /// # Errors
-/// `INVALID_ARGS` with the usage as its hint, or that names the argument.
+/// Returns `INVALID_ARGS` that names the argument, or has the usage as its hint.
 pub fn read(form: &Form, args: Vec<String>) -> Result<Reading> {
     let mut command = grammar::leaf(form);
     let args = points::join(form.fields(), args, |option| grammar::takes_value(&command, option));
@@ -52,10 +52,10 @@ pub fn read(form: &Form, args: Vec<String>) -> Result<Reading> {
     Ok(Reading::Input(input, options))
 }
 
-/// In the place of steps: those that standard input holds.
+/// Stands for the steps on standard input.
 pub const STDIN: &str = "-";
 
-/// The lists of steps in an input.
+/// Returns the lists of steps in an input.
 fn step_lists<'i>(
     form: &Form,
     input: &'i mut Map<String, Value>,
@@ -66,12 +66,12 @@ fn step_lists<'i>(
     fields.filter_map(|(_, value)| value.as_array_mut())
 }
 
-/// The steps of an input that are command lines still.
+/// Returns the steps of an input that are still command lines.
 fn step_lines<'i>(form: &Form, input: &'i mut Map<String, Value>) -> impl Iterator<Item = &'i mut Value> {
     step_lists(form, input).flatten().filter(|step| step.is_string())
 }
 
-/// A command line as a step of a batch.
+/// Converts a command line into a step of a batch.
 fn step_of(line: &str) -> Result<Value> {
     let read = parse(&crate::split(line)?)?;
     if read.options != Options::default() {
@@ -82,16 +82,16 @@ fn step_of(line: &str) -> Result<Value> {
     Ok(json!({ "command": read.entry.spec.name, "input": read.input }))
 }
 
-/// Whether an input waits for steps from standard input.
+/// Whether an input takes steps from standard input.
 pub fn wants_stdin(entry: &Entry, input: &mut Map<String, Value>) -> bool {
     step_lines(entry, input).any(|step| step.as_str() == Some(STDIN))
 }
 
-/// Puts what standard input held in its place among the steps: a JSON list of steps, or command lines, with blank lines and `#`
-/// comments between them.
+/// Inserts the steps from standard input in their place. The text is a JSON list of steps, or
+/// command lines with blank lines and `#` comments between them.
 ///
 /// # Errors
-/// `INVALID_ARGS` with the number of the line.
+/// Returns `INVALID_ARGS` with the number of the line.
 pub fn put_stdin(entry: &Entry, input: &mut Map<String, Value>, text: &str) -> Result<()> {
     let steps: Vec<Value> = if text.trim_start().starts_with('[') {
         serde_json::from_str(text).map_err(|e| {
@@ -117,10 +117,10 @@ pub fn put_stdin(entry: &Entry, input: &mut Map<String, Value>, text: &str) -> R
     Ok(())
 }
 
-/// Reads a whole line, the program's name left out, and checks it: a command of the registry, not help.
+/// Reads and checks a whole line, without the program's name: a command of the registry, not help.
 ///
 /// # Errors
-/// `INVALID_ARGS`.
+/// Returns `INVALID_ARGS` for any other line.
 pub fn parse(args: &[String]) -> Result<Line> {
     let Some(picked) = words::pick::<&'static Form>(args, &[])? else {
         return Err(Error::new(ErrorCode::InvalidArgs, "there is no command in this line")

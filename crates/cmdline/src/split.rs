@@ -1,12 +1,12 @@
-//! A line as words, as a shell splits it.
+//! Splitting a line into words as a shell does.
 
 use stickpin_kernel::{Error, ErrorCode, Result};
 
-/// Splits a command line as a shell would: white space separates, single and double quotes hold together, a backslash in
-/// double quotes escapes `"` and itself.
+/// Splits a command line as a shell would. White space separates words, single and double quotes
+/// group them. In double quotes a backslash escapes `"` and itself.
 ///
 /// # Errors
-/// `INVALID_ARGS` for a quote that is not closed.
+/// Returns `INVALID_ARGS` for an unclosed quote.
 pub fn split(line: &str) -> Result<Vec<String>> {
     let open = |quote: char| {
         Error::new(ErrorCode::InvalidArgs, format!("{quote} is not closed in {}", stickpin_tree::quote(line)))

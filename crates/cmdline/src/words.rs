@@ -1,4 +1,5 @@
-//! Which command an argument list names. Pure: looks at words only, so that only that command's grammar is built.
+//! Finds the command that an argument list names. Looks only at words, so that only that command's
+//! grammar is built.
 
 use crate::options;
 use std::fmt;
@@ -6,15 +7,15 @@ use stickpin_kernel::registry::{self, COMMANDS, Form};
 use stickpin_kernel::schema::nearest;
 use stickpin_kernel::{Error, ErrorCode, Result};
 
-/// A command that a front end has for itself, beside the registry.
+/// A front end's own command, beside the registry.
 pub trait Own: fmt::Debug {
-    /// Its name, one or two words.
+    /// The name, one or two words.
     fn name(&self) -> &'static str;
-    /// Not shown: meant for programs.
+    /// Whether help omits the command, which is meant for programs.
     fn hidden(&self) -> bool;
 }
 
-/// One that has a form.
+/// A command that has a form.
 impl Own for &'static Form {
     fn name(&self) -> &'static str {
         self.spec.name
@@ -25,12 +26,12 @@ impl Own for &'static Form {
     }
 }
 
-/// A command and the arguments that are left for it.
+/// A command and its remaining arguments.
 #[derive(Debug)]
 pub struct Picked {
     /// The canonical name of the command.
     pub name: &'static str,
-    /// What is left.
+    /// The remaining arguments.
     pub args: Vec<String>,
 }
 
@@ -39,11 +40,12 @@ fn find<O: Own>(name: &str, own: &[O]) -> Option<&'static str> {
     registry::find(name).map(|entry| entry.spec.name).or_else(own)
 }
 
-/// Finds the command among those of the registry and the `own` ones of a front end: two words before one, options of
-/// every command skipped. `None` when there is no word at all.
+/// Finds the command among the registry's and the front end's `own` ones. Two-word names win over
+/// one-word names; common options are skipped. Returns `None` when there is no word at all.
 ///
 /// # Errors
-/// `INVALID_ARGS` with the nearest name, or the members of a group that has no command of its own.
+/// Returns `INVALID_ARGS` with the nearest name, or with the members of a group that is not a
+/// command.
 pub fn pick<O: Own>(args: &[String], own: &[O]) -> Result<Option<Picked>> {
     let Some(first) = word(args, 0) else { return Ok(None) };
     let without = |taken: &[usize]| {
@@ -75,7 +77,8 @@ pub fn pick<O: Own>(args: &[String], own: &[O]) -> Result<Option<Picked>> {
     Err(Error::new(ErrorCode::InvalidArgs, message).hint(hint))
 }
 
-/// The index of the next word at or after `from`; `None` if an option comes first that is the command's own.
+/// Returns the index of the next word at or after `from`; `None` if an option that is not a common
+/// one comes first.
 fn word(args: &[String], mut from: usize) -> Option<usize> {
     while let Some(width) = options::width(args.get(from)?) {
         from += width;
@@ -83,13 +86,13 @@ fn word(args: &[String], mut from: usize) -> Option<usize> {
     args.get(from).filter(|arg| !arg.starts_with('-')).map(|_| from)
 }
 
-/// The names of all commands that are not hidden, those of the registry first.
+/// Returns the names of all visible commands, those of the registry first.
 pub fn names<O: Own>(own: &[O]) -> impl Iterator<Item = &'static str> {
     let own = own.iter().filter(|o| !o.hidden()).map(Own::name);
     COMMANDS.iter().map(|e| e.spec.name).chain(own)
 }
 
-/// The second words of a group.
+/// Returns the second words of a group's commands.
 pub fn members<O: Own>(group: &str, own: &[O]) -> impl Iterator<Item = &'static str> {
     names(own).filter_map(move |name| {
         name.split_once(' ').filter(|(first, _)| *first == group).map(|(_, member)| member)
@@ -109,7 +112,7 @@ fn unknown<O: Own>(name: &str, own: &[O]) -> Error {
 mod tests {
     use super::*;
 
-    /// What a front end might have for itself.
+    /// A front end's own command.
     #[derive(Debug)]
     struct Daemon(&'static str);
 

@@ -1,11 +1,13 @@
-//! From a command and its input to words that read as the same: what scripts and hints are made of.
+//! From a command and its input to words that read back as the same command. Scripts and hints use
+//! it.
 
 use crate::grammar::{is_on, kebab, long_name};
 use serde_json::{Map, Value};
 use stickpin_kernel::registry::Form;
 use stickpin_kernel::schema::{Field, Kind};
 
-/// The words of a command line, the program's name left out. Fields at their default, and null ones, are left out.
+/// Returns the words of a command line, without the program's name. Fields that are null or have
+/// their default are omitted.
 #[must_use]
 pub fn write(form: &Form, input: &Map<String, Value>) -> Vec<String> {
     let mut out: Vec<String> = form.spec.name.split(' ').map(str::to_owned).collect();
@@ -24,7 +26,8 @@ fn arguments(fields: &[Field], input: &Map<String, Value>) -> Vec<String> {
     places.sort_by_key(|f| f.positional);
     let words: Vec<String> =
         places.into_iter().filter_map(|f| given(f).map(|value| place(f, &value))).flatten().collect();
-    // Behind `--` nothing is taken for an option. Options may stand anywhere; a line reads best with its target first.
+    // After `--` no word is taken for an option. Otherwise the words come first: a line reads best
+    // with its target first.
     match words.iter().any(|word| word.starts_with('-')) {
         true => options.chain(["--".to_owned()]).chain(words).collect(),
         false => words.into_iter().chain(options).collect(),
@@ -53,7 +56,7 @@ fn option(field: &Field, value: &Value) -> Vec<String> {
         (Kind::List(kind), Value::Array(items)) if **kind != Kind::Any => {
             items.iter().map(|item| format!("{flag}={}", text(item))).collect()
         }
-        // The equals sign keeps a value that begins with a hyphen with its option.
+        // The equals sign binds a value that begins with a hyphen to its option.
         _ => vec![format!("{flag}={}", text(value))],
     }
 }
@@ -72,7 +75,7 @@ mod tests {
     use serde_json::json;
     use stickpin_kernel::registry::{COMMANDS, find};
 
-    /// Words of an example as a shell would split it.
+    /// Splits an example as a shell would.
     fn split(line: &str) -> Vec<String> {
         let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
         for c in line.chars() {
