@@ -1,4 +1,4 @@
-//! One call of a tool: from its arguments to a request, and from the response to what the client reads.
+//! One tool call: from its arguments to a request, and from the response to the client's result.
 
 use crate::connection::{Connection, fresh_name, lock};
 use crate::files::{self, Folders};
@@ -21,22 +21,22 @@ use stickpin_kernel::{
 use stickpin_tree::quote;
 use tokio::sync::mpsc::UnboundedSender;
 
-/// Room in an answer for what stands around the text of a command.
+/// Characters reserved in an answer for the lines around a command's text.
 const AROUND: usize = 1_000;
 
-/// What is to be run.
+/// A command to run, with its input and options.
 struct Work {
     what: What,
     input: Map<String, Value>,
     options: Options,
 }
 
-/// Which command.
+/// The command of a call.
 #[derive(Clone, Copy)]
 enum What {
-    /// Of the registry.
+    /// A command of the registry.
     Entry(&'static Entry),
-    /// One that this process runs.
+    /// A command that runs in this process.
     ClientCommand(&'static dyn ClientCommand),
 }
 
@@ -56,7 +56,7 @@ enum Wanted {
     Say(String),
 }
 
-/// Runs a tool. Failures of commands, and of arguments, are results like others.
+/// Runs a tool. Failed commands and invalid arguments are returned as results.
 pub(crate) async fn call(
     shared: &Shared,
     connection: Option<Arc<Connection>>,
@@ -82,7 +82,7 @@ pub(crate) async fn call(
             let unscoped = new.is_some();
             let mut evicted = None;
             let opens = new.filter(|_| work.what.form().begins_session());
-            // Without a scope there is nobody to pin for, unless this call begins one.
+            // Without a scope there is no client to pin refs for, unless this call begins one.
             let connection = match &opens {
                 Some(scope) => Arc::new(Connection::new((shared.setup.caller)(scope), scope, true)),
                 None => connection,
@@ -102,7 +102,7 @@ pub(crate) async fn call(
         }
     };
     let said = Said::new(&response, shared.setup.max_chars);
-    // What the client will not get to see is no reading of its.
+    // A cancelled response does not reach the client, so it adds no pins.
     if let Some((connection, state_dir)) = pins
         && !cancel.is_cancelled()
     {
@@ -118,7 +118,8 @@ pub(crate) async fn call(
     (said.result(structured).await, error)
 }
 
-/// Whose call it is, where each call says so itself; and the name of the scope that it may begin.
+/// Returns the connection that the `scope` argument names. Without that argument, also returns a
+/// name for the scope that this call may begin.
 fn scoped(shared: &Shared, args: &mut Map<String, Value>) -> Result<(Arc<Connection>, Option<String>)> {
     match args.remove("scope") {
         None | Some(Value::Null) => Ok((Arc::clone(&shared.nobody), Some(fresh_name()))),
@@ -131,13 +132,14 @@ fn scoped(shared: &Shared, args: &mut Map<String, Value>) -> Result<(Arc<Connect
     }
 }
 
-/// What a client is told that sent no scope where one would tell whose session and refs are meant.
+/// Adds a hint for a client that sent no scope: without one its session cannot be found and its
+/// refs are not pinned.
 fn hint_at_scope(response: &mut Response) {
     const SEND: &str = "send the `scope` that `open` answered with";
     match &mut response.error {
         Some(e) if e.code == ErrorCode::SessionNotFound => {
             e.hint = format!("{SEND}: your session is found by it; {}", e.hint);
-            // It held the hint of before.
+            // The rendered text has the old hint.
             response.text = None;
         }
         None if response.refs.is_some() => {
@@ -148,7 +150,7 @@ fn hint_at_scope(response: &mut Response) {
     }
 }
 
-/// What the arguments of a tool ask for.
+/// Reads a tool's arguments.
 fn read(name: &str, mut args: Map<String, Value>, client_commands: ClientCommands) -> Result<Wanted> {
     let Some(tool) = Tool::find(name, client_commands) else { return Err(no_tool(name, client_commands)) };
     let what = match tool {
@@ -174,7 +176,7 @@ fn read(name: &str, mut args: Map<String, Value>, client_commands: ClientCommand
     Ok(Wanted::Run(Box::new(Work { what, input: args, options })))
 }
 
-/// A command line.
+/// Reads the command line of the slim tool.
 fn line(args: &mut Map<String, Value>, client_commands: ClientCommands) -> Result<Wanted> {
     let line = text(args, "line")?.ok_or_else(|| {
         Error::new(ErrorCode::InvalidArgs, "`line` is missing")
@@ -185,7 +187,7 @@ fn line(args: &mut Map<String, Value>, client_commands: ClientCommands) -> Resul
     if words.first().is_some_and(|word| word == "stickpin") {
         words.remove(0);
     }
-    // Not a command of the registry: it is about the registry.
+    // Help is about the registry and not a command of it.
     if words.first().is_none_or(|word| matches!(word.as_str(), "help" | "-h" | "--help")) {
         return about(&words.get(1..).unwrap_or_default().join(" "), client_commands).map(Wanted::Say);
     }
@@ -210,7 +212,7 @@ fn line(args: &mut Map<String, Value>, client_commands: ClientCommands) -> Resul
     Ok(Wanted::Run(Box::new(Work { what, input, options })))
 }
 
-/// A topic or a command, explained.
+/// Returns the text of a help topic, or the help of a command.
 fn about(topic: &str, client_commands: ClientCommands) -> Result<String> {
     if let Some(text) = help::topic(topic) {
         return Ok(text.to_owned());
@@ -243,7 +245,7 @@ fn no_tool(name: &str, client_commands: ClientCommands) -> Error {
     Error::new(ErrorCode::InvalidArgs, format!("there is no tool {}", quote(name))).hint(hint)
 }
 
-/// A reader of tools has no command line to ask for help.
+/// Adds the arguments to the hint, because a tool client has no help command.
 fn with_arguments(e: Error, entry: &Form) -> Error {
     let all = entry.fields().iter().filter(|f| tools::listable(f));
     let all = all.map(|f| if f.required { format!("{} (required)", f.name) } else { f.name.clone() });
@@ -251,7 +253,8 @@ fn with_arguments(e: Error, entry: &Form) -> Error {
     e.hint(hint)
 }
 
-/// Sends it. The state dir comes back where the command got that far.
+/// Sends the request and returns the response, with the state directory if the command got that
+/// far.
 async fn run(
     shared: &Shared,
     connection: &Connection,
@@ -262,7 +265,8 @@ async fn run(
 ) -> (Response, Option<std::path::PathBuf>) {
     let form = work.what.form();
     let name = form.spec.name;
-    // Calls go out in the order in which they came: what has no business with files waits for nobody's roots.
+    // Calls are sent in the order of arrival. A call that names no file does not wait for the
+    // client's roots.
     let mut known = None;
     let checked = match files::named(form, &mut work.input) {
         true => known.insert(folders.await).check(form, &mut work.input, &connection.caller),
@@ -283,8 +287,8 @@ async fn run(
             };
         }
     };
-    // A call that names no file does not wait for the client to name its roots. Those named so far confine it; before that,
-    // the folders that the server was started with.
+    // A call that names no file does not wait for the client's roots. The roots known so far
+    // confine it, or else the folders that the server was started with.
     let folders = known.unwrap_or_else(|| {
         let named = lock(&connection.roots).clone().unwrap_or_default();
         Folders::new(&named, &connection.caller, &shared.setup.allow)
@@ -295,14 +299,14 @@ async fn run(
         Err(e) => return (failed(name, e), None),
     };
     if request.session.is_none() {
-        // It goes with this process, also where that is killed.
+        // The session ends with this process, even if the process is killed.
         client.bind(&connection.caller.own_session).await;
     }
     let response = client.call(request, cancel.clone()).await;
     (response, Some(client.state_dir().to_owned()))
 }
 
-/// A command that this process runs: what it needs for that.
+/// Prepares a command that runs in this process.
 fn aside(
     shared: &Shared,
     connection: &Connection,
@@ -317,7 +321,7 @@ fn aside(
     let client = shared.named_client(work.options.state_dir.as_deref())?;
     let caller = connection.caller.clone();
     let folders = folders.unwrap_or_else(|| Folders::new(&[], &caller, &setup.allow));
-    // Relative paths begin in the client's own folder.
+    // Relative paths start at the client's first root.
     let (cwd, file_roots) = (folders.start.clone(), Some(folders.roots.clone()));
     let caller = Caller { cwd, file_roots, installed_apps_only: !setup.allow_programs, ..caller };
     let call = Call {
@@ -333,12 +337,12 @@ fn aside(
     Ok((client, work.input, call))
 }
 
-/// How answers are rendered for this client.
+/// Returns how to render answers for this client.
 fn render(shared: &Shared, options: &Options, nested: bool) -> Render {
     let setup = &shared.setup;
     let most = setup.max_chars.saturating_sub(AROUND);
     Render {
-        // The envelopes of steps stand in the output.
+        // The output contains the envelopes of the steps.
         format: if setup.structured || nested { Format::Both } else { Format::Text },
         header: false,
         fence: Some(format!("{:016x}", rand::random::<u64>())),
@@ -390,9 +394,9 @@ fn failed(name: &str, error: Error) -> Response {
     stickpin_client::failed(name, None, error)
 }
 
-/// The envelope and the output; the text stands in the content.
+/// Returns the envelope and the output as JSON. The text is part of the content instead.
 fn structured(mut response: Response) -> Value {
     response.text = None;
-    // Only text and JSON of our own are in it.
+    // Cannot fail: a response contains only text and JSON.
     serde_json::to_value(response).unwrap_or_default()
 }

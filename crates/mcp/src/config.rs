@@ -1,17 +1,18 @@
-//! How a client is told of this server: the command to type, or the entry for its file.
+//! How to configure a client for this server: the command to type, or the entry for its file.
 
 use serde_json::{Value, json};
 use std::path::Path;
 use stickpin_kernel::{Error, ErrorCode, Result};
 
-/// The clients that are known.
+/// The supported clients.
 const CLIENTS: &[&str] = &["claude-code", "codex", "gemini", "opencode", "cursor", "vscode"];
 
-/// What to type or to write for a client, with where it belongs. `passed` are variables that the server and its apps need
-/// from the surroundings of the client: named where a client passes on none that it is not told.
+/// Returns the command or file entry that configures a client, and where it belongs. `passed` names
+/// environment variables that the server and its apps need. They are listed for clients that pass
+/// on only the variables they are told to.
 ///
 /// # Errors
-/// `INVALID_ARGS` for a client that is not known.
+/// Returns `INVALID_ARGS` for an unknown client.
 pub fn config(client: &str, program: &Path, args: &[String], passed: &[String]) -> Result<String> {
     let program = program.display().to_string();
     let args: Vec<String> = std::iter::once("mcp".to_owned()).chain(args.iter().cloned()).collect();
@@ -22,7 +23,7 @@ pub fn config(client: &str, program: &Path, args: &[String], passed: &[String]) 
     Ok(match client {
         "claude-code" => format!("type:\nclaude mcp add stickpin -- {}", line()),
         "codex" => {
-            // A JSON text and a list of them are TOML as well.
+            // A JSON string, and a list of them, are valid TOML.
             format!(
                 "in ~/.codex/config.toml:\n[mcp_servers.stickpin]\ncommand = {}\nargs = {}\nenv_vars = {}",
                 json!(program),
@@ -51,7 +52,7 @@ pub fn config(client: &str, program: &Path, args: &[String], passed: &[String]) 
     })
 }
 
-/// A word as a shell takes it.
+/// Quotes a word for a shell.
 fn shell(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@,+".contains(c);
     match !word.is_empty() && word.chars().all(plain) {
@@ -87,7 +88,7 @@ mod tests {
         assert!(e.hint.contains("claude-code"), "{}", e.hint);
     }
 
-    /// The files of clients, with the fields that each documents and no others.
+    /// The clients' files, with exactly the fields that each client documents.
     mod documented {
         use serde::Deserialize;
         use std::collections::BTreeMap;
@@ -106,7 +107,7 @@ mod tests {
             pub(super) servers: BTreeMap<String, Stdio>,
         }
 
-        /// A server over stdio: without a type, where a client has one transport for each field.
+        /// A stdio server. Without a type, for clients that have a separate field per transport.
         #[derive(Debug, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub(super) struct Stdio {
@@ -135,7 +136,7 @@ mod tests {
 
     const PROGRAM: &str = "/opt/my \"tools\"/stick'pin";
 
-    /// What is printed for a client, without the line that says where it belongs.
+    /// Returns the configuration for a client, without the line that says where it belongs.
     fn printed(client: &str) -> String {
         let args = ["--allow-path=/a b".to_owned()];
         let text = config(client, Path::new(PROGRAM), &args, &[]).expect(client);
@@ -170,7 +171,8 @@ mod tests {
         assert_eq!(Vec::from_iter(words.lines()), expected);
     }
 
-    /// A server of `mcp_servers` over stdio, with the fields that Codex has for it (`codex mcp list --json` shows what it read).
+    /// A stdio server of `mcp_servers`, with the fields that Codex has for it (`codex mcp list
+    /// --json` prints them).
     #[derive(Debug, PartialEq, serde::Deserialize)]
     #[serde(deny_unknown_fields)]
     struct OfCodex {

@@ -1,4 +1,4 @@
-//! What the server remembers of one client: who it is, what it was given, where its files may be.
+//! The state that the server keeps per client: its identity, its pins, its file roots.
 
 #![allow(deprecated, reason = "older revisions of the protocol have logging")]
 
@@ -10,26 +10,29 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use stickpin_kernel::Caller;
 
-/// How many scopes a server without client sessions keeps; the one made first goes first.
+/// Maximum number of scopes that a server without client sessions keeps. The oldest is dropped
+/// first.
 const MAX_SCOPES: usize = 256;
 
-/// One client: a connection over stdio, a session over HTTP, or an explicit scope where there are neither.
+/// One client: a connection over stdio, a session over HTTP, or an explicit scope if there is
+/// neither.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    /// Who calls. Its `client` is what tells it from others.
+    /// The caller; its `client` distinguishes it from others.
     pub(crate) caller: Caller,
-    /// Whether refs are pinned. Not where nobody can say whose they are.
+    /// The client's pins. `None` if the client cannot be identified: its refs are not pinned.
     pub(crate) pins: Option<Mutex<Pins>>,
-    /// The least that is logged; nothing before the client asks.
+    /// The minimum level of log messages; `None` until the client asks for them.
     pub(crate) level: Mutex<Option<LoggingLevel>>,
-    /// The client's roots, once they were asked for; none if it has none.
+    /// The client's roots; `None` until they were requested, and empty if it has none.
     pub(crate) roots: Mutex<Option<Vec<PathBuf>>>,
-    /// State dirs in which it used the session of its own: closed when it goes.
+    /// State directories in which the client used its own session, which is closed when it
+    /// disconnects.
     pub(crate) own: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl Connection {
-    /// A client of this name.
+    /// Creates a client of this name.
     pub(crate) fn new(caller: Caller, name: &str, pins: bool) -> Self {
         Self {
             caller: Caller { client: Some(name.to_owned()), ..caller },
@@ -40,13 +43,13 @@ impl Connection {
         }
     }
 
-    /// What a target is sent as.
+    /// Returns the target with its pin, if it is a plain ref that this client was given.
     pub(crate) fn pin(&self, state_dir: &std::path::Path, session: &str, target: &str) -> Option<String> {
         lock(self.pins.as_ref()?).pin(state_dir, session, target)
     }
 }
 
-/// Clients that say with each request which of them they are.
+/// Clients that identify themselves with a scope in each request.
 #[derive(Debug, Default)]
 pub(crate) struct Scopes(IndexMap<String, Arc<Connection>>);
 
@@ -55,14 +58,14 @@ impl Scopes {
         self.0.get(name).cloned()
     }
 
-    /// Takes a new one in; returns the one that has to go for it.
+    /// Adds a scope; returns the one that is dropped for it.
     pub(crate) fn add(&mut self, name: String, connection: Arc<Connection>) -> Option<Arc<Connection>> {
         let first = if self.0.len() >= MAX_SCOPES { self.0.shift_remove_index(0) } else { None };
         self.0.insert(name, connection);
         first.map(|(_, connection)| connection)
     }
 
-    /// All of them, at the end of the server.
+    /// Removes and returns all clients when the server ends.
     pub(crate) fn take(&mut self) -> Vec<Arc<Connection>> {
         std::mem::take(&mut self.0).into_values().collect()
     }
@@ -72,7 +75,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A name that nobody guesses.
+/// Returns a random name that cannot be guessed.
 pub(crate) fn fresh_name() -> String {
     format!("{:016x}{:016x}", rand::random::<u64>(), rand::random::<u64>())
 }

@@ -1,5 +1,6 @@
-//! Which files a client may name: those under its roots, else under the working directory of the server, and under what
-//! `--allow-path` adds. Looked at with all links resolved, so that neither `..` nor a link leads out.
+//! The files that a client may name: below its roots, else below the server's working directory,
+//! and below the `--allow-path` folders. All links are resolved first, so that neither `..` nor a
+//! link leads out.
 
 use std::path::{Path, PathBuf};
 use stickpin_kernel::registry::Form;
@@ -9,15 +10,16 @@ use url::Url;
 /// The folders of one client.
 #[derive(Debug, Clone)]
 pub(crate) struct Folders {
-    /// Where relative paths begin: the client's first root, else the working directory.
+    /// The base of relative paths: the client's first root, else the working directory.
     pub(crate) start: PathBuf,
-    /// Where files may be: the client's roots, else the working directory; and what the server was started with besides.
+    /// The folders that may contain files: the client's roots, else the working directory, and the
+    /// folders that the server was started with.
     pub(crate) roots: Vec<PathBuf>,
 }
 
 impl Folders {
-    /// Of a client that named these roots. A server that was started in `/` or in a home folder, as desktop clients do,
-    /// opens neither by that: only what somebody named.
+    /// Creates the folders of a client with these roots. Desktop clients start the server in `/` or
+    /// the home folder. That allows neither: only folders that were named are open.
     pub(crate) fn new(named: &[PathBuf], caller: &Caller, allowed: &[PathBuf]) -> Self {
         let holds_home = |dir: &Path| {
             let home = caller.home.as_deref().and_then(|home| home.canonicalize().ok());
@@ -33,10 +35,10 @@ impl Folders {
         Self { start, roots: own.into_iter().chain(allowed.iter().cloned()).collect() }
     }
 
-    /// Checks every path in an input, nested ones too, and makes each whole.
+    /// Checks every path in an input, including nested ones, and makes each absolute.
     ///
     /// # Errors
-    /// `POLICY_DENIED` for the first that leads elsewhere.
+    /// Returns `POLICY_DENIED` for the first path outside the folders.
     pub(crate) fn check(
         &self,
         entry: &Form,
@@ -71,10 +73,10 @@ impl Folders {
         refused
     }
 
-    /// Whether a file is in one of them.
+    /// Checks that a file is in one of the folders.
     ///
     /// # Errors
-    /// `POLICY_DENIED`.
+    /// Returns `POLICY_DENIED` if it is in none.
     pub(crate) fn allow(&self, path: &Path) -> Result<()> {
         match stickpin_device::paths::is_within(path, &self.roots) {
             true => Ok(()),
@@ -83,15 +85,15 @@ impl Folders {
     }
 }
 
-/// Whether an input names files, or what may be one.
+/// Whether an input names files, or a value that may be one.
 pub(crate) fn named(entry: &Form, input: &mut serde_json::Map<String, serde_json::Value>) -> bool {
     let mut any = false;
     targets::walk(entry, input, &mut |field, _| any |= field.path || field.opens);
     any
 }
 
-/// The path in a `file:` address, read as a browser reads it: white space around it, backslashes, `%` escapes. Whichever
-/// host stands there, the file is one of this machine.
+/// Returns the path in a `file:` address, parsed as browsers do: surrounding white space,
+/// backslashes, `%` escapes. The host is ignored, because the file is always local.
 pub(crate) fn file_of_url(text: &str) -> Option<PathBuf> {
     let url = Url::parse(text).ok().filter(|url| url.scheme() == "file")?;
     let mut local = url.clone();
@@ -130,7 +132,7 @@ mod tests {
             self.tmp.path().canonicalize().expect("a folder").join(name).display().to_string()
         }
 
-        /// What becomes of the path of a screenshot.
+        /// Returns the checked path of a screenshot.
         fn shot(&self, path: &str) -> Result<String> {
             let mut input = json!({"path": path}).as_object().expect("an object").clone();
             self.folders.check(find("screenshot").expect("a command"), &mut input, &self.caller)?;

@@ -1,7 +1,8 @@
-//! Arguments in the forms in which models write them, made into the one that the registry knows.
+//! Converts arguments as models write them into the form that the registry knows.
 //!
-//! A model writes from the schema and from habit: a number as text, one item where a list is meant, `ref` for `target`.
-//! What can mean one thing only is taken; all else is left as it is, for the check of the input to refuse by name.
+//! A model writes from the schema and from habit: a number as text, one item instead of a list,
+//! `ref` for `target`. A value with only one possible meaning is converted. Everything else is
+//! unchanged, and the input check reports it by name.
 
 use crate::tools::{self, Tool, members};
 use serde_json::{Map, Value, json};
@@ -10,8 +11,8 @@ use stickpin_kernel::schema::{Field, Holds, Kind};
 use stickpin_kernel::{Error, ErrorCode, Result};
 use stickpin_tree::quote;
 
-/// Other names of arguments, by habit from other tools. One is read so where the command has an argument of the second
-/// name, which is not given, and none of the first.
+/// Alternative argument names from other tools. A name is replaced by the second one if the command
+/// has an argument of that name, which is not given, and none of the first.
 const ALSO: &[(&str, &str)] = &[
     ("ref", "target"),
     ("selector", "target"),
@@ -32,25 +33,27 @@ const ALSO: &[(&str, &str)] = &[
     ("filename", "path"),
 ];
 
-/// How one tool stands for a group: `wait` and `wait text`.
+/// How one tool represents a group, such as `wait` and `wait text`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Key {
-    /// The argument that chooses.
+    /// The argument that selects a command of the group.
     pub(crate) name: &'static str,
-    /// The word for the command that the group is named after; none where the argument is one of its own.
+    /// The word for the command that the group is named after; `None` if that command has an
+    /// argument of this name.
     pub(crate) usual: Option<&'static str>,
 }
 
-/// Where arguments of every tool stand beside those of its command.
+/// Whether an argument is common to all tools.
 fn is_common(name: &str) -> bool {
     matches!(name, "session" | "stateDir")
 }
 
-/// The command of a group that is meant: the one that its key names, else the usual one or the only
-/// other one that takes these arguments.
+/// Returns the selected command of a group: the one that its key names, else the default or the
+/// only other one that takes these arguments.
 ///
 /// # Errors
-/// `INVALID_ARGS` where the key names none, or the arguments belong to several or to none.
+/// Returns `INVALID_ARGS` if the key names no command, or if the arguments fit several commands or
+/// none.
 pub(crate) fn chosen(
     entry: &'static Entry,
     key: Key,
@@ -69,7 +72,7 @@ pub(crate) fn chosen(
                 args.remove(key.name);
                 Ok(entry)
             }
-            // The check of the input names the words.
+            // The input check lists the valid words.
             None => Ok(entry),
             Some(_) => {
                 let message = format!("`{}` of `{}`: {} is unknown", key.name, entry.spec.name, quote(word));
@@ -91,7 +94,7 @@ pub(crate) fn chosen(
     match (fitting.next(), fitting.next()) {
         (Some(only), None) => Ok(only),
         _ if key.usual.is_none() => Ok(entry),
-        // What no command of the group has is named by the check of the input.
+        // The input check names an argument that no command of the group has.
         _ if args.keys().any(|name| !is_common(name) && !all().any(|leaf| has(leaf, name))) => Ok(entry),
         _ => {
             let given: Vec<String> =
@@ -108,7 +111,8 @@ fn words(entry: &'static Entry, key: Key) -> String {
     format!("choose with `{}`: {}", key.name, words.join(", "))
 }
 
-/// `{"url": "/orders"}` and `{"stable": true}`: the word of a command, with its first argument or with none.
+/// Accepts `{"url": "/orders"}` and `{"stable": true}`: the word of a command, with its first
+/// argument or without one.
 fn under_its_name(entry: &Entry, word: &str, args: &mut Map<String, Value>) {
     if has(entry, word) {
         return;
@@ -130,7 +134,7 @@ fn has(entry: &Entry, name: &str) -> bool {
     entry.fields().iter().any(|field| field.name == name || also(name, field))
 }
 
-/// Whether a command takes these arguments, and needs no other.
+/// Whether a command takes these arguments and needs no others.
 fn takes(entry: &Entry, args: &Map<String, Value>) -> bool {
     let mut args = args.clone();
     rename(entry, &mut args);
@@ -139,10 +143,10 @@ fn takes(entry: &Entry, args: &Map<String, Value>) -> bool {
     args.keys().all(known) && entry.fields().iter().all(there)
 }
 
-/// Makes the arguments of a command what it calls them and takes.
+/// Converts a command's arguments to the names and types that it takes.
 ///
 /// # Errors
-/// `INVALID_ARGS` for a step that does not say what it is.
+/// Returns `INVALID_ARGS` for a step without a command.
 pub(crate) fn understand(form: &Form, args: &mut Map<String, Value>) -> Result<()> {
     rename(form, args);
     for field in form.fields() {
@@ -172,13 +176,13 @@ fn rename(form: &Form, args: &mut Map<String, Value>) {
     }
 }
 
-/// A value of another type that can mean one thing only.
+/// Converts a value of another type if it has only one possible meaning.
 fn convert(kind: &Kind, value: &mut Value) {
     let new = match (kind, &*value) {
         (Kind::Bool, Value::String(s)) => s.parse::<bool>().ok().map(Value::from),
         (Kind::Integer, Value::String(s)) => s.trim().parse::<u64>().ok().map(Value::from),
         (Kind::Number, Value::String(s)) => s.trim().parse::<f64>().ok().map(Value::from),
-        // A fraction would be written in another way than it was meant to be typed.
+        // A fraction might be formatted differently from how it was meant to be typed.
         (Kind::String, Value::Number(n)) if n.is_u64() || n.is_i64() => Some(Value::from(n.to_string())),
         (Kind::List(_), Value::String(s)) => listed(s).or_else(|| Some(json!([s]))),
         (Kind::List(_), Value::Number(_)) => Some(json!([value])),
@@ -192,18 +196,18 @@ fn convert(kind: &Kind, value: &mut Value) {
     }
 }
 
-/// A list that was written as text.
+/// Parses a list that was written as text.
 fn listed(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok().filter(Value::is_array)
 }
 
-/// `{"@e2": "Ada"}` and `[{"target": "@e2", "value": "Ada"}]` as `["@e2=Ada"]`.
+/// Converts `{"@e2": "Ada"}` and `[{"target": "@e2", "value": "Ada"}]` to `["@e2=Ada"]`.
 fn assignments(value: &mut Value) {
     if let Some(list) = value.as_str().map(|s| serde_json::from_str(s).unwrap_or_else(|_| json!([s]))) {
         *value = list;
     }
     if let Value::Object(fields) = value {
-        // A single field, or one for each target.
+        // Either a single assignment, or one entry per target.
         *value = match assignment(&Value::Object(fields.clone())) {
             Some(one) => json!([one]),
             None => {
@@ -228,7 +232,7 @@ fn assignment(item: &Value) -> Option<String> {
     Some(format!("{target}={}", typed(one(&["value", "text"])?)?))
 }
 
-/// What a field gets.
+/// Returns the text to type into a field.
 fn typed(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -238,7 +242,7 @@ fn typed(value: &Value) -> Option<String> {
     }
 }
 
-/// Steps as a batch takes them: commands by their names, arguments under `input`.
+/// Converts steps to the form of a batch: commands by name, arguments under `input`.
 fn steps(value: &mut Value) -> Result<()> {
     if let Some(list) = value.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok()) {
         *value = list;
@@ -255,7 +259,7 @@ fn steps(value: &mut Value) -> Result<()> {
             Some(Value::String(text)) => serde_json::from_str(&text).unwrap_or_default(),
             _ => Map::new(),
         };
-        // Arguments beside the command.
+        // Arguments next to the command move under `input`.
         for (name, value) in std::mem::take(step) {
             input.entry(name).or_insert(value);
         }
@@ -271,7 +275,7 @@ fn steps(value: &mut Value) -> Result<()> {
     Ok(())
 }
 
-/// The first of these that is there.
+/// Removes and returns the first of these arguments that is present.
 fn take(step: &mut Map<String, Value>, names: &[&str]) -> Option<Value> {
     names.iter().find_map(|name| step.remove(*name))
 }

@@ -1,4 +1,4 @@
-//! Clients over streamable HTTP: on loopback, with a token, and for no browser page.
+//! Clients over streamable HTTP: on loopback, with a token, and not from a browser page.
 
 use crate::present::Present;
 use crate::server::{Server, Shared};
@@ -25,16 +25,16 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-/// The largest request: arguments of ten megabytes fit.
+/// The maximum size of a request in bytes; arguments of ten megabytes fit.
 const MAX_BODY: usize = 16 << 20;
 
-/// How many requests have their bodies read at the same time: what they hold together is bounded.
+/// Maximum number of request bodies read at the same time, which limits their memory.
 const BODIES: usize = 16;
 
-/// How long a client session lives without a word; as long as a session of the daemon.
+/// How long an idle client session lives: as long as a session of the daemon.
 const IDLE: Duration = Duration::from_secs(3_600);
 
-/// How long a client may be without a connection before it counts as gone, unless it is said otherwise.
+/// Default time without a connection after which a client counts as disconnected.
 pub const GONE: Duration = Duration::from_secs(600);
 
 /// The path of the endpoint.
@@ -43,24 +43,25 @@ const PATH: &str = "/mcp";
 /// Where and for whom to listen.
 #[derive(Debug, Clone)]
 pub struct Http {
-    /// Address and port; port 0 takes a free one.
+    /// Address and port; port 0 selects a free one.
     pub address: String,
-    /// What every request has to carry: `Authorization: Bearer TOKEN`. Made up if none is given.
+    /// The token that every request must carry: `Authorization: Bearer TOKEN`. Generated if `None`.
     pub token: Option<String>,
-    /// Names under which this machine may be asked besides those of loopback. Needed to listen anywhere else.
+    /// Accepted host names of this machine besides loopback's. Required to listen on any other
+    /// address.
     pub hosts: Vec<String>,
     /// How long a client may be without a connection before its session is closed.
     pub gone: Duration,
 }
 
-/// What a connection may take.
+/// Limits of connections.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// Until the head of a request is there; also how long a connection is kept without one.
+    /// Time limit for the head of a request; also how long an idle connection is kept.
     pub(crate) head: Duration,
-    /// Until the body is.
+    /// Time limit for the body of a request.
     pub(crate) body: Duration,
-    /// Connections at the same time.
+    /// Maximum number of concurrent connections.
     pub(crate) connections: usize,
 }
 
@@ -73,10 +74,11 @@ impl Default for Limits {
 type Service<S> = StreamableHttpService<S, LocalSessionManager>;
 type Body = BoxBody<Bytes, Infallible>;
 
-/// Serves until a signal ends it. `ready` is told the address and the token.
+/// Serves until a signal ends it. `ready` receives the address and the token.
 ///
 /// # Errors
-/// `INVALID_ARGS` for an address that is none, or not on loopback without a host name; `IO`.
+/// Returns `INVALID_ARGS` for an invalid address, or one outside loopback without a host name.
+/// Returns `IO` when listening fails.
 pub fn serve_http(setup: Setup, http: &Http, ready: impl FnOnce(&str, &str)) -> Result<()> {
     let address = address(http)?;
     stickpin_client::runtime()?.block_on(async {
@@ -127,7 +129,7 @@ fn address(http: &Http) -> Result<SocketAddr> {
     }
 }
 
-/// Serves whoever connects, for as long as it is waited for.
+/// Accepts and serves connections for as long as the future is polled.
 pub(crate) async fn accept<F>(
     listener: &TcpListener,
     limits: Limits,
@@ -141,7 +143,7 @@ pub(crate) async fn accept<F>(
             Ok((mut stream, _)) => {
                 let Ok(place) = Arc::clone(&room).try_acquire_owned() else {
                     tokio::spawn(async move {
-                        // Whoever does not read it has no other answer coming.
+                        // A client that does not read this gets no other answer.
                         let _ = timeout(Duration::from_secs(1), stream.write_all(FULL.as_bytes())).await;
                     });
                     continue;
@@ -152,7 +154,7 @@ pub(crate) async fn accept<F>(
                     let served = hyper::server::conn::http1::Builder::new()
                         .timer(TokioTimer::new())
                         .header_read_timeout(limits.head)
-                        // Who has said all may close its side and wait for the answer.
+                        // A client may close its sending side and wait for the answer.
                         .half_close(true)
                         .serve_connection(TokioIo::new(stream), service_fn(answer));
                     if let Err(e) = served.await {
@@ -160,7 +162,8 @@ pub(crate) async fn accept<F>(
                     }
                 });
             }
-            // No file descriptor is free, or the peer went: the next one may be luckier.
+            // No file descriptor is free, or the client disconnected. The next `accept` may
+            // succeed.
             Err(e) => {
                 tracing::warn!("accept: {e}");
                 tokio::time::sleep(Duration::from_millis(20)).await;
@@ -169,12 +172,12 @@ pub(crate) async fn accept<F>(
     }
 }
 
-/// What the connection after the last one is told.
+/// The answer to a connection above the limit.
 const FULL: &str =
     "HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncontent-length: 0\r\nretry-after: 5\r\n\r\n";
 
-/// The protocol over HTTP, with a handler for each client session, and what holds these. `hosts` are names of this machine
-/// besides loopback's.
+/// Creates the HTTP service, with a handler for each client session, and the manager of these
+/// sessions. `hosts` are names of this machine besides loopback's.
 pub(crate) fn service<S: ServerHandler>(
     hosts: &[String],
     make: impl Fn() -> S + Send + Sync + 'static,
@@ -183,7 +186,7 @@ pub(crate) fn service<S: ServerHandler>(
     allowed.extend(hosts.iter().cloned());
     let config = StreamableHttpServerConfig::default()
         .with_allowed_hosts(allowed)
-        // No page of a browser is a client, those that are driven least of all.
+        // No browser page may be a client, least of all a driven one.
         .enforce_origin_validation()
         .with_max_request_body_bytes(MAX_BODY);
     let mut sessions = LocalSessionManager::default();
@@ -192,7 +195,7 @@ pub(crate) fn service<S: ServerHandler>(
     (StreamableHttpService::new(move || Ok(make()), Arc::clone(&sessions), config), sessions)
 }
 
-/// What stands between a connection and the protocol.
+/// Checks requests before they reach the protocol.
 #[derive(Clone)]
 struct Gate {
     service: Service<Server>,
@@ -223,7 +226,7 @@ impl Gate {
         };
         let json = request.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(JSON));
         let mut response = self.service.handle(request).await;
-        // JSON that is no message of the protocol is a bad request, of the right type.
+        // JSON that is not a message of the protocol is a bad request; its content type is correct.
         if json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
             *response.status_mut() = StatusCode::BAD_REQUEST;
         }
@@ -233,7 +236,8 @@ impl Gate {
         let begun = crate::http::session(response.headers()).filter(|_| session.is_none());
         match here.or_else(|| self.present.enter(begun.as_deref()?, true)) {
             Some(here) => response.map(|body| {
-                // Here until the answer is read to its end, or the connection is not there any more.
+                // The client counts as connected until the answer is fully read or the connection
+                // ends.
                 body.map_frame(move |frame| {
                     let _ = &here;
                     frame
@@ -245,15 +249,15 @@ impl Gate {
     }
 }
 
-/// The type of every body.
+/// The content type of every body.
 const JSON: &[u8] = b"application/json";
 
-/// The name of the client session.
+/// Returns the name of the client session.
 fn session(headers: &HeaderMap) -> Option<String> {
     headers.get("mcp-session-id")?.to_str().ok().map(str::to_owned)
 }
 
-/// A request whose body is there, and JSON where it should be.
+/// Reads the whole body of a request, and rejects one that is not JSON where JSON is required.
 async fn whole(
     request: Request<Incoming>,
     bodies: &Semaphore,
@@ -300,7 +304,7 @@ fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
     response
 }
 
-/// Takes as long for a near miss as for a hit.
+/// Compares in constant time for equal lengths: a near miss takes as long as a match.
 fn same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
 }

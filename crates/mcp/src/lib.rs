@@ -1,8 +1,10 @@
-//! The MCP server: the registry as tools for models, over stdio and streamable HTTP, through `rmcp`.
+//! The MCP server: the registry as tools for models, over stdio and streamable HTTP, through
+//! `rmcp`.
 //!
-//! It is a client of the daemon like the command line. What it adds is [`pins`]: it sees every response before its client
-//! does, so refs are pinned for free, and the client reads and types plain ones. Invariant: it knows no device, and spells
-//! a command's name only where this surface differs on purpose (`profile`) or a lifetime ends.
+//! The server is a client of the daemon, like the command line, and adds [`pins`]. It sees every
+//! response before its client does, so it can pin refs for free: the client reads and types plain
+//! ones. **Invariant:** knows no device. Names a command only if this surface differs on purpose
+//! (`profile`) or a lifetime ends.
 
 mod call;
 mod config;
@@ -31,7 +33,7 @@ pub use stdio::serve_stdio;
 use stickpin_kernel::{Error, ErrorCode, Result};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Hears the signals that ask this process to end; the future is ready with the first of them.
+/// Listens for the signals that end this process. The future completes with the first one.
 fn until_ended() -> Result<impl Future<Output = ()>> {
     let failed = |e| Error::new(ErrorCode::Io, format!("signals cannot be waited for: {e}"));
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;

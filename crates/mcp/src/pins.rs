@@ -1,21 +1,22 @@
-//! Pins for free (`refs.md` 10): what one client session was given, and with which tree.
+//! Pins for free (`refs.md` 10): the refs that one client session was given, and with which tree.
 //!
-//! Pure. The server shows every response here before its client sees it, and asks here before it sends a target on. The
-//! client neither reads nor types a pin. **Invariant:** a ref is never forwarded with a pin newer than the last time that
-//! it was issued or renewed *to this client*.
+//! Pure. The server passes every response through here before its client sees it, and every target
+//! before it is sent. The client neither reads nor types a pin. **Invariant:** a ref is never
+//! forwarded with a pin newer than the last time that it was issued or renewed *to this client*.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use stickpin_kernel::{RefsEnvelope, Response};
 use stickpin_refs::{Generation, RefToken};
 
-/// How many pins a scope keeps; those given the longest ago go first, which only costs precision.
+/// Maximum number of pins per scope. The oldest are dropped first, which only costs precision.
 const MAX_PINS: usize = 1_000;
 
-/// How many sessions one client has pins in; the one that was silent the longest goes first.
+/// Maximum number of sessions in which one client has pins. The least recently used is dropped
+/// first.
 const MAX_SCOPES: usize = 64;
 
-/// The pins of one client session, per state dir and session.
+/// The pins of one client session, by state directory and session.
 #[derive(Debug, Default)]
 pub struct Pins {
     scopes: HashMap<(PathBuf, String), Scope>,
@@ -26,7 +27,7 @@ pub struct Pins {
 struct Scope {
     lifetime: String,
     pins: HashMap<u32, Pin>,
-    /// The newest generation that this client read in full, or had renewed as a whole.
+    /// The newest generation that this client read in full, or that renewed all its refs.
     since: Option<u64>,
     used: u64,
 }
@@ -37,17 +38,18 @@ struct Pin {
     given: u64,
 }
 
-/// How much of a response the client gets to see.
+/// How much of a response the client sees.
 #[derive(Debug, Clone)]
 pub enum Shown {
-    /// All of it.
+    /// The whole response.
     Whole,
-    /// A text that was cut; only refs that stand in it were shown, and nothing was renewed.
+    /// A truncated text. Only the refs in it were shown, and none was renewed.
     Cut(HashSet<u32>),
 }
 
 impl Pins {
-    /// What a target is sent as: a plain ref that this client was given gets its pin. Nothing else is touched.
+    /// Returns the target with its pin, if it is a plain ref that this client was given. Other
+    /// targets are unchanged.
     #[must_use]
     pub fn pin(&self, state_dir: &Path, session: &str, target: &str) -> Option<String> {
         let token: RefToken = target.parse().ok()?;
@@ -58,7 +60,7 @@ impl Pins {
         Some(RefToken { pin: Some(Generation::new(pin.generation)), ..token }.to_string())
     }
 
-    /// What to send as `since`.
+    /// Returns the generation to send as `since`.
     #[must_use]
     pub fn since(&self, state_dir: &Path, session: &str) -> Option<u64> {
         self.scope(state_dir, session)?.since
@@ -68,9 +70,9 @@ impl Pins {
         self.scopes.get(&(state_dir.to_owned(), session.to_owned()))
     }
 
-    /// Takes in a response that the client is about to see.
+    /// Records a response that the client is about to see.
     pub fn merge(&mut self, state_dir: &Path, response: &Response, shown: &Shown) {
-        // Steps of a batch say only once, as a whole, in which state dir they ran.
+        // A batch names its state directory once, not in each step.
         let state_dir = response.state_dir.as_deref().unwrap_or(state_dir);
         if let Some(session) = &response.session
             && let Some(refs) = &response.refs
@@ -80,7 +82,7 @@ impl Pins {
         for step in steps(response) {
             self.merge(state_dir, &step, shown);
         }
-        // The one command that ends lifetimes: what it ended has no envelope of its own.
+        // Only `close` ends lifetimes; the lifetimes that it ends have no envelope.
         if response.ok && response.command == "close" {
             self.scopes.retain(|(dir, name), _| {
                 dir != state_dir || response.session.as_ref().is_some_and(|closed| closed != name)
@@ -112,14 +114,14 @@ impl Scope {
         }
         let Some(generation) = refs.generation else {
             if !refs.issued.is_empty() {
-                // Given, and nobody says with which tree: never guess.
+                // Refs were issued from an unknown tree: drop the pins instead of guessing.
                 self.pins.clear();
                 self.since = None;
             }
             return;
         };
         let give = |pin: &mut Pin| {
-            // Answers may overtake one another: the newest reading counts.
+            // Answers may arrive out of order, so the newest generation wins.
             pin.generation = pin.generation.max(generation);
             pin.given = clock;
         };
@@ -151,11 +153,11 @@ impl Scope {
     }
 }
 
-/// The responses of the steps of a batch.
+/// Returns the responses of a batch's steps.
 fn steps(response: &Response) -> Vec<Response> {
     let steps = response.output.as_ref().and_then(|output| output["steps"].as_array());
     let read = |step: &serde_json::Value| serde_json::from_value(step.clone()).ok();
-    // Only a response reads as one; what an output of another command calls so does not.
+    // Only a response deserializes as one; `steps` in other outputs do not.
     steps.into_iter().flatten().filter_map(read).collect()
 }
 
@@ -163,7 +165,7 @@ fn numbers(ranges: &[(u32, u32)]) -> impl Iterator<Item = u32> + '_ {
     ranges.iter().flat_map(|&(first, last)| first..=last)
 }
 
-/// The numbers of all refs that stand in a text, wherever they stand in it.
+/// Returns the numbers of all refs anywhere in a text.
 #[must_use]
 pub fn refs_in(text: &str) -> HashSet<u32> {
     let found = text.match_indices("@e").filter_map(|(at, _)| {

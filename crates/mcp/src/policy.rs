@@ -1,4 +1,4 @@
-//! What this server lets a client do, whoever sends the command: the client itself, or a script of it.
+//! What this server allows a client to do, directly or through a script.
 
 use crate::files::Folders;
 use crate::setup::Setup;
@@ -10,7 +10,7 @@ use stickpin_device::Capability;
 use stickpin_kernel::registry::Form;
 use stickpin_kernel::{Caller, Effect, Error, ErrorCode, Result, targets};
 
-/// What a script of a client may do: what the client may.
+/// The policy for a client's script: the same as for the client.
 pub(crate) struct Within {
     pub(crate) folders: Folders,
     pub(crate) caller: Caller,
@@ -31,11 +31,11 @@ impl Policy for Within {
     }
 }
 
-/// Checks what this server serves: with `--read-only` nothing that changes the app or writes a file of the client's, and a
-/// script of the client only where that was allowed.
+/// Checks that this server serves a command. With `--read-only`, commands that change the app or
+/// write the client's files are refused. A client's script in the app needs `--allow-script`.
 ///
 /// # Errors
-/// `POLICY_DENIED`.
+/// Returns `POLICY_DENIED` for a command that is not served.
 pub(crate) fn permit(setup: &Setup, form: &Form, effect: Effect, input: &Map<String, Value>) -> Result<()> {
     let mut refused = None;
     targets::each(form, input, &mut |form, input| {
@@ -68,7 +68,8 @@ pub(crate) fn permit(setup: &Setup, form: &Form, effect: Effect, input: &Map<Str
     refused.map_or(Ok(()), Err)
 }
 
-/// Whether an argument was given: `false` is how a client leaves one out that works without a value.
+/// Whether an argument was given. Clients send `false` to omit an argument that also works without
+/// a value.
 fn is_given(value: Option<&Value>) -> bool {
     value.is_some_and(|value| !value.is_null() && *value != Value::Bool(false))
 }

@@ -1,5 +1,5 @@
-//! Which client sessions over HTTP are there: those that have a connection, or had one a moment ago. HTTP itself does not say
-//! that a client went.
+//! Tracks which client sessions over HTTP are connected, or were until a moment ago. HTTP itself
+//! does not report that a client disconnected.
 
 use crate::connection::lock;
 use rmcp::transport::streamable_http_server::session::SessionManager;
@@ -15,12 +15,12 @@ pub(crate) struct Present {
     sessions: Mutex<HashMap<String, Seen>>,
 }
 
-/// One of them.
+/// The activity of one client session.
 #[derive(Debug)]
 struct Seen {
-    /// Requests whose answers are not read to their end.
+    /// Number of requests whose answers are not fully read.
     open: usize,
-    /// When the last one ended.
+    /// When the last request ended.
     last: Instant,
 }
 
@@ -41,7 +41,8 @@ impl Drop for Here {
 }
 
 impl Present {
-    /// A request of a session; one that is not known is only taken where it begins.
+    /// Registers a request of a session. Returns `None` for an unknown session unless the request
+    /// begins it.
     pub(crate) fn enter(self: &Arc<Self>, session: &str, begins: bool) -> Option<Here> {
         let mut sessions = lock(&self.sessions);
         if begins {
@@ -51,12 +52,12 @@ impl Present {
         Some(Here { present: Arc::clone(self), session: session.to_owned() })
     }
 
-    /// It ended.
+    /// Removes a session that has ended.
     pub(crate) fn leave(&self, session: &str) {
         lock(&self.sessions).remove(session);
     }
 
-    /// Sessions without a connection for so long; they are not known any more.
+    /// Removes and returns the sessions without a connection for at least `limit`.
     fn gone(&self, limit: Duration) -> Vec<String> {
         let is_gone = |seen: &Seen| seen.open == 0 && seen.last.elapsed() >= limit;
         let mut sessions = lock(&self.sessions);
@@ -66,7 +67,7 @@ impl Present {
         gone
     }
 
-    /// Ends the sessions of clients that went, for as long as it is waited for.
+    /// Ends the sessions of disconnected clients for as long as the future is polled.
     pub(crate) async fn forget(&self, manager: &LocalSessionManager, limit: Duration) {
         let mut looks = tokio::time::interval((limit / 8).max(Duration::from_millis(50)));
         loop {

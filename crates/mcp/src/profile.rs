@@ -1,20 +1,21 @@
-//! Which tools a client is shown, and the words of the few that nearly every task needs.
+//! Which tools a client sees, and the descriptions of the few that nearly every task needs.
 //!
-//! A model reads the list in every conversation, so `core` is short and written for a reader who has nothing else: no
-//! help, no command line. That is why this surface names commands, and words them anew, where the others take both from
-//! the registry. Everything that `core` leaves out is reached through `batch`.
+//! A model reads the tool list in every conversation. `core` is therefore short, and written for a
+//! reader who has no help and no command line. For this reason this surface names commands and
+//! describes them in its own words, while other surfaces take both from the registry. Commands that
+//! `core` omits are available through `batch`.
 
 use crate::forms::Key;
 use std::str::FromStr;
 use std::sync::LazyLock;
 use stickpin_kernel::{Error, ErrorCode};
 
-/// Which tools are listed.
+/// The set of listed tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Profile {
     /// One tool that takes a command line.
     Slim,
-    /// What nearly every task needs.
+    /// The tools that nearly every task needs.
     #[default]
     Core,
     /// Every command.
@@ -40,18 +41,19 @@ impl FromStr for Profile {
 /// A tool of `core`.
 #[derive(Debug, Default)]
 pub(crate) struct Core {
-    /// Its command.
+    /// The name of its command.
     pub(crate) command: &'static str,
-    /// The argument that chooses among the commands of its group: `wait` and `wait text` are one tool.
+    /// The argument that selects a command of its group: `wait` and `wait text` are one tool.
     pub(crate) key: Option<Key>,
-    /// When to use it, and what comes back.
+    /// When to use it, and what it returns.
     pub(crate) about: String,
-    /// Arguments that are not listed, because hardly any task needs them; they are taken all the same.
+    /// Arguments that are accepted but not listed, because hardly any task needs them.
     pub(crate) unlisted: Vec<&'static str>,
 }
 
 impl Core {
-    /// Parses a section of `text/core.md`: the command, lines `key: NAME [USUAL]` and `unlisted: NAMES`, then the description.
+    /// Parses a section of `text/core.md`: the command, lines `key: NAME [USUAL]` and `unlisted:
+    /// NAMES`, then the description.
     fn parse(section: &'static str) -> Self {
         let mut lines = section.lines();
         let command = lines.next().unwrap_or_default().trim_start_matches("# ");
@@ -73,14 +75,14 @@ impl Core {
     }
 }
 
-/// The tools of `core`, in the order of the list.
+/// The tools of `core`, in list order.
 pub(crate) static CORE: LazyLock<Vec<Core>> =
     LazyLock::new(|| include_str!("../text/core.md").split("\n\n").map(Core::parse).collect());
 
-/// The one tool of `slim`.
+/// The name of the single tool of `slim`.
 pub(crate) const SLIM: &str = "stickpin";
 
 pub(crate) const SLIM_ABOUT: &str = include_str!("../text/slim.md").trim_ascii_end();
 
-/// What every client is told once, when it connects.
+/// Sent to every client once, when it connects.
 pub(crate) const INSTRUCTIONS: &str = include_str!("../text/instructions.md").trim_ascii_end();

@@ -1,4 +1,4 @@
-//! A response as what a client reads: the text of the command line, bounded; pictures; what failed.
+//! A response as a tool result: the text of the command line, limited in length, images and errors.
 
 use crate::pins::{Shown, refs_in};
 use base64::Engine;
@@ -8,24 +8,24 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use stickpin_kernel::{Dispatched, Response, error_text};
 
-/// How many pictures one answer shows.
+/// Maximum number of images in one answer.
 const MAX_PICTURES: usize = 4;
 
-/// The largest picture that is sent, in bytes of its file: what models take.
+/// Maximum image file size in bytes that models accept.
 const MAX_PICTURE: u64 = 3_500_000;
 
-/// An answer that is ready to go.
+/// An answer that is ready to be sent.
 pub(crate) struct Said {
     pub(crate) text: String,
     pub(crate) failed: bool,
     /// How much of the response the text shows.
     pub(crate) shown: Shown,
-    /// Files of pictures that are shown, not only named.
+    /// Image files to send as content, not only by name.
     pub(crate) pictures: Vec<PathBuf>,
 }
 
 impl Said {
-    /// What a client is told of a response.
+    /// Converts a response into the text for a client.
     pub(crate) fn new(response: &Response, max_chars: usize) -> Self {
         let mut text = response.text.clone().unwrap_or_default();
         let mut add = |line: &str| {
@@ -35,7 +35,7 @@ impl Said {
             text.push_str(line);
         };
         if let Some(error) = &response.error {
-            // A batch that failed tells of its steps as well.
+            // A failed batch also reports its steps.
             let said = error_text(error);
             if !response.text.as_deref().is_some_and(|text| text.starts_with(said.trim_end())) {
                 add(&said);
@@ -55,7 +55,7 @@ impl Said {
         Self { text, failed: response.error.is_some(), shown, pictures: pictures(response) }
     }
 
-    /// The result of the call.
+    /// Converts the answer into the result of the call.
     pub(crate) async fn result(self, structured: Option<Value>) -> CallToolResult {
         let mut content = vec![ContentBlock::text(self.text)];
         for path in self.pictures {
@@ -73,7 +73,7 @@ impl Said {
     }
 }
 
-/// What kind of picture a file is, by its name: ours say it.
+/// Returns the MIME type of an image file of ours, by its extension.
 fn kind_of(path: &Path) -> &'static str {
     match path.extension().and_then(|e| e.to_str()) {
         Some("jpeg") => "image/jpeg",
@@ -82,7 +82,8 @@ fn kind_of(path: &Path) -> &'static str {
     }
 }
 
-/// At most so many characters, whole lines where there are any, and a last line that says what was cut.
+/// Truncates to `max_chars` characters, at a line end if possible, and appends a line that says
+/// what was cut.
 fn bounded(text: String, max_chars: usize) -> (String, Shown) {
     let total = text.chars().count();
     if total <= max_chars {
@@ -102,14 +103,16 @@ fn bounded(text: String, max_chars: usize) -> (String, Shown) {
     (text, shown)
 }
 
-/// Pictures that lie in the state dir: a client that named a file of its own wanted the file.
+/// Returns the images in the state directory. A client that named a file of its own wanted only the
+/// file.
 fn pictures(response: &Response) -> Vec<PathBuf> {
     let steps = response.output.as_ref().and_then(|output| output["steps"].as_array());
     let of_steps = steps.into_iter().flatten().filter_map(|step| step["image"].as_str().map(PathBuf::from));
     let all = response.image.iter().cloned().chain(of_steps);
     let ours = |path: &PathBuf| match &response.state_dir {
         Some(dir) => path.starts_with(dir),
-        // A batch does not say where it ran, but the folder of pictures of a session has its name everywhere.
+        // A batch does not name its state directory, but a session's folder of images is always
+        // called `pictures`.
         None => path.parent().is_some_and(|dir| dir.ends_with("pictures")),
     };
     all.filter(ours).take(MAX_PICTURES).collect()

@@ -1,6 +1,6 @@
-//! The handler of the protocol: what `rmcp` calls.
+//! The protocol handler that `rmcp` calls.
 
-// Roots and logging are deprecated in the newest revision and in use by every client of the ones before it.
+// The newest revision deprecates roots and logging; all clients of older revisions use them.
 #![allow(deprecated, reason = "older revisions of the protocol have them")]
 
 use crate::call;
@@ -29,24 +29,24 @@ use stickpin_kernel::{Error, ErrorCode, Request, Result};
 use stickpin_wire::Place;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-/// How often a client that asked for progress hears of it.
+/// Interval of progress notifications for a client that asked for them.
 const PROGRESS: Duration = Duration::from_secs(1);
 
-/// How long a client may take to name its roots.
+/// Timeout for a client to list its roots.
 const ROOTS: Duration = Duration::from_secs(5);
 
-/// The addresses of help topics.
+/// The prefix of help topic addresses.
 const HELP: &str = "stickpin://help/";
 
-/// What all clients of one server share.
+/// State that all clients of a server share.
 pub(crate) struct Shared {
     pub(crate) setup: Setup,
-    /// Whoever does not say who it is.
+    /// The connection for requests that do not identify their client.
     pub(crate) nobody: Arc<Connection>,
     pub(crate) scopes: Mutex<Scopes>,
-    /// Clients that are there.
+    /// The connected clients.
     connections: Mutex<Vec<Weak<Connection>>>,
-    /// Daemons by the state dir that was named.
+    /// Clients of daemons, by the state directory that was named.
     clients: Mutex<HashMap<Option<String>, Arc<SocketClient>>>,
 }
 
@@ -57,12 +57,12 @@ impl Shared {
         Arc::new(Self { setup, nobody, scopes, connections, clients })
     }
 
-    /// Closes the session that is a client's own: nobody else would look for it. What has a name of its own stays open.
+    /// Closes the client's own session, which no other client uses. Named sessions stay open.
     pub(crate) async fn leave(&self, connection: &Connection) {
         let own: Vec<PathBuf> = std::mem::take(&mut *lock(&connection.own)).into_iter().collect();
         for dir in own {
             let request = Request {
-                // The one command that ends a session.
+                // The command that ends a session.
                 command: "close".to_owned(),
                 session: Some(connection.caller.own_session.clone()),
                 caller: connection.caller.clone(),
@@ -77,7 +77,7 @@ impl Shared {
         }
     }
 
-    /// The same for all clients that are there.
+    /// Closes the own sessions of all connected clients.
     pub(crate) async fn leave_all(&self) {
         let all: Vec<_> = std::mem::take(&mut *lock(&self.connections));
         for connection in all.iter().filter_map(Weak::upgrade) {
@@ -97,10 +97,11 @@ impl Shared {
         connection
     }
 
-    /// The daemon of a state dir that a call named: the server's own, or one that it was started with.
+    /// Returns the client of the daemon for a state directory that a call named: the server's own,
+    /// or one that it was started with.
     ///
     /// # Errors
-    /// `POLICY_DENIED` for another folder.
+    /// Returns `POLICY_DENIED` for any other folder.
     pub(crate) fn named_client(&self, state_dir: Option<&str>) -> Result<Arc<SocketClient>> {
         let Some(named) = state_dir else { return self.client(None) };
         let real = |dir: &Path| dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
@@ -116,7 +117,7 @@ impl Shared {
         ))
     }
 
-    /// The daemon of a state dir, which is started at its first call.
+    /// Returns the client of a state directory's daemon, which starts with the first call.
     pub(crate) fn client(&self, state_dir: Option<&str>) -> Result<Arc<SocketClient>> {
         let key = state_dir.map(str::to_owned);
         let mut clients = lock(&self.clients);
@@ -135,13 +136,13 @@ impl Shared {
 pub(crate) struct Server {
     shared: Arc<Shared>,
     connection: Arc<Connection>,
-    /// Whether this is a connection of its own, also where the protocol knows no sessions.
+    /// Whether this is a dedicated connection, even if the protocol has no sessions.
     connected: bool,
-    /// What ends with the last clone.
+    /// Cleans up when the last clone is dropped.
     _presence: Arc<Presence>,
 }
 
-/// A client that is there. When it goes, its own session goes with it.
+/// A connected client. Dropping it closes its own session.
 struct Presence {
     shared: Arc<Shared>,
     connection: Arc<Connection>,
@@ -150,7 +151,7 @@ struct Presence {
 impl Drop for Presence {
     fn drop(&mut self) {
         let used = !lock(&self.connection.own).is_empty();
-        // At the end of the whole server there is no runtime left, and all were closed before.
+        // When the whole server ends there is no runtime left, and all sessions were closed before.
         if let Some(runtime) = tokio::runtime::Handle::try_current().ok().filter(|_| used) {
             let (shared, connection) = (Arc::clone(&self.shared), Arc::clone(&self.connection));
             runtime.spawn(async move { shared.leave(&connection).await });
@@ -159,19 +160,20 @@ impl Drop for Presence {
 }
 
 impl Server {
-    /// For a connection, or for a session over HTTP.
+    /// Creates the server of a connection or an HTTP session.
     pub(crate) fn new(shared: &Arc<Shared>, connected: bool) -> Self {
         let connection = shared.connect(&fresh_name());
         let presence = Presence { shared: Arc::clone(shared), connection: Arc::clone(&connection) };
         Self { shared: Arc::clone(shared), connection, connected, _presence: Arc::new(presence) }
     }
 
-    /// Whether each request has to say whose it is.
+    /// Whether each request must name its scope.
     fn scoped(&self, version: Option<&ProtocolVersion>) -> bool {
         !self.connected && version.is_some_and(|v| v.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
     }
 
-    /// Where files of this client may be. Asked once, and again when the client says that it changed.
+    /// Returns the folders that this client may use. The roots are requested once, and again after
+    /// the client reports a change.
     async fn folders(&self, peer: &Peer<RoleServer>, asks: bool) -> Folders {
         let known = lock(&self.connection.roots).clone();
         let roots = match known {
@@ -195,13 +197,14 @@ impl Server {
         let rank = |level: LoggingLevel| level as u8;
         if lock(&self.connection.level).is_some_and(|least| rank(least) <= rank(level)) {
             let message = LoggingMessageNotificationParam::new(level, data).with_logger("stickpin");
-            // A client that has gone reads no log.
+            // A client that has disconnected reads no log.
             let _ = peer.notify_logging_message(message).await;
         }
     }
 }
 
-/// Says once a second that a call still runs; where the call itself says how far it is, that.
+/// Sends a progress notification once a second while a call runs, with the call's own progress if
+/// it reports any.
 pub(crate) async fn progress(
     peer: &Peer<RoleServer>,
     token: Option<ProgressToken>,
@@ -220,13 +223,13 @@ pub(crate) async fn progress(
             }
             _ = tick.tick() => seconds += 1,
         }
-        // It never goes back: seconds, whatever of them was a part.
+        // Progress must increase, so it counts seconds whatever the call reports.
         let param = ProgressNotificationParam::new(token.clone(), f64::from(seconds));
         let param = param.with_message(match &newest {
             Some(Progress { done, total, line, .. }) => format!("{name}: {done} of {total}: {line}"),
             None => format!("{name}: {seconds} s"),
         });
-        // A client that has gone needs no progress.
+        // A client that has disconnected needs no progress.
         let _ = peer.notify_progress(param).await;
     }
 }

@@ -1,4 +1,4 @@
-//! What the server is started with. The binary fills it in; nothing here reads the environment.
+//! The server's configuration. The binary fills it in; this crate does not read the environment.
 
 use crate::profile::Profile;
 use std::collections::BTreeMap;
@@ -7,46 +7,46 @@ use std::sync::Arc;
 use stickpin_client::{ClientCommands, Start};
 use stickpin_kernel::{Caller, Result};
 
-/// The longest text of one answer, in characters, unless another is chosen: what clients take without cutting it.
+/// Default maximum length of an answer in characters, which clients accept without truncating it.
 pub const MAX_CHARS: usize = 25_000;
 
-/// Who calls, given the name of a client connection.
+/// Returns the caller for the name of a client connection.
 pub type MakeCaller = dyn Fn(&str) -> Caller + Send + Sync;
 
-/// Where a daemon keeps its state, given what was named, if anything was.
+/// Returns the state directory for a name, or the default one.
 pub type FindStateDir = dyn Fn(Option<&str>) -> Result<PathBuf> + Send + Sync;
 
-/// How the server works.
+/// The server's configuration.
 #[derive(Clone)]
 pub struct Setup {
-    /// Which tools are listed.
+    /// The profile of listed tools.
     pub profile: Profile,
-    /// Serve only what reads.
+    /// Serve only commands that read.
     pub read_only: bool,
-    /// Folders that files may be in, besides the client's roots or the working directory.
+    /// Folders that may contain files, besides the client's roots or the working directory.
     pub allow: Vec<PathBuf>,
-    /// State folders that a call may name, besides the server's own.
+    /// State directories that a call may name, besides the server's own.
     pub state_dirs: Vec<PathBuf>,
-    /// Serve commands that run a script of the client in the app.
+    /// Serve commands that run a client's script in the app.
     pub allow_script: bool,
-    /// Start any program that a client names, not installed apps alone.
+    /// Let a client start any program, not only installed apps.
     pub allow_programs: bool,
-    /// Say the envelope as structured content beside the text.
+    /// Also return the envelope as structured content.
     pub structured: bool,
-    /// The longest text of one answer, in characters.
+    /// Maximum length of an answer's text in characters.
     pub max_chars: usize,
-    /// The session of all clients; else each has its own.
+    /// The session of all clients; `None` gives each client its own.
     pub session: Option<String>,
-    /// The default of `staleRefs`, where a command has that.
+    /// The default of `staleRefs` for commands that have it.
     pub stale_refs: Option<String>,
-    /// Who calls, given the name of a client connection: its own session is named after both.
+    /// Returns the caller for the name of a client connection; its own session is named after both.
     pub caller: Arc<MakeCaller>,
-    /// The state dir: the one that is given, else the default.
+    /// Returns the given state directory, or the default one.
     pub state_dir: Arc<FindStateDir>,
-    /// Commands that this process runs, through a client.
+    /// Commands that run in this process through a client.
     pub client_commands: ClientCommands,
-    /// Variables of scripts that the surroundings set.
+    /// Variables of scripts from the environment.
     pub variables: BTreeMap<String, String>,
-    /// How the daemon is started.
+    /// How to start the daemon.
     pub start: Start,
 }

@@ -6,10 +6,11 @@ use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use stickpin_kernel::{Error, ErrorCode, Result};
 
-/// Serves until the client goes, or a signal ends it; then closes what was the client's own.
+/// Serves until the client disconnects or a signal arrives, then closes the client's own sessions.
 ///
 /// # Errors
-/// `IO`, `PROTOCOL_MISMATCH` when the client does not begin as the protocol asks.
+/// Returns `IO`, or `PROTOCOL_MISMATCH` when the client does not start with the handshake of the
+/// protocol.
 pub fn serve_stdio(setup: Setup) -> Result<()> {
     let runtime = stickpin_client::runtime()?;
     let ended = runtime.block_on(async {
@@ -25,7 +26,7 @@ pub fn serve_stdio(setup: Setup) -> Result<()> {
                         format!("the server ended in a bug of ours: {e}"),
                     )),
                 },
-                // A client that goes before it begins wants nothing.
+                // A client that disconnects before the handshake is not an error.
                 Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
                 Err(e) => Err(Error::new(ErrorCode::ProtocolMismatch, e.to_string()).hint(
                     "an MCP client begins with initialize; stickpin mcp --print-config CLIENT sets one up",
@@ -39,7 +40,7 @@ pub fn serve_stdio(setup: Setup) -> Result<()> {
         shared.leave_all().await;
         ended
     });
-    // A read from a standard input that stays open would be waited for.
+    // A normal shutdown would wait for a read from a standard input that stays open.
     runtime.shutdown_background();
     ended
 }

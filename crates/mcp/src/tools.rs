@@ -1,5 +1,5 @@
-//! The registry as tools: names, schemas, annotations. A model reads them in every conversation, so a schema says nothing
-//! that its tool's description says, and nothing that a reader can do without.
+//! The registry as tools: names, schemas, annotations. Models read them in every conversation, so a
+//! schema repeats nothing from its tool's description and contains only what a reader needs.
 
 use crate::forms::Key;
 use crate::profile::{CORE, Core, Profile, SLIM, SLIM_ABOUT};
@@ -12,19 +12,19 @@ use stickpin_kernel::registry::{COMMANDS, Entry, Form, find};
 use stickpin_kernel::schema::{Field, Holds, Kind};
 use stickpin_kernel::{Effect, Scope};
 
-/// Which command a call stands for.
+/// The command that a tool call stands for.
 #[derive(Debug)]
 pub(crate) enum Tool {
     /// A command line.
     Slim,
-    /// A command, or one of its group by the argument `key`.
+    /// A command, or a member of its group that the argument `key` selects.
     Command { entry: &'static Entry, key: Option<Key> },
-    /// A command that this process runs.
+    /// A command that runs in this process.
     ClientCommand(&'static dyn ClientCommand),
 }
 
 impl Tool {
-    /// The tool of a name, whether it is listed or not.
+    /// Returns the tool of this name, listed or not.
     pub(crate) fn find(name: &str, client_commands: ClientCommands) -> Option<Self> {
         if name == SLIM {
             return Some(Self::Slim);
@@ -41,18 +41,18 @@ impl Tool {
 /// No client commands: only those of the registry.
 pub(crate) const NO_CLIENT_COMMANDS: ClientCommands = &[];
 
-/// Names of tools, for a nearest one.
+/// Returns the names of all tools, to suggest the nearest one.
 pub(crate) fn names(client_commands: ClientCommands) -> impl Iterator<Item = String> {
     let registry = COMMANDS.iter().map(|entry| tool_name(entry));
     registry.chain(client_commands.iter().map(|command| tool_name(command.form()))).chain([SLIM.to_owned()])
 }
 
-/// What a server serves of all commands.
+/// Which commands a server serves.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Served {
-    /// Only what reads.
+    /// Whether to serve only commands that read.
     pub(crate) read_only: bool,
-    /// Also what runs a script of the client in the app.
+    /// Whether to serve commands that run a client's script in the app.
     pub(crate) script: bool,
 }
 
@@ -63,7 +63,7 @@ impl Served {
     }
 }
 
-/// What a client is shown.
+/// Returns the tools that a client sees.
 pub(crate) fn list(
     profile: Profile,
     served: Served,
@@ -107,7 +107,8 @@ fn of_core(core: &Core, entry: &'static Entry, served: Served, scoped: bool) -> 
             && !properties.contains_key(&field.name)
         {
             let mut property = property(field);
-            // What only one command of the group takes says which that is.
+            // An argument that only one command of the group takes names that command in its
+            // description.
             let word = group.iter().find(|(_, member)| std::ptr::eq(*member, leaf)).map(|(word, _)| *word);
             if let (Some(word), 1, Some(about)) =
                 (word, having(&field.name), property["description"].as_str())
@@ -176,20 +177,22 @@ fn listed(
     Listed::new(name.to_owned(), about.to_owned(), Arc::new(schema)).with_title(title)
 }
 
-/// Arguments that every tool lists. `stateDir` is taken by all as well, and hardly ever needed: the instructions name it. A
-/// scope is what tells clients apart where the protocol has no sessions.
+/// Returns the arguments that every tool lists. All tools also take `stateDir`, which is rarely
+/// needed: only the instructions name it. A scope identifies a client if the protocol has no
+/// sessions.
 fn common(scoped: bool) -> &'static [(&'static str, &'static str)] {
     const COMMON: &[(&str, &str)] =
         &[("session", "Another session's name"), ("scope", "What `open` answered with: send it always")];
     if scoped { COMMON } else { &COMMON[..1] }
 }
 
-/// A file of steps is not taken: what it holds would be neither checked nor pinned.
+/// Whether a field may be an argument. A file of steps may not: its content would be neither
+/// checked nor pinned.
 pub(crate) fn listable(field: &Field) -> bool {
     field.holds != Some(Holds::StepsFile)
 }
 
-/// The argument of an input that is not taken, if there is one.
+/// Returns the first argument of an input that is not accepted.
 pub(crate) fn unlistable<'f>(form: &'f Form, input: &Map<String, Value>) -> Option<&'f Field> {
     form.fields().iter().find(|field| !listable(field) && input.contains_key(&field.name))
 }
@@ -201,14 +204,15 @@ fn annotations(entry: &Form, group: &[(&str, &'static Entry)]) -> ToolAnnotation
     if !read_only && entry.spec.idempotent {
         hints = hints.idempotent(true);
     }
-    // A command of the host says how things stand here; all others are about an app, which may be anything.
+    // A command of the host reports local state; all others are about an app, which may be
+    // anything.
     if read_only && entry.spec.scope == Scope::Host {
         hints = hints.open_world(false);
     }
     hints
 }
 
-/// `get title` is `get_title`: names of tools hold no spaces.
+/// Returns `get_title` for `get title`: tool names contain no spaces.
 pub(crate) fn tool_name(entry: &Form) -> String {
     entry.spec.name.replace(' ', "_")
 }
@@ -218,7 +222,7 @@ fn title(entry: &Form) -> String {
     name[..1].to_uppercase() + &name[1..]
 }
 
-/// The other commands of the group that a command is the default of, by their second words.
+/// Returns the other commands of the group whose default this command is, with their second words.
 pub(crate) fn members(entry: &Entry) -> impl Iterator<Item = (&'static str, &'static Entry)> {
     let group = entry.spec.name;
     COMMANDS.iter().filter_map(move |e| {
@@ -227,7 +231,7 @@ pub(crate) fn members(entry: &Entry) -> impl Iterator<Item = (&'static str, &'st
     })
 }
 
-/// The commands that `core` does not list, with the arguments that they are about.
+/// Returns the commands that `core` does not list, with their main arguments.
 fn others() -> String {
     let covered = |entry: &Entry| {
         CORE.iter().any(|core| {
@@ -276,7 +280,7 @@ fn kind(field: &Field, of: &Kind) -> Value {
     }
 }
 
-/// Lines as one.
+/// Joins lines into one.
 fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -2,7 +2,7 @@ use super::*;
 use crate::profile::{CORE, Profile};
 use stickpin_kernel::schema;
 
-/// What a call of a tool comes to.
+/// Returns the command and input that a tool call resolves to.
 fn understood(tool: &str, args: Value) -> Result<(&'static str, Value)> {
     let Value::Object(mut args) = args else { panic!("an object") };
     let Some(Tool::Command { entry, key }) = Tool::find(tool, tools::NO_CLIENT_COMMANDS) else {
@@ -14,7 +14,7 @@ fn understood(tool: &str, args: Value) -> Result<(&'static str, Value)> {
     Ok((leaf.spec.name, args.into()))
 }
 
-/// A tool, what a model sends, and the command with its input that it means.
+/// A tool, the arguments that a model sends, and the expected command with its input.
 fn table() -> Vec<(&'static str, Value, &'static str, Value)> {
     let same = |tool, args: Value, command| (tool, args.clone(), command, args);
     vec![
@@ -198,7 +198,7 @@ fn what_may_mean_something_else_is_refused_with_what_to_send() {
     }
 }
 
-/// A value that the property of a schema asks for.
+/// Returns an example value for a property of a schema.
 fn example(property: &Value) -> Value {
     if let Some(words) = property["enum"].as_array() {
         return words[0].clone();
@@ -232,7 +232,7 @@ fn what_a_schema_lists_is_described_and_taken() {
             }
             if tool.name == "snapshot" || name != "scope" {
                 let said = understood(&tool.name, args.clone().into());
-                // What cannot be wrong in its name or type may still be of no use alone.
+                // An argument with a valid name and type may still be useless on its own.
                 let Err(e) = said else { continue };
                 let alone = ["does not say what to", "needs `", "is no target", "no key", "TARGET=VALUE"];
                 assert!(alone.iter().any(|w| e.message.contains(w)), "{} {args:?}: {e}", tool.name);

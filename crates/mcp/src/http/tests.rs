@@ -5,7 +5,7 @@ use tokio::net::TcpStream;
 
 const SOON: Duration = Duration::from_millis(300);
 
-/// How long an answer may take on a machine that is busy.
+/// Timeout for an answer on a busy machine.
 const LATEST: Duration = Duration::from_secs(20);
 
 /// Serves with these limits while `clients` runs.
@@ -39,7 +39,7 @@ async fn say(address: SocketAddr, text: &str) -> TcpStream {
 
 async fn rest(stream: &mut TcpStream) -> String {
     let mut answer = String::new();
-    // A reset is an end as well.
+    // A reset ends the stream too.
     let _ = stream.read_to_string(&mut answer).await;
     answer
 }
@@ -78,7 +78,7 @@ fn the_connection_after_the_last_one_is_refused_until_there_is_room() {
         for _ in 0..4 {
             slow.push(say(address, "P").await);
         }
-        // Connections are accepted in their order.
+        // Connections are accepted in order.
         let answer = rest(&mut say(address, "").await).await;
         assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
         for stream in &mut slow {

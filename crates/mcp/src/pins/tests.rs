@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 const DIR: &str = "/s";
 
-/// A response of session `shop` with these fields of its envelope.
+/// A response of session `shop` with these envelope fields.
 fn response(mut refs: serde_json::Value) -> Response {
     if refs["lifetime"].is_null() {
         refs["lifetime"] = json!("L1");
@@ -20,7 +20,7 @@ fn pinned(pins: &Pins, target: &str) -> Option<String> {
     pins.pin(Path::new(DIR), "shop", target)
 }
 
-/// What each plain ref goes out as, after these envelopes.
+/// Returns how each plain ref is sent after these envelopes.
 fn after(envelopes: &[serde_json::Value]) -> impl Fn(&str) -> String + use<> {
     let mut pins = Pins::default();
     for refs in envelopes {
@@ -182,20 +182,20 @@ fn the_oldest_pins_are_forgotten_first() {
     assert!(pins.scopes.len() <= MAX_SCOPES);
 }
 
-/// What may happen between a session and its clients.
+/// Events between a session and its clients.
 #[derive(Debug, Clone)]
 enum Event {
-    /// The tree moves on.
+    /// The tree advances.
     Move,
-    /// A client is issued these numbers, of a text of which it sees so many.
+    /// A client is issued these numbers, in a text of which it sees the first `seen`.
     Issue { client: usize, numbers: Vec<u32>, seen: Option<usize> },
-    /// A complete diff for a client, from so many trees ago, that lists these as ended.
+    /// A client gets a complete diff from `back` trees ago that lists these as ended.
     Renew { client: usize, back: u64, ended: Vec<u32> },
-    /// Something ended, and a client is told.
+    /// Refs end, and a client is told.
     End { client: usize, ended: Vec<u32> },
-    /// A client's oldest answer but `at` arrives.
+    /// A client's answer arrives out of order: the one at index `at`.
     Arrive { client: usize, at: usize },
-    /// Another lifetime begins.
+    /// A new lifetime begins.
     Reopen,
 }
 
@@ -216,23 +216,23 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// An answer that is on its way, and what it tells its client.
+/// A pending answer, and what it tells its client.
 struct Answer {
     response: Response,
     shown: Shown,
     lifetime: u64,
     generation: u64,
     issued: Vec<u32>,
-    /// The base of a renewal and what it leaves out.
+    /// The base of a renewal, and the refs that it excludes.
     renews: Option<(u64, Vec<u32>)>,
 }
 
-/// The model: the last generation at which a client was told of a ref, as the contract has it.
+/// The model: the last generation at which the client was told of each ref.
 #[derive(Default)]
 struct Told {
     lifetime: u64,
     last: BTreeMap<u32, u64>,
-    /// Something ended since, so that some of these may go out plain.
+    /// Whether a ref has ended since, so that some of these may be sent plain.
     ended: bool,
 }
 

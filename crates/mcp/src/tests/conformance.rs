@@ -1,6 +1,6 @@
-//! The conformance suite of the protocol against this adapter. The suite asks for tools, prompts and resources by name; the
-//! fixture has them on top of the real [`Server`], whose answers, log, progress and HTTP it goes through. Only the token is
-//! left out: the suite has none to send.
+//! Runs the protocol's conformance suite against this server. The suite asks for tools, prompts and
+//! resources by name. The fixture adds them to the real [`Server`] and uses its answers, log,
+//! progress and HTTP. Only the token is omitted, because the suite has none to send.
 
 #![allow(deprecated, reason = "older revisions of the protocol have logging")]
 
@@ -31,10 +31,10 @@ use stickpin_kernel::{Caller, Error, ErrorCode, Response};
 const PNG: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC";
 
-/// A sound of no length.
+/// An empty sound.
 const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
 
-/// What the suite calls.
+/// The tools that the suite calls.
 const TOOLS: &[&str] = &[
     "test_simple_text",
     "test_image_content",
@@ -47,10 +47,10 @@ const TOOLS: &[&str] = &[
     "test_reconnection",
 ];
 
-/// The real server, and what the suite asks for.
+/// The real server, with the tools that the suite calls.
 struct Fixture {
     server: Server,
-    /// Where pictures lie.
+    /// The folder of images.
     dir: PathBuf,
 }
 
@@ -136,7 +136,7 @@ impl ServerHandler for Fixture {
                 Self::text("logged")
             }
             "test_tool_with_progress" => {
-                // Progress is told once a second, and the suite wants to hear three times of it.
+                // Progress is reported once a second, and the suite wants three notifications.
                 let (peer, token) = (&context.peer, context.meta.get_progress_token());
                 let (_silent, heard) = tokio::sync::mpsc::unbounded_channel();
                 tokio::select! {
@@ -230,7 +230,7 @@ impl ServerHandler for Fixture {
     }
 }
 
-/// A server that never starts a daemon: nothing that the suite does needs one.
+/// A server that never starts a daemon, which the suite does not need.
 fn setup(dir: &Path) -> Setup {
     let state = dir.to_owned();
     Setup {
@@ -258,7 +258,7 @@ fn setup(dir: &Path) -> Setup {
     }
 }
 
-/// Serves from a thread that ends with the test's process; the address.
+/// Serves from a thread that ends with the test process; returns the address.
 fn serve(dir: &Path) -> String {
     use base64::Engine;
     let png = base64::engine::general_purpose::STANDARD.decode(PNG).expect("a picture");
@@ -281,7 +281,7 @@ fn serve(dir: &Path) -> String {
     format!("http://{}/mcp", receive.recv().expect("the server listens"))
 }
 
-/// Scenarios that need not pass, with the reason: lines like `  - name # reason`.
+/// Returns the scenarios that may fail, with the reason, from lines like `  - name # reason`.
 fn expected() -> BTreeMap<&'static str, &'static str> {
     let lines = include_str!("conformance/expected-failures.yml").lines();
     let entry =
@@ -289,7 +289,7 @@ fn expected() -> BTreeMap<&'static str, &'static str> {
     lines.filter_map(entry).collect()
 }
 
-/// Checks that passed and that failed, by scenario, and the sentences of those that failed.
+/// Returns the number of passed checks and the messages of failed ones, by scenario.
 fn results(dir: &Path, scenarios: &[String]) -> BTreeMap<String, (usize, Vec<String>)> {
     let mut results = BTreeMap::new();
     for folder in std::fs::read_dir(dir).expect("results") {

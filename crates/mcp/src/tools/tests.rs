@@ -1,6 +1,6 @@
 use super::*;
 
-// What the binary adds is looked at where both are known.
+// The crates that know the binary's additions test them.
 use super::NO_CLIENT_COMMANDS as NONE;
 
 fn bytes(profile: Profile) -> usize {
