@@ -1,4 +1,4 @@
-//! `replay`, `replay export` and `test`: commands that are run beside a host, because they are made of its commands.
+//! `replay`, `replay export` and `test`: client commands that consist of commands of a host.
 
 mod accounts;
 #[cfg(feature = "formats")]
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use stickpin_client::{Call, ClientCommand, Progress};
 use stickpin_kernel::{Result, paths};
 
-/// All of them, in the order of help.
+/// All client commands, in the order of help.
 pub const COMMANDS: &[&dyn ClientCommand] = &[
     &replay::Replay,
     #[cfg(feature = "formats")]
@@ -21,10 +21,10 @@ pub const COMMANDS: &[&dyn ClientCommand] = &[
     &test::Test,
 ];
 
-/// Reads a script with what the caller says and may.
+/// Reads a script with the caller's variables and permissions.
 ///
 /// # Errors
-/// `INVALID_ARGS` with file, line and column; `POLICY_DENIED`; `IO`.
+/// Returns `INVALID_ARGS` with file, line and column; `POLICY_DENIED`; or `IO`.
 fn plan(call: &Call, file: &Path, given: &[String], built_in: BTreeMap<String, String>) -> Result<Plan> {
     let mut vars = Vars { surroundings: call.variables.clone(), built_in, ..Vars::default() };
     for pair in given {
@@ -35,7 +35,7 @@ fn plan(call: &Call, file: &Path, given: &[String], built_in: BTreeMap<String, S
     Ok(plan)
 }
 
-/// Reads a script that a caller names, if the caller may.
+/// Returns a function that reads a script if the caller may read it.
 fn reader(call: &Call) -> impl Fn(&Path) -> Result<String> {
     |path| {
         let path = whole(call, path);
@@ -44,12 +44,12 @@ fn reader(call: &Call) -> impl Fn(&Path) -> Result<String> {
     }
 }
 
-/// The path that a caller meant.
+/// Resolves a path relative to the caller's working directory.
 fn whole(call: &Call, path: &Path) -> PathBuf {
     paths::resolve(&call.caller, &path.to_string_lossy())
 }
 
-/// What every script knows besides its own variables.
+/// Returns the built-in variables of a script.
 pub(crate) fn built_in(file: &Path, session: &str) -> BTreeMap<String, String> {
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     [("AD_SESSION", session.to_owned()), ("AD_FILENAME", name)]
@@ -57,17 +57,17 @@ pub(crate) fn built_in(file: &Path, session: &str) -> BTreeMap<String, String> {
         .into()
 }
 
-/// Says how far it is. Whoever does not listen any more needs not know.
+/// Reports progress. Fails only if nobody listens any more.
 fn tell(call: &Call, progress: Progress) {
     let _ = call.progress.send(progress);
 }
 
-/// `3 steps`, `1 step`.
+/// Formats a count: `3 steps`, `1 step`.
 pub(crate) fn counted(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
-/// Seconds as a person reads them.
+/// Formats a duration for people.
 pub(crate) fn seconds(millis: f64) -> String {
     if millis < 100.0 { format!("{millis:.0} ms") } else { format!("{:.1} s", millis / 1000.0) }
 }

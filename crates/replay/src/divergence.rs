@@ -1,4 +1,4 @@
-//! What is said when a step finds another thing than was recorded, or nothing.
+//! Divergences: a step finds something else than was recorded, or nothing.
 
 use crate::plan::{Place, Plan, Step};
 use crate::position::Position;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use stickpin_kernel::{Error, ErrorCode, Show, Target, Text, targets};
 use stickpin_tree::{Likeness, Selector};
 
-/// How many elements are suggested.
+/// Maximum number of suggested elements.
 pub(crate) const SUGGESTIONS: usize = 5;
 
 /// A step that did not find what was recorded.
@@ -16,20 +16,20 @@ pub(crate) const SUGGESTIONS: usize = 5;
 pub struct Divergence {
     /// The step's number in the plan.
     pub step: usize,
-    /// Where it stands.
+    /// Where the step is.
     pub at: Place,
-    /// Its line.
+    /// The step's line.
     pub line: String,
     /// What its targets were when it was recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<String>,
-    /// What the command answered.
+    /// The error that the command returned.
     pub error: Error,
-    /// What there is now, with fresh refs; none if it could not be read.
+    /// The current screen with fresh refs; `None` if it could not be read.
     pub screen: Option<String>,
-    /// What is most like what was asked for, the best first.
+    /// The elements most similar to the target, the best first.
     pub suggestions: Vec<Suggestion>,
-    /// How to go on without the steps before it; none where the session is gone.
+    /// How to continue without repeating earlier steps; `None` if the session is gone.
     pub resume: Option<Resume>,
 }
 
@@ -37,42 +37,42 @@ pub struct Divergence {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Suggestion {
-    /// What it has in common with what was asked for.
+    /// What it has in common with the target.
     pub basis: String,
-    /// Its ref.
+    /// The ref of the element.
     pub r#ref: String,
-    /// Its line, as a snapshot has it.
+    /// The element's line in a snapshot.
     pub line: String,
 }
 
-/// Where a run can go on.
+/// Where a run can continue.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Resume {
-    /// `--from`, with the step.
+    /// The number of the step, for `--from`.
     pub from: usize,
-    /// `--rounds`: those of the blocks around it that have rounds.
+    /// The rounds of the blocks around the step, for `--rounds`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<u32>,
-    /// Behind it; none where it is the last one.
+    /// The position after the step; `None` if it is the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub behind: Option<Position>,
-    /// `--plan-digest`.
+    /// The digest of the plan, for `--plan-digest`.
     pub plan_digest: String,
 }
 
 impl Resume {
-    /// At a step of a plan.
+    /// Creates the value for a step of a plan.
     pub(crate) fn new(plan: &Plan, from: Position) -> Self {
         Self { behind: plan.behind(&from), from: from.step, rounds: from.rounds, plan_digest: plan.digest() }
     }
 
-    /// With the step.
+    /// Returns the position of the step itself.
     pub(crate) fn again(&self) -> Position {
         Position { step: self.from, rounds: self.rounds.clone() }
     }
 
-    /// The words behind `stickpin` that go on at a position.
+    /// Returns the arguments of `stickpin` that continue at a position.
     pub(crate) fn command(&self, file: &str, at: &Position) -> String {
         let file = crate::script::line(&[crate::script::Template::text(file)]);
         let rounds: Vec<String> = at.rounds.iter().map(ToString::to_string).collect();
@@ -85,11 +85,12 @@ impl Resume {
 }
 
 impl Divergence {
-    /// As an error of a command; its hint is to be added by who knows how to go on.
+    /// Converts the divergence into an error. The caller adds the hint, because only it knows how
+    /// to continue.
     #[must_use]
     pub fn error(&self) -> Error {
         let message = format!("{}: `{}`: {}", self.at, self.line, self.error.message);
-        // The screen stands in the output.
+        // The output already has the screen.
         let details = serde_json::to_value(Self { screen: None, ..self.clone() }).unwrap_or_default();
         Error::new(ErrorCode::ReplayDivergence, message).dispatched(self.error.dispatched).details(details)
     }
@@ -122,7 +123,7 @@ impl Show for Divergence {
     }
 }
 
-/// What to look for in place of a step's targets, the best first.
+/// Returns selectors that may find a step's targets under other names, the best first.
 pub(crate) fn selectors(step: &Step) -> Vec<(Likeness, Selector)> {
     let mut found = Vec::new();
     targets::change(step.line.entry, &mut step.line.input.clone(), &mut |target| {
@@ -135,7 +136,7 @@ pub(crate) fn selectors(step: &Step) -> Vec<(Likeness, Selector)> {
     found
 }
 
-/// Adds what `find` answered.
+/// Adds the matches from the output of `find`.
 pub(crate) fn add(suggestions: &mut Vec<Suggestion>, likeness: Likeness, found: Option<&Value>) {
     let matches = found.and_then(|output| output["matches"].as_array()).into_iter().flatten();
     for found in matches {

@@ -1,4 +1,4 @@
-//! Scripts: what an agent did once, written down so that it runs without one.
+//! Scripts: recordings of what an agent did, which run without one.
 
 mod commands;
 mod divergence;

@@ -1,5 +1,5 @@
-//! A script made ready to run: includes read, variables filled in, every line read by the registry. What is wrong with a
-//! script is said here, with file and line, before anything is sent.
+//! A script that is ready to run: includes are read, variables filled in, and every line is parsed
+//! by the registry. Faults are reported with file and line before anything is sent.
 
 use crate::formats::read;
 use crate::record::ANNOTATION;
@@ -12,22 +12,22 @@ use stickpin_cmdline::Line;
 use stickpin_kernel::registry::Form;
 use stickpin_kernel::{Error, ErrorCode, Result, targets};
 
-/// How many steps a plan may have.
+/// Maximum number of steps of a plan.
 const STEPS: usize = 100_000;
 
-/// How deep scripts may include one another.
+/// Maximum depth of includes.
 pub(crate) const INCLUDES: usize = 16;
 
 /// Reads a file.
 pub type ReadFile<'r> = dyn Fn(&Path) -> Result<String> + 'r;
 
-/// Looks at the input of a command, and may change it.
+/// Visits the input of a command, and may change it.
 pub type Visit<'v> = dyn FnMut(&Form, &mut serde_json::Map<String, serde_json::Value>) -> Result<()> + 'v;
 
-/// Reads a script's file. Of one that is too large no more is read than shows that.
+/// Reads a script's file. Of an overlong file, reads just enough to detect that.
 ///
 /// # Errors
-/// `IO`; `INVALID_ARGS` for what is no text, or too much of it.
+/// Returns `IO`, or `INVALID_ARGS` for a file that is not text or is too long.
 pub fn read_script(path: &Path) -> Result<String> {
     let failed = |e: &std::io::Error| stickpin_kernel::io_error("read", path, e);
     let file = std::fs::File::open(path).map_err(|e| failed(&e))?;
@@ -43,53 +43,53 @@ pub fn read_script(path: &Path) -> Result<String> {
     let mut text = Vec::new();
     std::io::Read::read_to_end(&mut std::io::Read::take(file, most + 1), &mut text)
         .map_err(|e| failed(&e))?;
-    // What is no plain file does not say before how long it is.
+    // The size of a file that is not regular is unknown until it is read.
     if text.len() > script::MAX_BYTES {
         return Err(too_large(most + 1));
     }
     String::from_utf8(text).map_err(|_| bad(format!("`{}` is not UTF-8 text", path.display())))
 }
 
-/// What will be run.
+/// The steps to run.
 #[derive(Debug)]
 pub struct Plan {
     /// The script's file, as it was named.
     pub file: String,
-    /// `context platform`.
+    /// The value of `context platform`.
     pub platform: Option<String>,
-    /// `context timeout`, in milliseconds: of a whole attempt.
+    /// The value of `context timeout`: the limit of a whole attempt in milliseconds.
     pub timeout_ms: Option<u64>,
-    /// `context retries`.
+    /// The value of `context retries`.
     pub retries: Option<u32>,
-    /// In their order.
+    /// The items in order.
     pub items: Vec<Item>,
-    /// How many steps there are, those in blocks counted once.
+    /// Number of steps; those in blocks count once.
     pub steps: usize,
 }
 
-/// A step, or several under a block.
+/// A step, or a block of items.
 #[derive(Debug)]
 pub enum Item {
     /// A command.
     Step(Step),
-    /// A block; of `if` with what must hold: `is visible TARGET`.
+    /// A block. `if` has its condition as a step: `is visible TARGET`.
     Block(Block<Step>, Vec<Item>),
 }
 
 /// A command of a script.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// Its number in the plan, from 1.
+    /// The number in the plan, from 1.
     pub number: usize,
-    /// Where it stands.
+    /// The position of the line.
     pub at: Place,
-    /// The line as it runs, variables filled in.
+    /// The line with its variables filled in.
     pub text: String,
-    /// The same with its variables, for whoever may not see what is in them.
+    /// The line with its variables as written, for readers who may not see their values.
     pub shown: String,
-    /// What it means.
+    /// The parsed command.
     pub line: Line,
-    /// What its targets were when it was recorded, in their order.
+    /// What its targets were when it was recorded, in order.
     pub expected: Vec<String>,
 }
 
@@ -99,7 +99,7 @@ pub struct Step {
 pub struct Place {
     /// The file, as it was named.
     pub file: String,
-    /// From 1.
+    /// The line number, from 1.
     pub line: u32,
 }
 
@@ -110,11 +110,11 @@ impl std::fmt::Display for Place {
 }
 
 impl Plan {
-    /// Reads a script and all that it includes, each in the format that its file's name says
+    /// Reads a script and everything that it includes, each in the format of its file's extension
     /// ([`formats::parse`](crate::formats::parse)).
     ///
     /// # Errors
-    /// `INVALID_ARGS` with file, line and column; `IO` for a file that cannot be read.
+    /// Returns `INVALID_ARGS` with file, line and column, or `IO` for an unreadable file.
     pub fn read(file: &Path, vars: &Vars, read: &ReadFile<'_>) -> Result<Self> {
         let mut reader = Reader { read, open: Vec::new(), steps: 0 };
         let (script, items) = reader.file(file, None, Known::new(vars))?;
@@ -129,12 +129,13 @@ impl Plan {
         })
     }
 
-    /// A fingerprint of what will be run: the same steps give the same one, whatever comments stand between them.
+    /// Returns a fingerprint of the steps. Comments between them do not change it.
     #[must_use]
     pub fn digest(&self) -> String {
         let mut hash = Sha256::new();
         digest(&self.items, &mut hash);
-        // Against mistakes, not against malice: half of it is enough, and can be typed.
+        // Guards against mistakes, not malice: half of the hash is enough, and short enough to
+        // type.
         hash.finalize().iter().take(8).fold(String::with_capacity(16), |mut text, byte| {
             // Writing to a string cannot fail.
             let _ = write!(text, "{byte:02x}");
@@ -142,15 +143,15 @@ impl Plan {
         })
     }
 
-    /// Shows each step's command to `visit`, before any is sent.
+    /// Passes each step's command to `visit` before any is sent.
     ///
     /// # Errors
-    /// The first of `visit`, with its place.
+    /// Returns the first error of `visit`, with its position.
     pub fn visit(&mut self, visit: &mut Visit<'_>) -> Result<()> {
         visit_items(&mut self.items, visit)
     }
 
-    /// The first step, also of a block.
+    /// Returns the first step, even if it is in a block.
     #[must_use]
     pub fn first(&self) -> Option<&Step> {
         fn of(items: &[Item]) -> Option<&Step> {
@@ -191,7 +192,8 @@ fn digest(items: &[Item], hash: &mut Sha256) {
     for item in items {
         match item {
             Item::Step(step) => {
-                // What a variable holds is not the script's: a resumed run may be given another password.
+                // Values of variables are not part of the script: a resumed run may be given
+                // another password.
                 let words = format!("{}\n{}\n", step.shown, step.expected.join("\n"));
                 block(words, &[]);
             }
@@ -282,7 +284,7 @@ impl Reader<'_> {
             .map_err(|e| unset(&at, &e))?;
         let mut line =
             read::line(&filled).map_err(|e| Error { message: format!("{at}: {}", e.message), ..e })?;
-        // Pins mean nothing outside of the session that gave them.
+        // Pins have no meaning outside the session that issued them.
         targets::change(line.entry, &mut line.input, &mut |target| {
             Some(stickpin_refs::strip(target).to_owned())
         });

@@ -1,35 +1,36 @@
-//! Points of a plan at which a run can stop and go on: a step, and in which rounds of the blocks around it.
+//! Positions in a plan at which a run can stop and continue: a step, and the rounds of the blocks
+//! around it.
 
 use crate::plan::{Item, Plan, Step};
 use crate::script::Block;
 use serde::{Deserialize, Serialize};
 
-/// A point of a plan.
+/// A position in a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Position {
     /// The number of the step, from 1.
     pub step: usize,
-    /// In which round of each `repeat` and `retry` around it, the outermost first; from 1.
+    /// The round of each `repeat` and `retry` around it, the outermost first; from 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<u32>,
 }
 
 impl Position {
-    /// A step that stands in no block with rounds.
+    /// The position of a step that is in no block with rounds.
     #[must_use]
     pub const fn step(step: usize) -> Self {
         Self { step, rounds: Vec::new() }
     }
 
-    /// The same seen from outside of a block.
+    /// Returns the position as seen from outside a block that is in this round.
     fn within(mut self, round: u32) -> Self {
         self.rounds.insert(0, round);
         self
     }
 }
 
-/// `7`, `7@2,1`.
+/// Formats as `7` or `7@2,1`.
 impl std::fmt::Display for Position {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.step)?;
@@ -41,7 +42,7 @@ impl std::fmt::Display for Position {
 }
 
 impl Item {
-    /// The number of its last step; 0 if it has none.
+    /// Returns the number of its last step; 0 if it has none.
     pub(crate) fn last(&self) -> usize {
         let of = |items: &[Self]| items.iter().rev().map(Self::last).find(|last| *last > 0);
         match self {
@@ -51,7 +52,7 @@ impl Item {
         }
     }
 
-    /// Where a run that arrives at it is.
+    /// Returns the position of a run that reaches this item.
     fn begins(&self) -> Option<Position> {
         match self {
             Self::Step(step) => Some(Position::step(step.number)),
@@ -62,7 +63,7 @@ impl Item {
 }
 
 impl Plan {
-    /// The step at a position; none where there is none, or not in such a round.
+    /// Returns the step at a position; `None` if the step or round does not exist.
     #[must_use]
     pub fn at(&self, position: &Position) -> Option<&Step> {
         let (step, most) = find(&self.items, position.step)?;
@@ -71,20 +72,20 @@ impl Plan {
         (there && rounds.into_iter().all(|(most, round)| (1..=*most).contains(round))).then_some(step)
     }
 
-    /// Where a run goes on that has done the step at a position; none at the end.
+    /// Returns the position after the step at this position; `None` at the end.
     #[must_use]
     pub fn behind(&self, position: &Position) -> Option<Position> {
         behind(&self.items, position.step, &position.rounds)
     }
 
-    /// How many blocks with rounds there are around a step; none if there is no such step.
+    /// Returns how many blocks with rounds surround a step; `None` if there is no such step.
     #[must_use]
     pub fn depth(&self, step: usize) -> Option<usize> {
         find(&self.items, step).map(|(_, most)| most.len())
     }
 }
 
-/// A step, and how many rounds each block around it has at most, the outermost first.
+/// Returns a step, and the maximum round of each block around it, the outermost first.
 fn find(items: &[Item], step: usize) -> Option<(&Step, Vec<u32>)> {
     match items.iter().find(|item| item.last() >= step)? {
         Item::Step(found) => (found.number == step).then(|| (found, Vec::new())),
@@ -108,7 +109,7 @@ fn behind(items: &[Item], step: usize, rounds: &[u32]) -> Option<Position> {
         Item::Block(Block::Retry(_), items) => behind(items, step, inner).map(|inside| inside.within(round)),
         Item::Block(Block::Repeat(times), items) => match behind(items, step, inner) {
             Some(inside) => Some(inside.within(round)),
-            // Its last step: the next round, if there is one.
+            // After the last step comes the next round, if there is one.
             None if round < *times => {
                 items.iter().find_map(Item::begins).map(|first| first.within(round + 1))
             }
@@ -150,12 +151,12 @@ mod tests {
     #[test]
     fn what_is_behind_a_step_is_what_a_run_does_next() {
         let plan = plan();
-        // Whether what `if` asks holds is not known: what is behind it is what comes when it does not.
+        // The result of `if` is unknown, so its block is assumed to be skipped.
         assert_eq!(
             all(&plan, Position::step(1)),
             ["1", "2", "3@1", "4@1", "6@1,1", "7@1,1", "3@2", "4@2", "6@2,1", "7@2,1", "8"]
         );
-        // In a round of `retry` that is not the first, and in what `if` holds.
+        // In a later round of `retry`, and inside an `if`.
         let inside = |step, rounds: &[u32]| all(&plan, Position { step, rounds: rounds.to_vec() });
         assert_eq!(inside(6, &[2, 2]), ["6@2,2", "7@2,2", "8"]);
         assert_eq!(inside(5, &[2]), ["5@2", "6@2,1", "7@2,1", "8"]);

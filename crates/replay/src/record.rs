@@ -1,12 +1,12 @@
-//! What a session did, as a script.
+//! Writes a session's recorded steps as a script.
 
 use crate::script::{self, Kind, Node, Part, Script, Template};
 use serde_json::{Map, Value};
 use similar::TextDiff;
 use stickpin_kernel::{Gap, Mending, Recorded, Recording, Result, Scribe, targets};
 
-/// What begins a comment that says what a target was. Those right above a command are about its targets, in their
-/// order.
+/// The start of a comment that describes a target. Such comments right above a command describe its
+/// targets, in order.
 pub(crate) const ANNOTATION: &str = "target ";
 
 /// Writes recordings in the `.ad` format.
@@ -31,10 +31,10 @@ impl Scribe for AdScribe {
         let (mut healed, mut next) = (String::with_capacity(mending.text.len()), 0);
         for gap in gaps {
             let line = usize::try_from(gap.line).unwrap_or(usize::MAX).saturating_sub(1).min(lines.len());
-            // What the line's targets were is said among the comments right above it, and belongs to it.
+            // Comments right above the line that describe its targets belong to it.
             let comments = lines[next..line].iter().rev().take_while(|above| is_comment(above)).count();
             let first = (line - comments..line).find(|&at| is_annotation(lines[at])).unwrap_or(line);
-            // As deep as the line that it stands for.
+            // Indented like the line that the steps replace.
             let indent: String =
                 lines.get(line).map_or("", |l| l).chars().take_while(|c| " \t".contains(*c)).collect();
             let done = gap.steps.concat();
@@ -71,7 +71,7 @@ fn is_annotation(line: &str) -> bool {
     line.trim_start().strip_prefix('#').is_some_and(|text| text.trim_start().starts_with(ANNOTATION))
 }
 
-/// A command with what its targets were.
+/// Returns a command with comments that describe its targets.
 fn nodes(step: &Recorded) -> Vec<Node> {
     let node = |kind| Node { line: 0, kind };
     let told = step.targets.iter().filter(|t| !t.meaning.is_empty());
@@ -79,12 +79,13 @@ fn nodes(step: &Recorded) -> Vec<Node> {
     meanings.chain(std::iter::once(node(Kind::Command(words(step))))).collect()
 }
 
-/// The words of a command, its targets as selectors, its secrets as variables.
+/// Returns the words of a command, with selectors as targets and variables as secrets.
 fn words(step: &Recorded) -> Vec<Template> {
     let mut input = step.input.clone();
     let hidden: Vec<&str> = step.targets.iter().filter(|t| t.secret).map(|t| t.target.as_str()).collect();
     let variable = step.variable.clone().or_else(|| step.secret.then(|| variable_of(step)));
-    // Assignments first: their values are told from their targets by the targets that were given.
+    // Hide values first: they are separated from their targets by matching the recorded targets,
+    // which the next step replaces.
     if let Some(name) = &variable {
         hide(step, &mut input, &hidden, &mark(name));
     }
@@ -96,7 +97,7 @@ fn words(step: &Recorded) -> Vec<Template> {
     stickpin_cmdline::write(step.form, &input).iter().map(read).collect()
 }
 
-/// Puts the mark in place of what was typed.
+/// Replaces what was typed by the mark.
 fn hide(step: &Recorded, input: &mut Map<String, Value>, hidden: &[&str], mark: &str) {
     for field in step.form.fields() {
         let Some(value) = input.get_mut(&field.name) else { continue };
@@ -114,7 +115,8 @@ fn hide(step: &Recorded, input: &mut Map<String, Value>, hidden: &[&str], mark: 
     }
 }
 
-/// A name for what is not written: the field's own in capitals, `PASSWORD` where it has none.
+/// Returns a variable name for a secret: the field's name in capitals, or `PASSWORD` if it has
+/// none.
 fn variable_of(step: &Recorded) -> String {
     let field = step.targets.iter().find(|t| t.secret);
     let named = field.and_then(|t| t.meaning.split('"').nth(1)).unwrap_or_default();
@@ -128,7 +130,8 @@ fn variable_of(step: &Recorded) -> String {
     }
 }
 
-/// A variable inside of a word, in characters that no app's text keeps: they are escaped wherever they come from an app.
+/// Marks a variable inside a word. The marking character cannot occur in an app's text, where it is
+/// always escaped.
 fn mark(name: &str) -> String {
     format!("\u{0}{name}\u{0}")
 }

@@ -1,4 +1,4 @@
-//! What runs of scripts leave behind: a typed account, and the forms in which it is read.
+//! Reports of script runs: a typed model, and the formats that it is written in.
 
 pub mod html;
 pub mod junit;

@@ -1,5 +1,5 @@
-//! Runs a plan: each step waits for an actionable target, is checked to be what was recorded, and acts. Nothing settles
-//! in between: the next step's wait does that work.
+//! Runs a plan. Each step waits for an actionable target, is checked against the recording, and
+//! acts. No step settles afterwards: the next step's wait does that.
 
 mod account;
 mod calls;
@@ -22,41 +22,43 @@ use stickpin_kernel::{
     Caller, CancellationToken, Dispatched, Effect, Error, ErrorCode, RefsEnvelope, Render, Response,
 };
 
-/// How long a step waits for its target, where the run does not say otherwise.
+/// Default time that a step waits for its target.
 pub const WAIT: Duration = Duration::from_secs(5);
 
-/// How often a question is asked again while its answer is not the one that the script wants.
+/// Interval at which a question is repeated until it has the answer that the script expects.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// How a plan is run.
+/// How to run a plan.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
-    /// Who runs it.
+    /// The caller of the run.
     pub caller: Caller,
-    /// The session; else the caller's own.
+    /// The session; `None` for the caller's own.
     pub session: Option<String>,
-    /// Sessions that lines name are this run's own, too: their names get the session's as a prefix.
+    /// Whether sessions named in lines belong to this run: their names get the session's name as a
+    /// prefix.
     pub apart: bool,
-    /// Where it begins.
+    /// The position at which the run begins.
     pub from: Position,
-    /// Refs that the caller was given before, as ranges: steps may use them beside those that this run is given.
+    /// Ranges of refs that the caller already has. Steps may use them like the refs that this run
+    /// is given.
     pub given: Vec<(u32, u32)>,
-    /// How long a step waits for its target to be there and actionable, where it does not say so itself.
+    /// Default time that a step waits for its target to exist and be actionable.
     pub wait: Duration,
-    /// When the run has to be over.
+    /// The time limit of the run.
     pub deadline: Option<Duration>,
-    /// Leave a `close` at the end out.
+    /// Whether to skip a `close` at the end.
     pub keep_session: bool,
-    /// How the screen of a divergence is rendered.
+    /// How to render the screen of a divergence.
     pub render: Render,
-    /// Where a picture goes after each step; none are taken without it.
+    /// The folder for a picture after each step; `None` takes no pictures.
     pub pictures: Option<PathBuf>,
-    /// Ends the run at the next point where nothing is half done.
+    /// Ends the run at the next safe point.
     pub cancel: CancellationToken,
 }
 
 impl RunOptions {
-    /// The whole plan in the caller's own session.
+    /// Runs the whole plan in the caller's own session.
     #[must_use]
     pub fn new(caller: Caller) -> Self {
         Self {
@@ -78,23 +80,24 @@ impl RunOptions {
 /// How a run ended.
 #[derive(Debug)]
 pub enum End {
-    /// Every step did what it says.
+    /// Every step succeeded.
     Passed,
     /// A step found something else than was recorded, or nothing.
     Diverged(Box<Divergence>),
-    /// It is not for this device; or device, daemon or disk failed, which says nothing about the app ([`is_broken`]).
+    /// The script is for another device, or the device, daemon or disk failed ([`is_broken`]).
+    /// Neither says anything about the app.
     Broken {
-        /// The step.
+        /// The number of the step.
         step: usize,
-        /// What failed.
+        /// The error.
         error: Error,
     },
-    /// It was asked to end.
+    /// The run was cancelled.
     Stopped,
 }
 
 impl End {
-    /// How a script did whose run ended so.
+    /// Returns the outcome of a script whose run ended this way.
     #[must_use]
     pub fn outcome(&self) -> model::Outcome {
         match self {
@@ -106,24 +109,24 @@ impl End {
     }
 }
 
-/// A run.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Ran {
-    /// The steps that were tried, in their order; those of a round of a block again each time.
+    /// The executed steps in order; a step of a block appears once per round.
     pub steps: Vec<model::Step>,
-    /// How it ended.
+    /// How the run ended.
     pub end: End,
-    /// The refs of the screen and the suggestions of a divergence, for clients that pin.
+    /// The refs in the screen and suggestions of a divergence, for clients that pin.
     pub refs: Option<RefsEnvelope>,
-    /// The session of the step at which it ended, and the state dir, as responses named them.
+    /// The session of the last step and its state directory, as responses named them.
     pub place: Option<(String, PathBuf)>,
-    /// Sessions that it opened and that are open still.
+    /// Sessions that the run opened and that are still open.
     pub open: BTreeSet<String>,
-    /// The scripts that a `close` of it wrote mended.
+    /// The repaired scripts that a `close` of the run wrote.
     pub healed: Vec<Healed>,
 }
 
-/// Runs a plan. `watch` is told of every step when it is over.
+/// Runs a plan. `watch` receives every step when it is finished.
 pub async fn run(
     plan: &Plan,
     client: &dyn Client,
@@ -151,7 +154,7 @@ pub async fn run(
     Ran { steps, end, refs, place, open, healed }
 }
 
-/// Why no more steps are run.
+/// Why the run stops.
 enum Stop {
     Failed(Box<Step>, Error),
     Broken { step: usize, error: Error },
@@ -165,9 +168,10 @@ struct Runner<'r> {
     watch: &'r mut (dyn FnMut(&model::Step) + Send),
     began: Instant,
     steps: Vec<model::Step>,
-    /// Where it begins, until it has.
+    /// The start position, until it is reached.
     begins: Option<Position>,
-    /// The rounds of the blocks that it is in, the outermost first; those of the step that failed stay.
+    /// The current rounds of the enclosing blocks, the outermost first. They keep their value when
+    /// a step fails.
     rounds: Vec<u32>,
     account: Account,
 }
@@ -181,7 +185,7 @@ impl Runner<'_> {
         self.items(&plan.items, true).await
     }
 
-    /// Whether there is a device of this kind at all.
+    /// Fails unless there is a device of this kind.
     async fn known_platform(&mut self, platform: &str, first: &Step) -> Result<(), Stop> {
         let known = self.ask(first, "capabilities", json!({}), None).await;
         if let Some(error) = known.error.filter(|e| is_broken(e.code)) {
@@ -244,7 +248,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// The round in which the run enters a block.
+    /// Returns the round in which the run enters a block.
     fn first_round(&mut self) -> u32 {
         let begins = self.begins.as_mut().filter(|begins| !begins.rounds.is_empty());
         begins.map_or(1, |begins| begins.rounds.remove(0))
@@ -257,17 +261,17 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Whether what `if` asks is so now.
+    /// Whether the condition of an `if` holds now.
     async fn holds(&mut self, asked: &Step) -> Result<bool, Stop> {
         self.begins = None;
-        // What an act before brings may be on its way.
+        // The effects of an earlier action may still be pending.
         self.quiet(asked).await;
         let response = self.send(self.of(asked)).await;
         self.may_go_on(asked)?;
         if let Some(error) = response.error.filter(|e| is_broken(e.code)) {
             return Err(Stop::Broken { step: asked.number, error });
         }
-        // Nothing there, or several: neither is the one that was meant.
+        // Neither a missing target nor an ambiguous one fulfils the condition.
         Ok(response.ok && response.exit == 0)
     }
 
@@ -311,11 +315,11 @@ impl Runner<'_> {
         }
     }
 
-    /// Sends a step's command. It waits for its target unless it says otherwise; a question is asked again until its
-    /// answer is the one that the script wants.
+    /// Sends a step's command. An action waits for its target. A question is repeated until it has
+    /// the answer that the script expects.
     async fn act(&mut self, step: &Step) -> Response {
         let entry = step.line.entry;
-        // What waits by itself has a time of its own.
+        // A command that waits has its own timeout.
         let waits = entry.fields().iter().any(|f| f.name == "timeout" && f.default.is_none());
         let acts = entry.spec.effect == Effect::Mutates;
         let mut request = self.of(step);
@@ -335,7 +339,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Why a step did not do what it says.
+    /// Returns why a step failed.
     fn failure(&mut self, step: &Step, response: &Response) -> Option<Error> {
         if response.ok && response.exit == 0 {
             self.account.note(step, response);
@@ -350,7 +354,7 @@ impl Runner<'_> {
         }))
     }
 
-    /// What was opened is of another kind than the script is for.
+    /// Returns an error if the opened app is on another platform than the script's.
     async fn other_platform(&mut self, step: &Step, response: &Response) -> Option<Error> {
         let wanted = self.plan.platform.as_deref()?;
         if !step.line.entry.begins_session() || !response.ok {
@@ -369,7 +373,7 @@ impl Runner<'_> {
         )
     }
 
-    /// Whether another step may be run.
+    /// Checks whether the run may continue.
     fn may_go_on(&self, step: &Step) -> Result<(), Stop> {
         if self.options.cancel.is_cancelled() {
             return Err(Stop::Interrupted);
@@ -399,7 +403,7 @@ impl Runner<'_> {
 /// The command that ends a session.
 pub(crate) const CLOSE: &str = "close";
 
-/// Whether what a question did not find may come while one waits.
+/// Whether a target that was not found may still appear.
 fn may_still_come(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::ElementNotFound | ErrorCode::AmbiguousMatch | ErrorCode::StaleRef)
 }
@@ -408,7 +412,7 @@ fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1000.0
 }
 
-/// Whether a failure is one of the machinery, not of the app.
+/// Whether an error is the fault of the machinery, not of the app.
 #[must_use]
 pub fn is_broken(code: ErrorCode) -> bool {
     matches!(

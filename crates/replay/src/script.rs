@@ -1,7 +1,8 @@
-//! A script as a value: the `.ad` text format, read and written.
+//! Scripts as values: the `.ad` text format, read and written.
 //!
-//! One command per line in command-line form, `#` comments, `${KEY}` variables, a header (`context`, `env`) and the few
-//! blocks that flows need. What the commands mean is not known here: the registry reads their words.
+//! A script has one command per line, `#` comments, `${KEY}` variables, a header (`context`,
+//! `env`), and the few blocks that flows need. This module does not know what a command means: the
+//! registry reads its words.
 
 mod error;
 mod parse;
@@ -19,29 +20,29 @@ pub(crate) use word::is_name;
 pub(crate) use write::words as line;
 pub use write::write;
 
-/// The largest script that is read, in bytes: more is a mistake.
+/// The maximum size of a script in bytes; a larger file is a mistake.
 pub const MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// How deep blocks may stand in one another.
+/// The maximum nesting depth of blocks.
 pub const MAX_DEPTH: usize = 16;
 
-/// How often `repeat` and `retry` may run their lines.
+/// The maximum number of rounds of `repeat` and `retry`.
 pub const MAX_TIMES: u32 = 1000;
 
 /// A script.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Script {
-    /// `context` keys in their order, each at most once: `platform`, `device`, `timeout`, `retries`, and what other
-    /// writers add.
+    /// `context` keys in order, each at most once: `platform`, `device`, `timeout`, `retries`, and
+    /// keys of other writers.
     pub context: Vec<(String, String)>,
-    /// `env KEY=VALUE` lines in their order: defaults of variables.
+    /// `env KEY=VALUE` lines in order: defaults of variables.
     pub env: Vec<(String, Template)>,
-    /// The lines that follow.
+    /// The lines after the header.
     pub body: Vec<Node>,
 }
 
 impl Script {
-    /// The value of a `context` key.
+    /// Returns the value of a `context` key.
     #[must_use]
     pub fn context(&self, key: &str) -> Option<&str> {
         self.context.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str())
@@ -51,45 +52,46 @@ impl Script {
 /// A line, or a block with its lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
-    /// Where it begins, from 1; 0 in a script that was not read from a text.
+    /// Its first line, from 1; 0 in a script that was not read from a text.
     pub line: u32,
-    /// What it is.
+    /// The content of the line.
     pub kind: Kind,
 }
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// An empty line.
     Blank,
-    /// `# ...`, without the `#` and one space after it. Those right above a command may be annotations of it.
+    /// `# ...`, without the `#` and one space after it. Comments right above a command may annotate
+    /// it.
     Comment(String),
-    /// A command: its words.
+    /// The words of a command.
     Command(Vec<Template>),
-    /// `include FILE [KEY=VALUE]...`: the lines of another script stand here.
+    /// `include FILE [KEY=VALUE]...`: the lines of another script.
     Include {
-        /// The file, from the folder of the script that includes it.
+        /// The file, relative to the folder of the including script.
         file: Template,
-        /// Variables that it is given; it sees those of this script, too.
+        /// Variables for the included script, in addition to those of this script.
         env: Vec<(String, Template)>,
     },
     /// A block with its lines.
     Block(Block<Template>, Vec<Node>),
 }
 
-/// How often the lines of a block are run, or whether; `T` is what `if` asks about.
+/// How often, or whether, the lines of a block run; `T` is the target that `if` asks about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Block<T> {
-    /// `retry N { ... }`: again from its first line when one fails, at most so many times in all.
+    /// `retry N { ... }`: starts over when a line fails, at most N runs in all.
     Retry(u32),
-    /// `repeat N { ... }`.
+    /// `repeat N { ... }`: runs the lines N times.
     Repeat(u32),
     /// `if visible SELECTOR { ... }`, `if hidden SELECTOR { ... }`.
     If(Asked, T),
 }
 
 impl<T> Block<T> {
-    /// The words before its brace.
+    /// Returns the words before its brace.
     pub(crate) fn head(&self, target: impl Fn(&T) -> String) -> String {
         match self {
             Self::Retry(times) => format!("retry {times}"),
@@ -98,7 +100,7 @@ impl<T> Block<T> {
         }
     }
 
-    /// With another thing that `if` asks about.
+    /// Replaces the target that `if` asks about.
     pub(crate) fn map<U, E>(&self, other: impl FnOnce(Asked, &T) -> Result<U, E>) -> Result<Block<U>, E> {
         Ok(match self {
             Self::Retry(times) => Block::Retry(*times),
@@ -108,17 +110,17 @@ impl<T> Block<T> {
     }
 }
 
-/// What `if` asks about an element: predicates of `is`.
+/// The condition of an `if`: a predicate of `is`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
-    /// Whether it can be seen.
+    /// The element is visible.
     Visible,
-    /// Whether it cannot, or is not there.
+    /// The element is hidden or absent.
     Hidden,
 }
 
 impl Asked {
-    /// Its word, in `if` and `is`.
+    /// Returns its word in `if` and `is`.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {

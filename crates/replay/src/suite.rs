@@ -1,4 +1,4 @@
-//! Many scripts: found, run over sessions of their own, tried again, and accounted for.
+//! Suites: scripts are found, run in their own sessions, retried, and reported.
 
 mod attempt;
 mod find;
@@ -16,9 +16,9 @@ use stickpin_client::Progress;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
-/// What is run, and how.
+/// The scripts to run, and how.
 pub(crate) struct Suite {
-    /// As they are named in reports, in their order.
+    /// The scripts in order, with their names in reports.
     pub(crate) files: Vec<PathBuf>,
     pub(crate) workers: usize,
     pub(crate) shard: Option<Shard>,
@@ -26,7 +26,7 @@ pub(crate) struct Suite {
     pub(crate) attempts: Attempts,
 }
 
-/// What the workers share.
+/// State that the workers share.
 struct Shared {
     suite: Suite,
     began: Instant,
@@ -37,11 +37,11 @@ struct Shared {
 }
 
 impl Suite {
-    /// Runs all of them, and accounts for each, also when it was stopped.
+    /// Runs all scripts and reports on each, even after an interruption.
     pub(crate) async fn run(mut self) -> Report {
         let cancel = self.attempts.call.cancel.clone();
         self.attempts.call.cancel = cancel.child_token();
-        // Workers end with whoever waits for them, however that ends.
+        // Cancels the workers when this future is dropped.
         let _workers = self.attempts.call.cancel.clone().drop_guard();
         let began_at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let names: Vec<String> = self.files.iter().map(|file| file.display().to_string()).collect();
@@ -63,7 +63,7 @@ impl Suite {
                 None => running.spawn(work),
             };
         }
-        // A worker that panicked leaves its files without a report: they count as not run.
+        // Scripts of a worker that panicked have no report and count as not run.
         while running.join_next().await.is_some() {}
         let reports = std::mem::take(&mut *shared.reports.lock().unwrap_or_else(PoisonError::into_inner));
         let files = reports
@@ -95,17 +95,18 @@ impl Shared {
     }
 }
 
-/// Where a worker runs that is not the only one: on a thread of its own. It and the daemon's thread for its connection wake
-/// each other in turn and stay on one core; a thread that serves several workers draws all of theirs to its own.
+/// Returns a separate thread's runtime for one of several workers. The worker and the daemon's
+/// thread for its connection wake each other in turn and stay on one core. A thread that serves
+/// several workers would pull all of their counterparts to its core.
 fn own_runtime(workers: usize) -> Option<Runtime> {
     if workers == 1 {
         return None;
     }
-    // Where there is none to be had, the thread of the caller does the work.
+    // Without a runtime the caller's thread does the work.
     Builder::new_current_thread().enable_all().build().ok()
 }
 
-/// Takes one script after the other until none is left.
+/// Runs scripts one by one until none is left.
 async fn work(shared: Arc<Shared>, mut worker: Worker) {
     loop {
         let at = shared.next.fetch_add(1, Ordering::Relaxed);
@@ -116,7 +117,7 @@ async fn work(shared: Arc<Shared>, mut worker: Worker) {
         let total = shared.suite.files.len();
         let mut tell = |line: String, lasting: bool| {
             let done = shared.done.load(Ordering::Relaxed);
-            // Whoever does not listen any more needs not know.
+            // Fails only if nobody listens any more.
             let _ = shared.suite.attempts.call.progress.send(Progress { done, total, line, lasting });
         };
         let report = worker.file(file, at, shared.began, &mut tell).await;

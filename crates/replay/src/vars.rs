@@ -1,14 +1,14 @@
-//! Where the values of `${KEY}` come from.
+//! The sources of the values of `${KEY}`.
 
 use crate::script::{Script, Template, Unset};
 use std::collections::BTreeMap;
 use stickpin_kernel::{Error, ErrorCode, Result};
 
-/// Values of variables, the strongest source first: given with the run, the surroundings, the script's own `env`
-/// lines, built in.
+/// Values of variables, the strongest source first: given with the run, the environment, the
+/// script's own `env` lines, built in.
 #[derive(Debug, Clone, Default)]
 pub struct Vars {
-    /// `-e KEY=VALUE`.
+    /// Values of `-e KEY=VALUE`.
     pub given: BTreeMap<String, String>,
     /// `STICKPIN_VAR_KEY`, else `AD_VAR_KEY`, by KEY.
     pub surroundings: BTreeMap<String, String>,
@@ -20,7 +20,7 @@ impl Vars {
     /// Adds a `KEY=VALUE` of a command line.
     ///
     /// # Errors
-    /// `INVALID_ARGS` when it is not of that form, or the name is a built-in one.
+    /// Returns `INVALID_ARGS` for another form, or for the name of a built-in variable.
     pub fn give(&mut self, pair: &str) -> Result<()> {
         let bad = |message: String| Err(Error::new(ErrorCode::InvalidArgs, message).hint("-e USER=ada"));
         let Some((key, value)) = pair.split_once('=') else {
@@ -36,7 +36,7 @@ impl Vars {
         Ok(())
     }
 
-    /// The value of a variable that the script itself does not set.
+    /// Returns the value of a variable from outside the scripts.
     fn outer(&self, name: &str) -> Option<&String> {
         self.given.get(name).or_else(|| self.surroundings.get(name))
     }
@@ -46,26 +46,26 @@ impl Vars {
 #[derive(Debug)]
 pub(crate) struct Known<'v> {
     vars: &'v Vars,
-    /// What the line that includes the script gives it: stronger than its own `env` lines.
+    /// Values from the line that includes the script; they win over its own `env` lines.
     passed: BTreeMap<String, String>,
     own: BTreeMap<String, String>,
-    /// Those of the script that includes it.
+    /// The variables of the including script.
     outer: Option<&'v Known<'v>>,
 }
 
 impl<'v> Known<'v> {
-    /// Before any script is read.
+    /// Starts without variables of a script.
     pub(crate) fn new(vars: &'v Vars) -> Self {
         Self { vars, passed: BTreeMap::new(), own: BTreeMap::new(), outer: None }
     }
 
-    /// Those of a script that is included, with what is given to it.
+    /// Creates the variables of an included script, with those passed to it.
     pub(crate) fn inside(&'v self, env: &[(String, Template)]) -> Result<Self, Unset> {
         let pairs = env.iter().map(|(key, value)| Ok((key.clone(), self.fill(value)?)));
         Ok(Self { passed: pairs.collect::<Result<_, _>>()?, outer: Some(self), ..Self::new(self.vars) })
     }
 
-    /// Adds the `env` lines of the script, in their order: a line may use those above it.
+    /// Adds the script's `env` lines in order: a line may use those above it.
     pub(crate) fn read(&mut self, script: &Script) -> Result<(), Unset> {
         for (key, value) in &script.env {
             let value = self.fill(value)?;
@@ -81,7 +81,7 @@ impl<'v> Known<'v> {
         })
     }
 
-    /// What the scripts themselves set.
+    /// Returns the value that the scripts set.
     fn set(&self, name: &str) -> Option<&String> {
         let outer = || self.outer.and_then(|outer| outer.set(name));
         self.passed.get(name).or_else(|| self.own.get(name)).or_else(outer)

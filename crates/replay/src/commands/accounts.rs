@@ -1,4 +1,4 @@
-//! Where the account of a run goes: checked before it begins, written when it is over.
+//! The report files of a run: checked before it begins, written after it ends.
 
 use super::whole;
 use crate::report::model::Report;
@@ -7,21 +7,22 @@ use std::path::{Path, PathBuf};
 use stickpin_client::Call;
 use stickpin_kernel::{Result, files, io_error};
 
-/// The files that were asked for.
+/// The requested report files.
 pub(super) struct Accounts {
     junit: Option<PathBuf>,
     html: Option<PathBuf>,
-    /// The folders that whoever asked may reach.
+    /// The folders that the caller may write to.
     roots: Option<Vec<PathBuf>>,
-    /// Where pictures of steps are until they are in the page.
+    /// The folder of the steps' pictures until they are embedded in the page.
     pub(super) pictures: Option<PathBuf>,
 }
 
 impl Accounts {
-    /// Those of a command line. What cannot be written is said before an hour is spent.
+    /// Resolves the paths of a command line. A path that cannot be written is reported before the
+    /// run, not after it.
     ///
     /// # Errors
-    /// `IO`, `STORAGE_FULL`.
+    /// Returns `IO` or `STORAGE_FULL` for such a path.
     pub(super) fn new(call: &Call, junit: Option<&str>, html: Option<&str>) -> Result<Self> {
         let path = |given: Option<&str>| given.map(|path| whole(call, Path::new(path)));
         let (junit, html) = (path(junit), path(html));
@@ -30,14 +31,14 @@ impl Accounts {
         Ok(Self { roots, pictures: html.as_deref().map(|page| files::beside(page, "pictures")), junit, html })
     }
 
-    /// Writes them: beside first, then in their place.
+    /// Writes the reports, each to a temporary file that then replaces the old one.
     ///
     /// # Errors
-    /// `IO`, `STORAGE_FULL`; what was there before is untouched then.
+    /// Returns `IO` or `STORAGE_FULL`; the old file is then unchanged.
     pub(super) fn write(&self, report: &Report) -> Result<()> {
         let page = self.html.as_ref().map(|path| {
             let page = html::render(report, &|picture| std::fs::read(picture).ok());
-            // They are in the page now, whether it can be written or not.
+            // The pictures are embedded in the page now, whether it can be written or not.
             let _ = self.pictures.as_ref().map(std::fs::remove_dir_all);
             (path, page)
         });
@@ -48,13 +49,13 @@ impl Accounts {
         page.map_or(Ok(()), |(path, page)| files::write_within(self.roots.as_deref(), path, page.as_bytes()))
     }
 
-    /// The page, if one is written.
+    /// Returns the path of the page, if one is written.
     pub(super) fn page(&self) -> Option<PathBuf> {
         self.html.clone()
     }
 }
 
-/// Whether a file can be written where it is to go. Nothing is left behind.
+/// Checks that a file can be written at this path. Leaves nothing behind.
 fn writable(path: &Path) -> Result<()> {
     let failed = |e: &std::io::Error| io_error("write", path, e);
     if path.is_dir() {

@@ -1,4 +1,4 @@
-//! `replay export`: a script in the words of another tool.
+//! `replay export`: writes a script in another tool's format.
 
 use super::{counted, reader, whole};
 use crate::formats::{self, Note};
@@ -55,13 +55,13 @@ impl ClientCommand for Export {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Exported {
-    /// Where it was written.
+    /// The file that was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<PathBuf>,
-    /// What was written, where it was not into a file.
+    /// The result, if it was not written to a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
-    /// What is left out, or said less exactly.
+    /// Steps that are left out or written less exactly.
     notes: Vec<Note>,
 }
 
@@ -80,7 +80,7 @@ impl Show for Exported {
     fn show(&self, text: &mut Text) {
         match (&self.path, &self.text) {
             (Some(path), _) => text.line(format_args!("wrote {}", path.display())),
-            // Its own comments say what is left out.
+            // The comments in the result list what is left out.
             (None, written) => return text.plain(written.as_deref().unwrap_or_default()),
         }
         let (left_out, less): (Vec<&Note>, Vec<&Note>) = self.notes.iter().partition(|note| note.left_out);

@@ -1,4 +1,4 @@
-//! `replay`: one script, in the caller's own session.
+//! `replay`: runs one script in the caller's own session.
 
 use super::accounts::Accounts;
 use super::{built_in, counted, plan, seconds, tell, whole};
@@ -100,7 +100,7 @@ impl ClientCommand for Replay {
     }
 }
 
-/// What became of it.
+/// The output of `replay`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Replayed {
@@ -108,17 +108,17 @@ struct Replayed {
     outcome: Outcome,
     plan_digest: String,
     millis: f64,
-    /// How many steps the script has.
+    /// Number of steps in the script.
     total: usize,
     steps: Vec<Step>,
     #[serde(skip_serializing_if = "Option::is_none")]
     divergence: Option<Box<Divergence>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Error>,
-    /// The scripts that were mended.
+    /// The repaired scripts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     healed: Vec<Healed>,
-    /// Whether what is done now mends the script.
+    /// Whether the session is now recording a repair of the script.
     mending: bool,
     /// The page that was written.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,7 +127,7 @@ struct Replayed {
 
 async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Ran, Option<Error>)> {
     let mut args: Arguments = FORM.read(input)?;
-    // Some front ends make paths whole; a person reads the short one.
+    // Some front ends pass absolute paths; a person reads the relative one.
     if let Ok(short) = whole(call, Path::new(&args.file)).strip_prefix(&call.caller.cwd) {
         args.file = short.display().to_string();
     }
@@ -148,7 +148,8 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Ran
         ..RunOptions::new(call.caller.clone())
     };
     if let Some(step) = plan.at(&from).filter(|_| args.repair && args.from.is_some()) {
-        // What was done before it, was done so that it can run.
+        // The caller's actions before this step made it runnable, so they become part of the
+        // repair.
         mend(call, &step.at, &from, true).await?;
     }
     let (began_at, begun) = (SystemTime::now(), Instant::now());
@@ -166,7 +167,8 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Ran
     }
     if matches!(ran.end, End::Stopped) && !args.keep_session {
         for session in &ran.open {
-            // What cannot be closed is closed when it is idle; that it was stopped is what is to be said.
+            // A session that cannot be closed is closed when idle. The interruption is what matters
+            // to the caller.
             let _ = ask(call, CLOSE, json!({}), Some(session)).await;
         }
     }
@@ -194,13 +196,13 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Ran
     };
     let unwritten = accounts.write(&replayed.account(began_at, session)).err();
     match unwritten {
-        // What a divergence says is worth more than that.
+        // A divergence is more important than a report that could not be written.
         Some(e) if replayed.outcome == Outcome::Passed => Err(e),
         unwritten => Ok((replayed, ran, unwritten)),
     }
 }
 
-/// Where it begins, if it may begin there.
+/// Returns the start position, if the run may begin there.
 fn may_begin(plan: &Plan, args: &Arguments) -> Result<Position> {
     let bad = |message: String| Error::new(ErrorCode::InvalidArgs, message);
     let digest = plan.digest();
@@ -231,7 +233,7 @@ fn may_begin(plan: &Plan, args: &Arguments) -> Result<Position> {
     })
 }
 
-/// From now on, what is done in the session mends a line of a script. Flows of other formats are not mended.
+/// Records from now on a repair of a script's line. Maestro flows are not repaired.
 async fn mend(call: &Call, at: &Place, met: &Position, keeps: bool) -> Result<bool> {
     let file = whole(call, Path::new(&at.file));
     if is_maestro(&file) {
@@ -243,13 +245,13 @@ async fn mend(call: &Call, at: &Place, met: &Position, keeps: bool) -> Result<bo
 }
 
 impl Replayed {
-    /// The command that goes on at a position.
+    /// Returns the command that continues at a position.
     fn go_on(&self, resume: &Resume, at: &Position) -> String {
         let repair = if self.mending { " --repair" } else { "" };
         format!("stickpin {}{repair}", resume.command(&self.file, at))
     }
 
-    /// What it says to do about a divergence.
+    /// Returns the hint for a divergence.
     fn way_on(&self, resume: &Resume) -> String {
         let again = self.go_on(resume, &resume.again());
         let mends = match self.mending {
@@ -270,7 +272,7 @@ impl Replayed {
         }
     }
 
-    /// The same as a suite of one has it.
+    /// Returns the run as a report of a suite with one script.
     fn account(&self, began: SystemTime, session: &str) -> Report {
         let began = began.duration_since(UNIX_EPOCH).unwrap_or_default();
         let attempt = Attempt {

@@ -1,4 +1,4 @@
-//! `test`: scripts as a suite, each in a session of its own.
+//! `test`: runs scripts as a suite, each in its own session.
 
 use super::accounts::Accounts;
 use super::{plan, whole};
@@ -17,7 +17,7 @@ use stickpin_kernel::registry::Form;
 use stickpin_kernel::{Effect, Error, ErrorCode, Response, Result, Spec, answered, io_error, paths};
 use stickpin_tree::quote;
 
-/// How many sessions may run at the same time.
+/// Maximum number of concurrent sessions.
 const MOST_WORKERS: usize = 64;
 
 /// Run scripts as tests, each in a session of its own that is closed at its end.
@@ -90,7 +90,7 @@ impl ClientCommand for Test {
         let report = test(input, call).await;
         let judged = report.is_ok();
         let mut response = answered(&FORM, &render, report);
-        // Whatever a script failed of: one did not pass.
+        // The exit code is 1 for every failed script, whatever its error.
         if judged {
             response.exit = response.exit.min(1);
         }
@@ -143,7 +143,7 @@ async fn test(input: Map<String, Value>, call: Call) -> Result<Report> {
     Ok(done)
 }
 
-/// `I/N`.
+/// Parses `I/N`.
 fn shard(text: &str) -> Result<Shard> {
     let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
     match parts {

@@ -1,26 +1,28 @@
-//! Lines as agent-device writes them, where they are spelled otherwise than ours (its documentation: "Replay & E2E
+//! Lines in agent-device's spelling, where it differs from ours (its documentation: "Replay & E2E
 //! Testing", `agent-device help COMMAND`).
 //!
-//! What our own grammar reads is ours. Only a line that it refuses is looked at here, and where this does not help
-//! either, the refusal stands. Its comments (`# agent-device:target-v1 ...`) are kept as all comments are.
+//! Our own grammar comes first. This module sees only lines that it refuses, and if it cannot read
+//! a line either, that error stands. Comments (`# agent-device:target-v1 ...`) are kept like all
+//! comments.
 
 use super::refused::unsupported;
 use stickpin_cmdline::Line;
 use stickpin_kernel::{Error, ErrorCode, Result, Target};
 use stickpin_tree::{Selector, quote_whole};
 
-/// What `scroll down 0.6` is a part of, in pixels: the viewport that a session has unless it asks for another one.
+/// The size that `scroll down 0.6` is a fraction of, in pixels: the default viewport of a session.
 pub(super) const VIEWPORT: (f64, f64) = (1280.0, 800.0);
 
-/// Far enough for the end of whatever scrolls.
+/// A distance beyond the end of any scrollable element.
 const TO_THE_END: &str = "1000000";
 
 /// Reads the words of a line.
 ///
 /// # Errors
-/// Those of our own grammar.
+/// Returns the error of our own grammar.
 pub(crate) fn read(words: &[String]) -> Result<Line> {
-    // A second word of a selector would be taken for a value that the predicate has none of.
+    // Without joining, a second word of the selector would become a value, which this predicate
+    // does not take.
     let words = match words {
         [is, predicate, _, _, ..] if is == "is" && predicate != "text" && predicate != "value" => {
             &ours(words).unwrap_or_else(|| words.to_vec())
@@ -33,19 +35,19 @@ pub(crate) fn read(words: &[String]) -> Result<Line> {
     })
 }
 
-/// The refusal of a command that is theirs alone.
+/// Returns the refusal of a command that only agent-device has.
 fn refusal(words: &[String]) -> Option<Error> {
     let (message, hint) = unsupported("agent-device", words.first()?)?;
     Some(Error::new(ErrorCode::InvalidArgs, message).hint(hint))
 }
 
-/// A command taken apart: its words, and its options as they are.
+/// A command split into words and unparsed options.
 struct Parts {
     words: Vec<String>,
     options: Vec<String>,
 }
 
-/// The line in our words, if it is one of theirs.
+/// Translates the line into our words, if agent-device has such a command.
 fn ours(words: &[String]) -> Option<Vec<String>> {
     let (name, rest) = words.split_first()?;
     let parts = Parts::of(name, rest);
@@ -78,7 +80,7 @@ fn ours(words: &[String]) -> Option<Vec<String>> {
     Some(line)
 }
 
-/// Options of theirs that take the next word.
+/// Options of agent-device that take the next word.
 const WITH_VALUE: &str = "--until --timeout --settle-quiet --count --out --scope -s --depth -d --record-as --button --delay-ms \
     --max-scrolls --pause-ms --pattern --pixels";
 
@@ -87,14 +89,14 @@ impl Parts {
         let mut parts = Self { words: Vec::new(), options: Vec::new() };
         let mut rest = rest.iter();
         while let Some(word) = rest.next() {
-            // What is typed may begin with a hyphen.
+            // Typed text may begin with a hyphen.
             if !word.starts_with('-') || word.len() < 2 || (name == "type" && !word.starts_with("--")) {
                 parts.words.push(word.clone());
                 continue;
             }
             let value = WITH_VALUE.split(' ').any(|option| option == word).then(|| rest.next()).flatten();
             if let (true, Some(pixels)) = (word == "--pixels", value) {
-                // An amount is an argument here.
+                // The amount is a positional argument in our grammar.
                 parts.words.push(pixels.clone());
                 continue;
             }
@@ -107,7 +109,8 @@ impl Parts {
     }
 }
 
-/// An option in our words: nothing for those that say what is so here anyway; none where there is no counterpart.
+/// Translates an option into our words. `Some(None)` if it states our default; `None` if it has no
+/// counterpart.
 fn translated(name: &str, option: &str) -> Option<Option<String>> {
     let (long, value) = option.split_once('=').map_or((option, None), |(long, value)| (long, Some(value)));
     let same = || Some(Some(option.to_owned()));
@@ -122,7 +125,7 @@ fn translated(name: &str, option: &str) -> Option<Option<String>> {
         ("snapshot", "--scope" | "-s", Some(label)) => {
             Some(Some(format!("--scope={}", tidy(label).unwrap_or_else(|| text(label)))))
         }
-        // How fast the keys follow one another, and in how many steps an end is reached.
+        // The speed of typing, and the number of steps to reach an end, have no effect here.
         ("fill" | "type", "--delay-ms", Some(_))
         | ("scrollintoview", "--max-scrolls", Some(_))
         | ("snapshot", "-c", None)
@@ -132,7 +135,7 @@ fn translated(name: &str, option: &str) -> Option<Option<String>> {
     }
 }
 
-/// `wait MS | text TEXT | TEXT | TARGET | absent TARGET [MS] | stable [QUIET] [MS]`
+/// Translates `wait MS | text TEXT | TEXT | TARGET | absent TARGET [MS] | stable [QUIET] [MS]`.
 fn wait(words: &[String]) -> Option<(&'static [&'static str], Vec<String>)> {
     let (head, mut rest): (&[&str], &[String]) = match words.first()?.as_str() {
         "text" => (&["wait", "text"], &words[1..]),
@@ -160,13 +163,13 @@ fn wait(words: &[String]) -> Option<(&'static [&'static str], Vec<String>)> {
         }
         _ => {}
     }
-    // Words that are no selector are a text; a slip in a selector is none.
+    // Words that are not a selector are a text; an invalid selector is neither.
     let text = rest.join(" ");
     said.extend(["--".to_owned(), text.clone()]);
     (!text.is_empty() && (head.len() == 2 || !looks_like_a_term(&text))).then_some((&["wait", "text"], said))
 }
 
-/// `scroll down 0.6`, `scroll bottom`
+/// Translates `scroll down 0.6` and `scroll bottom`.
 fn scroll(words: &[String]) -> Option<Vec<String>> {
     let (direction, amount) = (words.first()?.as_str(), words.get(1));
     let towards = |direction: &str, amount: &str| Some(vec![direction.to_owned(), amount.to_owned()]);
@@ -185,7 +188,7 @@ fn scroll(words: &[String]) -> Option<Vec<String>> {
     towards(direction, &format!("{:.0}", part * axis))
 }
 
-/// `swipe X1 Y1 X2 Y2 [MS]`: how long the finger takes changes nothing of where it ends.
+/// Translates `swipe X1 Y1 X2 Y2 [MS]`. The duration does not change where the swipe ends.
 fn swiped(words: &[String]) -> Option<Vec<String>> {
     let numbers: Vec<f64> = words.iter().map(|word| word.parse().ok()).collect::<Option<_>>()?;
     let (&[x1, y1, x2, y2] | &[x1, y1, x2, y2, _]) = &*numbers else { return None };
@@ -193,8 +196,8 @@ fn swiped(words: &[String]) -> Option<Vec<String>> {
     Some(vec![way.to_owned(), far.to_string()])
 }
 
-/// The direction and the pixels that a page scrolls when a finger moves so far on it: the other way. None where it moves
-/// neither straight up or down nor straight to a side.
+/// Returns how a page scrolls when a finger moves by (x, y): the opposite direction, in pixels.
+/// `None` for a diagonal movement.
 pub(super) fn scrolled_by_finger(x: f64, y: f64) -> Option<(&'static str, u32)> {
     let (far, way) = match (x, y) {
         (x, y) if x.abs() < 1.0 && y < 0.0 => (-y, "down"),
@@ -203,7 +206,7 @@ pub(super) fn scrolled_by_finger(x: f64, y: f64) -> Option<(&'static str, u32)> 
         (x, y) if y.abs() < 1.0 && x > 0.0 => (x, "left"),
         _ => return None,
     };
-    // Between 0 and the largest number, to which more is cut.
+    // The value is positive and clamped to the largest number.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -213,7 +216,7 @@ pub(super) fn scrolled_by_finger(x: f64, y: f64) -> Option<(&'static str, u32)> 
     Some((way, far))
 }
 
-/// `scrollintoview TEXT`, `scrollintoview TARGET`
+/// Translates the argument of `scrollintoview TEXT` and `scrollintoview TARGET`.
 fn revealed(words: &[String]) -> Option<String> {
     match words {
         [one] if !one.starts_with('@') => Some(tidy(one).unwrap_or_else(|| text(one))),
@@ -221,7 +224,7 @@ fn revealed(words: &[String]) -> Option<String> {
     }
 }
 
-/// A target; one that was a ref when it was recorded is meant by its label, which stands behind it.
+/// Returns a target. A recorded ref is replaced by the label after it.
 fn pressed(words: &[String]) -> Option<String> {
     match words {
         [r#ref, label] if r#ref.starts_with('@') => Some(text(label)),
@@ -236,7 +239,7 @@ fn longpress(words: &[String]) -> Option<Vec<String>> {
     }
 }
 
-/// A target, then the words of a text: as many words as can belong to the target do.
+/// Splits words into a target and a text. The target takes as many words as it can.
 fn with_text(words: &[String], least: usize) -> Option<Vec<String>> {
     let ends = (1..words.len()).rev().filter(|end| words.len() - end >= least);
     let (target, end) = ends.filter_map(|end| Some((selector(&words[..end])?, end))).next()?;
@@ -253,7 +256,7 @@ fn asked(words: &[String]) -> Option<Vec<String>> {
     Some(said)
 }
 
-/// `find [LOCATOR] QUERY ACTION [VALUE]`
+/// Translates `find [LOCATOR] QUERY ACTION [VALUE]`.
 fn found(words: &[String]) -> Option<(&'static [&'static str], Vec<String>)> {
     let (key, rest) = match words.first()?.as_str() {
         key @ ("text" | "label" | "value" | "role" | "id") if words.len() > 2 => (key, &words[1..]),
@@ -274,7 +277,7 @@ fn found(words: &[String]) -> Option<(&'static [&'static str], Vec<String>)> {
     }
 }
 
-/// Words that are one target together.
+/// Joins words into one target.
 fn selector(words: &[String]) -> Option<String> {
     match words {
         [one] if one.starts_with('@') => Some(one.clone()),
@@ -283,7 +286,7 @@ fn selector(words: &[String]) -> Option<String> {
     }
 }
 
-/// A target with its words as ours.
+/// Converts a target to our role, key and flag names.
 fn tidy(target: &str) -> Option<String> {
     if matches!(target.parse(), Ok(Target::Selector(_))) && Selector::is_selector(target) {
         return Some(target.to_owned());
@@ -297,11 +300,11 @@ fn tidy(target: &str) -> Option<String> {
         out.push_str(if spaces > 0 { " " } else { "" });
         rest = &rest[end + spaces..];
     }
-    // A word alone is a text, not a selector.
+    // A single word is a text, not a selector.
     (Selector::is_selector(&out) && out.parse::<Selector>().is_ok()).then_some(out)
 }
 
-/// Where the first term ends: at a space that is not in quotes.
+/// Returns the end of the first term: a space outside quotes.
 fn end_of_term(text: &str) -> usize {
     let (mut quoted, mut escaped) = (false, false);
     for (i, c) in text.char_indices() {
@@ -316,7 +319,7 @@ fn end_of_term(text: &str) -> usize {
     text.len()
 }
 
-/// Names of theirs for roles, keys and flags.
+/// Converts agent-device's names of roles, keys and flags in a term.
 fn term(term: &str) -> String {
     match term.split_once('=') {
         Some(("role", role)) => {
@@ -344,7 +347,7 @@ fn text(label: &str) -> String {
     format!("text={}", quote_whole(label))
 }
 
-/// `key=` or `key~=` at the front.
+/// Whether the text starts with `key=` or `key~=`.
 fn looks_like_a_term(text: &str) -> bool {
     text.split_once('=').is_some_and(|(key, _)| {
         let key = key.trim_end_matches('~');

@@ -1,4 +1,4 @@
-//! Scripts written in formats of others.
+//! Writing scripts in other formats.
 
 use super::writer::{Flow, Note, Reader};
 use super::{maestro::write as maestro, playwright};
@@ -21,16 +21,17 @@ pub enum Format {
 /// A script in another format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Export {
-    /// The text of the file.
+    /// The content of the file.
     pub text: String,
-    /// What it does not say, or says less exactly.
+    /// Steps that are left out or written less exactly.
     pub notes: Vec<Note>,
 }
 
-/// Writes a script, and all that it includes, in another format.
+/// Writes a script, with everything that it includes, in another format.
 ///
 /// # Errors
-/// Those of reading it: `INVALID_ARGS` with file and line, `IO` for a file that cannot be read.
+/// Returns errors of reading the script: `INVALID_ARGS` with file and line, or `IO` for an
+/// unreadable file.
 pub fn export(file: &Path, format: Format, read: &ReadFile<'_>) -> Result<Export> {
     let mut reader = Reader::new(read);
     let (script, items) = reader.file(file, None, &[])?;

@@ -1,8 +1,10 @@
-//! Maestro flows (docs.maestro.dev) as scripts: the common subset. What is not in it is refused where it stands.
+//! Reads the common subset of Maestro flows (docs.maestro.dev) as scripts. Everything else is
+//! refused with its position.
 //!
-//! Two things are stricter than there, because a script must not act on something else than was meant: a text is
-//! compared whole and with its case (`.*text.*` is a part of it, whatever the case; `text.*` its beginning, `.*text` its end), and of several matches none is
-//! chosen (`index` chooses).
+//! Two rules are stricter than in Maestro, so that a script never acts on another element than was
+//! meant. A text must match whole and with its case; `.*text.*` matches a part in any case,
+//! `text.*` the beginning, and `.*text` the end. Several matches are an error unless `index`
+//! chooses.
 
 mod blocks;
 mod commands;
@@ -19,7 +21,7 @@ use super::yaml::{self, Mark, Value, Yaml};
 use crate::script::{Node, Script, ScriptError, Template, is_name};
 use fields::Fields;
 
-/// Reads a flow: its header, `---`, its commands.
+/// Parses a flow: its header, `---`, its commands.
 pub(super) fn parse(text: &str) -> Result<Script, ScriptError> {
     let documents = yaml::read(text)?;
     let (header, body) = match &documents[..] {
@@ -44,12 +46,12 @@ const START: Mark = Mark { line: 1, column: 1 };
 
 const FORM: &str = "appId: sim:shop, a line with ---, then - launchApp and so on";
 
-/// What the header says about all that follows.
+/// What the header specifies for the rest of the flow.
 #[derive(Debug, Default)]
 struct Flow {
-    /// `appId` or `url`: what `launchApp` opens.
+    /// The `appId` or `url` that `launchApp` opens.
     app: Option<Template>,
-    /// What `when: platform` is compared with, where it is known.
+    /// The value that `when: platform` compares with, if known.
     platform: Option<&'static str>,
 }
 
@@ -64,7 +66,7 @@ impl Flow {
             self.platform = Some("web");
             script.context.push(("platform".to_owned(), "web".to_owned()));
         }
-        // What a flow is called and filed under changes nothing of what it does.
+        // The name and tags of a flow do not change what it does.
         fields.ignore(&["name", "tags", "properties", "jsEngine"]);
         script.env = fields.take("env").map_or(Ok(Vec::new()), env)?;
         if let Some(start) = fields.take("onFlowStart") {
@@ -73,7 +75,7 @@ impl Flow {
         fields.end()
     }
 
-    /// A list of commands.
+    /// Converts a list of commands.
     fn list(&self, commands: &Yaml, depth: usize) -> Result<Vec<Node>, ScriptError> {
         if depth > crate::script::MAX_DEPTH {
             let message = format!("blocks stand more than {} deep in one another", crate::script::MAX_DEPTH);
@@ -96,7 +98,7 @@ impl Flow {
     }
 }
 
-/// `KEY: value`, in the order of the file.
+/// Returns the `KEY: value` pairs, in the order of the file.
 fn env(yaml: &Yaml) -> Result<Vec<(String, Template)>, ScriptError> {
     let pairs = match &yaml.value {
         Value::Map(pairs) => pairs,

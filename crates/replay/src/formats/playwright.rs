@@ -1,6 +1,7 @@
-//! Scripts as tests for `@playwright/test`, in TypeScript.
+//! Writes scripts as TypeScript tests for `@playwright/test`.
 //!
-//! A test fails where a script would be refused: locators are strict, so several matches are an error there, too.
+//! A test fails in the cases in which a script would be refused: locators are strict, so several
+//! matches are an error too.
 
 mod locator;
 
@@ -51,24 +52,24 @@ pub(super) fn export(flow: &Flow<'_>, notes: &mut Vec<Note>) -> String {
     text
 }
 
-/// The value of a variable, from where our own runs take it.
+/// Function that returns a variable from the environment variables that our own runs use.
 const VARIABLE: &str = include_str!("playwright/variable.ts");
 
-/// The value of a secret, from where our own runs take it.
+/// Function that returns a secret from the environment variables that our own runs use.
 const SECRET: &str = include_str!("playwright/secret.ts");
 
-/// Alternatives, in the order in which they are tried.
+/// Function that tries alternatives in order.
 const FIRST_OF: &str = include_str!("playwright/first_of.ts");
 
-/// The text of a row.
+/// Function that returns the text of a row.
 const WORDS: &str = include_str!("playwright/words.ts");
 
-/// The developer's id, in one of the attributes that hold it.
+/// Function that finds an element by a developer's id, in any attribute for it.
 const BY_ID: &str = include_str!("playwright/by_id.ts");
 
 struct Playwright<'f> {
     marks: &'f Marks,
-    /// How many blocks have a name of their own.
+    /// Number of blocks that have a name.
     blocks: usize,
 }
 
@@ -78,7 +79,7 @@ fn indented(lines: &[String]) -> impl Iterator<Item = String> {
     lines.iter().map(|line| format!("  {line}"))
 }
 
-/// A text as a string literal.
+/// Returns a text as a string literal.
 fn string(text: &str) -> String {
     let mut out = String::from("'");
     for c in text.chars() {
@@ -95,7 +96,7 @@ fn string(text: &str) -> String {
     out
 }
 
-/// A text with its variables as an expression.
+/// Returns a text with its variables as an expression.
 fn text(template: &Template) -> String {
     let part = |part: &Part| match part {
         Part::Text(text) => string(text),
@@ -110,7 +111,7 @@ fn text(template: &Template) -> String {
     }
 }
 
-/// `a, { b: 1, c: 2 }`: what is passed to a function, its options in an object.
+/// Formats function arguments with an options object: `a, { b: 1, c: 2 }`.
 fn passed<const N: usize>(positional: &[String], options: [Option<String>; N]) -> String {
     let options: Vec<String> = options.into_iter().flatten().collect();
     let options = (!options.is_empty()).then(|| format!("{{ {} }}", options.join(", ")));
@@ -162,7 +163,7 @@ impl Playwright<'_> {
         text(&self.marks.template(marked))
     }
 
-    /// The expressions that are awaited, in their order.
+    /// Returns the expressions to await, in order.
     fn said(&self, step: &Step, args: &mut Args<'_>, less: &mut Vec<String>) -> Lines {
         let timeout = |args: &mut Args<'_>| args.number("timeout").map(|ms| format!("timeout: {ms}"));
         let said = |args: &mut Args<'_>, name| self.text(args.text(name).unwrap_or_default());
@@ -266,7 +267,7 @@ impl Playwright<'_> {
             [Part::Text(text), ..] => ["http://", "https://", "file:", "data:", "about:"]
                 .iter()
                 .any(|scheme| text.starts_with(scheme)),
-            // An address as a whole, by its default at least.
+            // The whole address comes from a variable, or at least its default is a whole address.
             [Part::Variable { default, .. }, ..] => {
                 default.as_ref().is_none_or(|text| text.starts_with("http") || text.starts_with("file:"))
             }
@@ -316,7 +317,8 @@ impl Playwright<'_> {
         Ok(container.map(|c| format!("{c}.hover()")).into_iter().chain([wheel]).collect())
     }
 
-    /// A part of the address, or with `*` a pattern over all of it (its path alone where it begins with a slash).
+    /// Matches a part of the address. With `*`, it is a pattern for the whole address, or for its
+    /// path if it begins with a slash.
     fn url(&self, args: &mut Args<'_>) -> String {
         let part = args.text("part").unwrap_or_default();
         let timeout = args.number("timeout").map(|ms| format!("timeout: {ms}"));
@@ -331,7 +333,7 @@ impl Playwright<'_> {
     fn asked(&self, args: &mut Args<'_>) -> Lines {
         let selector = args.selector("target")?;
         let predicate = args.text("predicate").unwrap_or_default();
-        // That there is none is said of each alternative.
+        // Absence must be asserted for each alternative.
         let none = |shown: &str| {
             let all = self.locators(&selector)?;
             Ok(all.iter().map(|one| format!("expect({one}{shown}).toHaveCount(0)")).collect())

@@ -1,4 +1,4 @@
-//! Which reader is for which file, and for a line.
+//! Selects the reader for a file and for a line.
 
 #[cfg(feature = "formats")]
 pub(crate) use super::agent_device::read as line;
@@ -10,10 +10,11 @@ pub(crate) use stickpin_cmdline::parse as line;
 use crate::script::{self, Script, ScriptError};
 use std::path::Path;
 
-/// Reads a script in the format that its file's name says: a Maestro flow (`.yaml`, `.yml`), else our own.
+/// Parses a script in the format of the file's extension: a Maestro flow (`.yaml`, `.yml`), else
+/// `.ad`.
 ///
 /// # Errors
-/// The first fault, with its line and column.
+/// Returns the first fault, with its line and column.
 pub fn parse(file: &Path, text: &str) -> Result<Script, ScriptError> {
     if is_maestro(file) { flow(text) } else { script::parse(text) }
 }
@@ -24,7 +25,7 @@ fn flow(_: &str) -> Result<Script, ScriptError> {
     Err(ScriptError { line: 1, column: 1, message: message.to_owned(), hint: hint.to_owned() })
 }
 
-/// Whether a file's name says that it is a Maestro flow.
+/// Whether a file's extension is that of a Maestro flow.
 pub(crate) fn is_maestro(file: &Path) -> bool {
     let extension = file.extension().unwrap_or_default();
     extension.eq_ignore_ascii_case("yaml") || extension.eq_ignore_ascii_case("yml")

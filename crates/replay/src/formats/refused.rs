@@ -1,9 +1,10 @@
-//! Commands of other formats that have no counterpart here.
+//! Commands of other formats that have no counterpart.
 
-/// Format, name of a command, why it has no counterpart, and what to write instead.
+/// A table: format, name of a command, why it has no counterpart, and what to write instead.
 const REFUSED: &str = include_str!("refused.tsv");
 
-/// Why a command of a format is not read, and what to write instead, where the table lists it.
+/// Returns why a format's command is not supported, and what to write instead. `None` if the table
+/// does not list it.
 pub(super) fn unsupported(format: &str, name: &str) -> Option<(String, &'static str)> {
     let (why, hint) = REFUSED.lines().find_map(|line| {
         let rest = line.strip_prefix(format)?.strip_prefix('\t')?.strip_prefix(name)?;

@@ -1,4 +1,4 @@
-//! Golden files of what is written in formats of others.
+//! Golden files of scripts exported to other formats.
 
 use super::*;
 use crate::plan::Plan;
@@ -33,7 +33,7 @@ fn golden_files_of_scripts_in_other_formats() {
     });
 }
 
-/// What we write, we read.
+/// Checks that an exported flow reads back.
 fn flow_reads(text: &str) {
     let mut vars = Vars::default();
     for pair in ["WHO=x", "PASSWORD=x", "COUNT=2"] {
@@ -80,7 +80,7 @@ fn golden_files_of_lines_that_agent_device_writes() {
     });
 }
 
-/// A line in our words, as it was understood.
+/// Returns a step as a line in our own spelling.
 fn written(item: &crate::plan::Item) -> String {
     let crate::plan::Item::Step(step) = item else { panic!("{item:?}") };
     let words = stickpin_cmdline::write(step.line.entry, &step.line.input);

@@ -1,7 +1,7 @@
-//! Scripts written in formats of others: what maps, and what does not.
+//! Scripts written in other formats: what maps, and what does not.
 //!
-//! Variables stay variables: while the registry reads a line they are marks in its words, and each format writes them
-//! in its own way.
+//! Variables stay variables. While the registry reads a line, marks in its words stand for them;
+//! each format then writes them in its own syntax.
 
 use super::read::{line as read_line, parse};
 use crate::plan::{INCLUDES, Place, ReadFile};
@@ -18,22 +18,22 @@ use stickpin_tree::{Condition, Role, Selector};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Note {
-    /// Where it stands.
+    /// Where the line is.
     pub at: Place,
-    /// The line.
+    /// The text of the line.
     pub line: String,
-    /// What there is no counterpart for.
+    /// What has no counterpart.
     pub why: String,
-    /// Whether the line is left out; else what is written says less than it.
+    /// Whether the line is left out; if not, it is written less exactly.
     pub left_out: bool,
 }
 
-/// What is written.
+/// A script to export.
 pub(super) struct Flow<'f> {
     /// The file's name without its extension.
     pub(super) name: String,
     pub(super) marks: &'f Marks,
-    /// The header.
+    /// The script, for its header.
     pub(super) script: &'f Script,
     pub(super) items: &'f [Item],
 }
@@ -41,20 +41,20 @@ pub(super) struct Flow<'f> {
 pub(super) enum Item {
     Comment(String),
     Step(Step),
-    /// A line that only a run can read, and why.
+    /// A line that only a run can read, and the reason.
     LeftOut(Head, &'static str),
-    /// With the line that begins it.
+    /// A block with its first line.
     Block(Head, Block<Step>, Vec<Item>),
 }
 
-/// Where something stands, and how its line reads.
+/// The position and text of a line.
 #[derive(Clone)]
 pub(super) struct Head {
     at: Place,
     line: String,
 }
 
-/// A command, marks in its words.
+/// A command with marks in its words.
 pub(super) struct Step {
     head: Head,
     pub(super) entry: &'static Entry,
@@ -62,23 +62,23 @@ pub(super) struct Step {
 }
 
 impl Head {
-    /// As something that is left out, or said less exactly.
+    /// Returns a note that the step is left out or written less exactly.
     fn note(&self, why: impl Into<String>, left_out: bool) -> Note {
         Note { at: self.at.clone(), line: self.line.clone(), why: why.into(), left_out }
     }
 }
 
 impl Step {
-    /// Its arguments, to be asked for one by one.
+    /// Returns its arguments, which are read one by one.
     pub(super) fn args(&self) -> Args<'_> {
         Args { step: self, asked: Vec::new() }
     }
 }
 
-/// What begins and ends a mark.
+/// Begins and ends a mark.
 const MARK: char = '\u{0}';
 
-/// Variables while they are marks.
+/// The variables that marks stand for.
 #[derive(Debug, Default)]
 pub(super) struct Marks(Vec<Part>);
 
@@ -97,13 +97,14 @@ impl Marks {
         template.parts().iter().map(part).collect()
     }
 
-    /// The text with its variables again.
+    /// Replaces marks in a text by their variables.
     pub(super) fn template(&self, text: &str) -> Template {
         Template::new(text.split(MARK).enumerate().map(|(i, piece)| match i % 2 {
             0 => Part::Text(piece.to_owned()),
             _ => {
                 piece.parse().ok().and_then(|index: usize| self.0.get(index)).cloned().unwrap_or_else(|| {
-                    // Only marks stand between two of them: texts that hold the character are left out before.
+                    // Between two of these characters there is always a mark: texts that contain
+                    // the character were left out.
                     Part::Text(piece.to_owned())
                 })
             }
@@ -111,13 +112,13 @@ impl Marks {
     }
 }
 
-/// The arguments of a step. What a format does not ask for has no counterpart in it.
+/// The arguments of a step. An argument that a format does not read has no counterpart in it.
 pub(super) struct Args<'s> {
     step: &'s Step,
     asked: Vec<&'static str>,
 }
 
-/// Arguments that say how we wait and what we print, which others do in their own way.
+/// Arguments about waiting and output, which other tools handle in their own way.
 const OUR_OWN: [&str; 4] = ["settle", "receipt", "interactive", "recordAs"];
 
 impl<'s> Args<'s> {
@@ -142,12 +143,12 @@ impl<'s> Args<'s> {
         self.get(name).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
     }
 
-    /// A target that is a selector.
+    /// Returns a target, which must be a selector.
     pub(super) fn selector(&mut self, name: &'static str) -> Result<Selector, String> {
         selector(self.text(name).unwrap_or_default())
     }
 
-    /// Refuses arguments that were not asked for.
+    /// Refuses arguments that were not read.
     pub(super) fn end(self) -> Result<(), String> {
         let default = |name: &str| {
             let field = self.step.entry.fields().iter().find(|f| f.name == name);
@@ -162,7 +163,7 @@ impl<'s> Args<'s> {
     }
 }
 
-/// A target that is a selector.
+/// Parses a target, which must be a selector.
 pub(super) fn selector(target: &str) -> Result<Selector, String> {
     match target.parse() {
         Ok(Target::Selector(selector)) => Ok(selector),
@@ -171,7 +172,7 @@ pub(super) fn selector(target: &str) -> Result<Selector, String> {
     }
 }
 
-/// The targets of a form with their values.
+/// Returns the targets of a form with their values.
 pub(super) fn assignments(step: &Step) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let values = step.input.get("fields").and_then(Value::as_array).into_iter().flatten();
@@ -186,7 +187,7 @@ pub(super) fn assignments(step: &Step) -> Vec<(String, String)> {
     found
 }
 
-/// Reads a script with all that it includes.
+/// Reads a script with everything that it includes.
 pub(super) struct Reader<'r> {
     read: &'r ReadFile<'r>,
     open: Vec<PathBuf>,
@@ -196,7 +197,7 @@ pub(super) struct Reader<'r> {
 /// A line, and why only a run can read it.
 type Unread = (Head, &'static str);
 
-/// What the variables of an included script are, where the script above does not decide.
+/// The variables of an included script that the scripts above it do not set.
 type Scope = [(String, Template)];
 
 impl<'r> Reader<'r> {
@@ -222,7 +223,8 @@ impl<'r> Reader<'r> {
         }
         let text = (self.read)(path).map_err(|e| Error { message: format!("{here}{}", e.message), ..e })?;
         let script = parse(path, &text).map_err(|e| e.into_error(&name))?;
-        // The header of the first one is written; those of others become the defaults of their variables.
+        // The header of the first script is written. Headers of included scripts become defaults of
+        // their variables.
         let mut scope = scope.to_vec();
         if from.is_some() {
             let own: Vec<_> =
@@ -282,7 +284,7 @@ impl<'r> Reader<'r> {
         Ok(items)
     }
 
-    /// Else why only a run can read the line.
+    /// Reads a step, or returns why only a run can read the line.
     fn step(&mut self, words: &[Template], at: Place, scope: &Scope) -> Result<Result<Step, Unread>> {
         let line = spelled(words);
         let words: Vec<Template> = words.iter().map(|word| scoped(word, scope)).collect();
@@ -303,7 +305,7 @@ impl<'r> Reader<'r> {
     }
 }
 
-/// With the values of a scope as the defaults of its variables.
+/// Sets the values of a scope as the defaults of a word's variables.
 fn scoped(template: &Template, scope: &Scope) -> Template {
     template.replaced(|name| {
         let (_, value) = scope.iter().find(|(key, _)| key == name)?;
@@ -314,15 +316,16 @@ fn scoped(template: &Template, scope: &Scope) -> Template {
     })
 }
 
-/// A format: how it says a step and a block.
+/// A format: how it writes a step and a block.
 pub(super) trait Writer {
-    /// What begins a comment.
+    /// The start of a comment.
     const COMMENT: &'static str;
 
-    /// The lines of a step; what it says less exactly is added to `less`. An error is why it has no counterpart.
+    /// Returns the lines of a step, and adds to `less` what is written less exactly. The error is
+    /// why it has no counterpart.
     fn step(&mut self, step: &Step, less: &mut Vec<String>) -> Result<Vec<String>, String>;
 
-    /// A block around the lines of its steps.
+    /// Wraps the lines of a block's steps.
     fn block(
         &mut self,
         block: &Block<Step>,
@@ -331,7 +334,7 @@ pub(super) trait Writer {
     ) -> Result<Vec<String>, String>;
 }
 
-/// The lines of all items, and notes on those that do not map.
+/// Returns the lines of all items, and adds notes on those that do not map.
 pub(super) fn lines<W: Writer>(writer: &mut W, items: &[Item], notes: &mut Vec<Note>) -> Vec<String> {
     let mut out = Vec::new();
     let comment = |text: &str| format!("{}{}", W::COMMENT, stickpin_tree::escape(text, usize::MAX));
@@ -364,7 +367,7 @@ pub(super) fn lines<W: Writer>(writer: &mut W, items: &[Item], notes: &mut Vec<N
     out
 }
 
-/// The role that every alternative of a selector asks for.
+/// Returns the role that all alternatives of a selector require.
 pub(super) fn role(selector: &Selector) -> Option<Role> {
     let mut roles = selector.alternatives().map(|(conditions, _)| {
         conditions.iter().find_map(|condition| match condition {

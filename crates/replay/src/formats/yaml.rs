@@ -1,22 +1,22 @@
-//! YAML as a tree in which everything knows its place.
+//! Parses YAML into a tree of values with positions.
 //!
-//! What flows do not need is refused rather than half understood: anchors and aliases (which can make a small file a
-//! huge one), tags, a key that stands twice.
+//! Features that flows do not need are refused: tags, duplicate keys, and anchors with aliases,
+//! which can expand a small file into a huge one.
 
 use crate::script::{MAX_BYTES, ScriptError};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 
-/// How deep lists and mappings may stand in one another.
+/// Maximum nesting depth of lists and mappings.
 const MAX_DEPTH: usize = 64;
 
-/// A value and where it begins.
+/// A value and its position.
 #[derive(Debug, Clone)]
 pub(super) struct Yaml {
     pub(super) at: Mark,
     pub(super) value: Value,
 }
 
-/// A place, both from 1.
+/// A position; line and column count from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) line: u32,
@@ -25,12 +25,12 @@ pub(super) struct Mark {
 
 #[derive(Debug, Clone)]
 pub(super) enum Value {
-    /// Nothing stands there, or `null`.
+    /// An absent value, or `null`.
     Null,
-    /// Any scalar, as it is written; what it means is asked by who expects a number or a truth value.
+    /// Any scalar, as written. The reader of the value parses numbers and booleans.
     Text(String),
     List(Vec<Yaml>),
-    /// In the order of the file; no key twice.
+    /// In the order of the file; keys are unique.
     Map(Vec<(Key, Yaml)>),
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Key {
 }
 
 impl Mark {
-    /// A fault at this place.
+    /// Creates an error at this position.
     pub(super) fn fault(self, message: impl Into<String>, hint: impl Into<String>) -> ScriptError {
         ScriptError { line: self.line, column: self.column, message: message.into(), hint: hint.into() }
     }
@@ -53,12 +53,12 @@ impl Mark {
 }
 
 impl Value {
-    /// The text of a scalar, else an empty one.
+    /// Returns the text of a scalar, else an empty string.
     pub(super) fn as_text(&self) -> &str {
         if let Self::Text(text) = self { text } else { "" }
     }
 
-    /// What it is, for messages.
+    /// Returns what the value is, for messages.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::Null => "nothing",
@@ -69,13 +69,13 @@ impl Value {
     }
 }
 
-/// What is being read: a list, or a mapping with the key whose value comes next.
+/// An open collection: a list, or a mapping with the key whose value comes next.
 enum Open {
     List(Vec<Yaml>),
     Map(Vec<(Key, Yaml)>, Option<Key>),
 }
 
-/// Reads all documents of a text.
+/// Parses all documents of a text.
 pub(super) fn read(text: &str) -> Result<Vec<Yaml>, ScriptError> {
     if text.len() > MAX_BYTES {
         let message = format!("the file has {} bytes; at most {MAX_BYTES} are read", text.len());
@@ -126,7 +126,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Yaml>, ScriptError> {
     Ok(documents)
 }
 
-/// Refuses what makes one text stand for another.
+/// Refuses anchors, aliases and tags, with which a text does not stand for itself.
 fn plain(event: &Event<'_>, at: Mark) -> Result<(), ScriptError> {
     let (anchor, tag) = match event {
         Event::Alias(_) => (1, None),

@@ -1,7 +1,8 @@
-//! The account as one page of HTML: opened from disk, it needs nothing else.
+//! The report as one self-contained HTML page that opens from disk.
 //!
-//! Whatever an app showed is text here: it goes through `text::text` on every way. Should that fail once, the page's own
-//! policy still lets no other script run than the one whose hash it names, and nothing be loaded.
+//! Whatever an app showed is text here and passes through `text::text`. If that ever fails, the
+//! page's content security policy still allows only the script whose hash it names, and loads
+//! nothing.
 
 mod attempt;
 mod picture;
@@ -23,10 +24,10 @@ use text::{millis, text, utc};
 const CSS: &str = include_str!("html/report.css");
 const JS: &str = include_str!("html/report.js");
 
-/// The bytes of a picture; none if it is not there any more.
+/// Reads a picture; `None` if it no longer exists.
 pub type ReadPicture<'r> = dyn Fn(&Path) -> Option<Vec<u8>> + 'r;
 
-/// The page.
+/// Returns the page.
 #[must_use]
 pub fn render(report: &Report, read: &ReadPicture<'_>) -> String {
     let hash = |text: &str| STANDARD.encode(Sha256::digest(text));
@@ -62,7 +63,7 @@ pub fn render(report: &Report, read: &ReadPicture<'_>) -> String {
     )
 }
 
-/// How an outcome is called, in classes and in words.
+/// Returns the CSS class and the word for an outcome.
 fn names(outcome: Outcome) -> (&'static str, &'static str) {
     match outcome {
         Outcome::Passed => ("passed", "passed"),
@@ -73,7 +74,7 @@ fn names(outcome: Outcome) -> (&'static str, &'static str) {
     }
 }
 
-/// A sign and its word, for those who see no colours and for those who see nothing.
+/// Returns a sign and its word, so that an outcome does not depend on color or on sight.
 fn sign(outcome: Outcome) -> String {
     let (class, word) = names(outcome);
     let sign = match outcome {
@@ -98,7 +99,7 @@ fn verdict(report: &Report) -> String {
     }
 }
 
-/// Facts in a line.
+/// Joins facts into a line.
 fn in_line(facts: &[String]) -> String {
     facts.join(" <span aria-hidden=\"true\">·</span> ")
 }
@@ -119,7 +120,7 @@ fn facts(report: &Report) -> String {
     in_line(&facts)
 }
 
-/// A script in the list of all, with its place in the time of the whole run.
+/// Returns a script's entry in the list, with its bar in the timeline of the run.
 fn listed(f: usize, file: &FileReport, whole: f64) -> String {
     let bar = |attempt: &Attempt| bar(attempt.began, attempt.millis, whole, names(attempt.outcome).0);
     format!(
@@ -136,7 +137,7 @@ fn listed(f: usize, file: &FileReport, whole: f64) -> String {
 fn article(f: usize, file: &FileReport, pictures: &mut Pictures<'_>) -> String {
     let (class, word) = names(file.outcome);
     let mut facts = vec![format!("<span class=\"word {class}\">{word}</span>"), millis(file.millis)];
-    // The last one is what counts: those before it are there to be opened.
+    // The last attempt counts; earlier ones are collapsed.
     let last = file.attempts.len();
     if last > 1 {
         facts.push(counted(last, "attempt"));
@@ -161,16 +162,16 @@ fn capital(word: &str) -> String {
     chars.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(chars).collect()
 }
 
-/// A path that may be broken where a person would.
+/// Returns a path with possible line breaks after slashes.
 fn broken_at_slashes(path: &str) -> String {
     text(path).replace('/', "/<wbr>")
 }
 
-/// When something was, in a picture of a whole time.
+/// Returns a bar in a timeline: start and duration relative to the whole.
 fn bar(began: f64, took: f64, whole: f64, class: &str) -> String {
     let part = |n: f64| (n / whole * 100.0).clamp(0.0, 100.0);
     let x = part(began).min(98.5);
-    // What took no time is still to be seen.
+    // Keeps a minimum width, so that short steps are visible.
     let width = part(took).clamp(1.5, (100.0 - x).max(1.5));
     format!("<rect class=\"{class}\" x=\"{x:.2}%\" width=\"{width:.2}%\" height=\"6\" rx=\"2\"/>")
 }

@@ -1,4 +1,4 @@
-//! The account as JUnit XML, which build servers read.
+//! The report as JUnit XML, which build servers read.
 
 use super::model::{Attempt, FileReport, Outcome, Report};
 use super::text::why;
@@ -6,11 +6,11 @@ use quick_junit::{NonSuccessKind, Report as Junit, TestCase, TestCaseStatus, Tes
 use std::time::Duration;
 use stickpin_kernel::{Error, ErrorCode, Result};
 
-/// The text of the file. Failures of the machinery are errors, those of the app failures; a script that passed after it
-/// had failed is a success with reruns.
+/// Returns the content of the file. Machinery failures become errors, app failures become failures.
+/// A flaky script is a success with reruns.
 ///
 /// # Errors
-/// `INTERNAL` when it cannot be written.
+/// Returns `INTERNAL` when it cannot be written.
 pub fn write(report: &Report) -> Result<String> {
     let mut suite = TestSuite::new("stickpin");
     suite.set_time(duration(report.millis));
@@ -68,7 +68,7 @@ fn kind(outcome: Outcome) -> NonSuccessKind {
     if outcome == Outcome::Broken { NonSuccessKind::Error } else { NonSuccessKind::Failure }
 }
 
-/// What was expected, and what there was.
+/// Describes what was expected and what was found.
 fn account(divergence: &crate::Divergence) -> String {
     let mut lines: Vec<String> = vec![divergence.line.clone()];
     lines.extend(divergence.expected.iter().map(|expected| format!("recorded: {expected}")));

@@ -1,8 +1,8 @@
-//! The account of a run of scripts, as it is written with `--json` and as every report is made from it: files, their
-//! attempts, the steps of each with what was seen.
+//! The report of a run: files, their attempts, and the steps of each with what was seen. `--json`
+//! prints it, and all other reports are made from it.
 //!
-//! All text that an app showed is as the app showed it: who prints it escapes it. Times are in milliseconds; paths are
-//! absolute, except the names of scripts, which are as they were given.
+//! Text from an app is unescaped: code that prints it must escape it. Times are in milliseconds.
+//! Paths are absolute, except the names of scripts, which are as given.
 
 use crate::divergence::Divergence;
 use crate::plan::Place;
@@ -10,30 +10,31 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use stickpin_kernel::Error;
 
-/// The version of this form. It grows when a reader of the old one would misread the new one.
+/// The version of this format. It increases when a reader of the old format would misread the new
+/// one.
 pub const VERSION: u32 = 1;
 
 /// A whole run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
-    /// [`VERSION`].
+    /// The format version, [`VERSION`].
     pub version: u32,
     /// The version of the program that ran it.
     pub program: String,
-    /// When it began, in milliseconds since 1970 (UTC).
+    /// The start time, in milliseconds since 1970 (UTC).
     pub began: u64,
-    /// How long it took.
+    /// The duration.
     pub millis: f64,
-    /// How many sessions ran at the same time.
+    /// Number of concurrent sessions.
     pub workers: usize,
-    /// Which part of all files this was.
+    /// Which part of all files was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
-    /// Why it ended before its end; none if it did not.
+    /// Why it ended early; `None` if it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_early: Option<EndedEarly>,
-    /// Each script, in the order of their names.
+    /// All scripts, ordered by name.
     pub files: Vec<FileReport>,
 }
 
@@ -41,49 +42,49 @@ pub struct Report {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Shard {
-    /// From 1.
+    /// The number of this part, from 1.
     pub number: usize,
-    /// How many there are.
+    /// The number of parts.
     pub of: usize,
 }
 
-/// Why a run ended before its end.
+/// Why a run ended early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum EndedEarly {
-    /// Somebody stopped it.
+    /// The run was interrupted.
     Interrupted,
     /// A script failed (`--fail-fast`).
     FailFast,
 }
 
-/// How a script did.
+/// The outcome of a script or an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Outcome {
-    /// Every step did what it says, the first time.
+    /// Every step succeeded the first time.
     Passed,
-    /// It passed after it had failed.
+    /// The script passed after it had failed.
     Flaky,
-    /// The app is another one than was recorded, or the script cannot be read.
+    /// The app differs from the recording, or the script cannot be read.
     Failed,
-    /// The machinery failed (browser, device, disk): it says nothing about the app.
+    /// The machinery failed (browser, device, disk), which says nothing about the app.
     Broken,
-    /// It was not run, or not to its end.
+    /// The script was not run, or not to its end.
     NotRun,
 }
 
-/// A script.
+/// The report of one script.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FileReport {
-    /// As it was named or found.
+    /// The file, as named or found.
     pub file: String,
-    /// How it did.
+    /// The outcome of all attempts.
     pub outcome: Outcome,
-    /// How long all attempts took.
+    /// The duration of all attempts.
     pub millis: f64,
-    /// In their order; none if it was not run or cannot be read.
+    /// The attempts in order; empty if it was not run or cannot be read.
     pub attempts: Vec<Attempt>,
     /// Why it cannot be run at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -94,101 +95,101 @@ pub struct FileReport {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Attempt {
-    /// From 1.
+    /// The number of the attempt, from 1.
     pub number: u32,
-    /// The session that it had.
+    /// The session that it ran in.
     pub session: String,
-    /// How it ended.
+    /// The outcome of the attempt.
     pub outcome: Outcome,
-    /// When it began, since the beginning of the whole run.
+    /// The start, relative to the start of the run.
     pub began: f64,
-    /// How long it took.
+    /// The duration.
     pub millis: f64,
-    /// What was tried, in its order; a step of a block again each time.
+    /// The executed steps in order; a step of a block appears once per round.
     pub steps: Vec<Step>,
-    /// What a step found instead of what was recorded.
+    /// The divergence that ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub divergence: Option<Divergence>,
-    /// What failed otherwise.
+    /// Any other error that ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Error>,
-    /// Where its files are (`--artifacts`).
+    /// The folder of its files (`--artifacts`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifacts: Option<PathBuf>,
 }
 
-/// A step that was tried.
+/// A step that was executed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Step {
-    /// Its number in the script, from 1; includes are counted where they stand.
+    /// The number in the script, from 1; included steps count where they are included.
     pub number: usize,
-    /// Where it stands.
+    /// The position of its line.
     pub at: Place,
-    /// The line, with its variables and not what is in them.
+    /// The line with its variables, without their values.
     pub line: String,
-    /// Whether it did what it says.
+    /// Whether the step succeeded.
     pub ok: bool,
-    /// When it began, since the beginning of its attempt.
+    /// The start, relative to the start of the attempt.
     pub began: f64,
-    /// How long it took.
+    /// The duration.
     pub millis: f64,
     /// What its targets were when it was recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<String>,
-    /// What the command answered, for those that only read.
+    /// The answer of a command that only reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said: Option<String>,
-    /// What was seen since the act.
+    /// What was seen since the action.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub receipt: Vec<String>,
-    /// What the caller should know.
+    /// A warning for the caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
-    /// What failed.
+    /// The error of a failed step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Error>,
-    /// What changed by it, as `snapshot --diff` says it (with a report).
+    /// What the step changed, in the format of `snapshot --diff` (with a report).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<String>,
-    /// What was to be seen after it (with a report).
+    /// The screen after the step (with a report).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub picture: Option<Picture>,
 }
 
-/// A picture with the places of what could be acted on.
+/// A picture with the boxes of actionable elements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Picture {
-    /// The PNG, nothing drawn into it.
+    /// The PNG file, without annotations.
     pub path: PathBuf,
-    /// In pixels.
+    /// The width in pixels.
     pub width: u32,
-    /// In pixels.
+    /// The height in pixels.
     pub height: u32,
-    /// What could be acted on.
+    /// The actionable elements.
     pub refs: Vec<RefBox>,
 }
 
-/// Where an element is in a picture, in its pixels. It may reach over the edge.
+/// The bounding box of an element in a picture, in its pixels. The box may extend beyond the edge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RefBox {
-    /// `@e12`.
+    /// The ref, as in `@e12`.
     pub r#ref: String,
-    /// What it is: `button "Delete" in row "Mail 1"`.
+    /// What the element is: `button "Delete" in row "Mail 1"`.
     pub meaning: String,
-    /// From the left edge.
+    /// The distance from the left edge.
     pub x: f64,
-    /// From the upper edge.
+    /// The distance from the upper edge.
     pub y: f64,
-    /// Its width.
+    /// The width.
     pub width: f64,
-    /// Its height.
+    /// The height.
     pub height: f64,
 }
 
-/// How many scripts did how.
+/// The number of scripts by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the outcomes say it")]
@@ -201,7 +202,7 @@ pub struct Summary {
 }
 
 impl Report {
-    /// How many scripts did how.
+    /// Counts the scripts by outcome.
     #[must_use]
     pub fn summary(&self) -> Summary {
         let count = |outcome| self.files.iter().filter(|f| f.outcome == outcome).count();
@@ -216,13 +217,13 @@ impl Report {
 }
 
 impl FileReport {
-    /// A script that was not run yet.
+    /// Creates the report of a script that has not run yet.
     #[must_use]
     pub fn not_run(file: String) -> Self {
         Self { file, outcome: Outcome::NotRun, millis: 0.0, attempts: Vec::new(), error: None }
     }
 
-    /// The last attempt.
+    /// Returns the last attempt.
     #[must_use]
     pub fn last(&self) -> Option<&Attempt> {
         self.attempts.last()

@@ -1,10 +1,10 @@
-//! The account as lines: one per script while it runs, and a summary of what a person has to look at.
+//! The report as text: one line per script while it runs, and a summary of what needs attention.
 
 use super::model::{EndedEarly, FileReport, Outcome, Report};
 use crate::commands::{counted, seconds};
 use stickpin_kernel::{Error, Show, Text};
 
-/// A script in a line.
+/// Returns the line of a script.
 #[must_use]
 pub fn file_line(file: &FileReport) -> String {
     let word = match file.outcome {
@@ -21,7 +21,7 @@ pub fn file_line(file: &FileReport) -> String {
     format!("{word:7} {} · {}{tries}", file.file, seconds(file.millis))
 }
 
-/// Why a script did not pass; none if it did.
+/// Returns why a script did not pass; `None` if it did.
 #[must_use]
 pub fn why(file: &FileReport) -> Option<Error> {
     let last = file.attempts.iter().rev().find(|attempt| attempt.outcome != Outcome::Passed);

@@ -1,4 +1,4 @@
-//! What a run was given and what it leaves behind: refs, sessions, a healed script.
+//! What a run was given and leaves behind: refs, sessions, repaired scripts.
 
 use super::CLOSE;
 use crate::plan::Step;
@@ -7,41 +7,41 @@ use std::path::PathBuf;
 use stickpin_kernel::schema::Holds;
 use stickpin_kernel::{Error, ErrorCode, RefsEnvelope, Response, targets};
 
-/// A script that was mended.
+/// A repaired script.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Healed {
-    /// Where it is.
+    /// The path of the script.
     pub path: PathBuf,
-    /// What is different in it.
+    /// The difference from the original, as a patch.
     pub patch: String,
 }
 
-/// The account of one run, kept from responses alone.
+/// State of one run, collected only from responses.
 #[derive(Default)]
 pub(super) struct Account {
-    /// Ref numbers that steps of this run were given, as ranges.
+    /// Ranges of ref numbers that steps of this run were given.
     issued: Vec<(u32, u32)>,
-    /// Sessions that it opened and that are open still.
+    /// Sessions that the run opened and that are still open.
     pub(super) open: BTreeSet<String>,
-    /// The session and the state dir of the last response that named them.
+    /// The session and state directory that the last response named.
     pub(super) place: Option<(String, PathBuf)>,
-    /// What the caller is given with a divergence.
+    /// The refs that the caller is given with a divergence.
     pub(super) refs: Option<RefsEnvelope>,
-    /// The scripts that a `close` wrote mended.
+    /// The repaired scripts that a `close` wrote.
     pub(super) healed: Vec<Healed>,
 }
 
 impl Account {
-    /// An account that begins with the refs that the caller was given before.
+    /// Starts with the refs that the caller already has.
     pub(super) fn new(given: Vec<(u32, u32)>) -> Self {
         Self { issued: given, ..Self::default() }
     }
 
-    /// Keeps what a line of the script was given.
+    /// Records the refs that a line of the script was given.
     pub(super) fn heard(&mut self, response: &Response) {
         self.issued.extend(response.refs.iter().flat_map(|refs| &refs.issued));
-        // Steps of a batch have envelopes of their own.
+        // Steps of a batch have their own envelopes.
         let steps = response.output.as_ref().and_then(|output| output["steps"].as_array());
         for step in steps.into_iter().flatten() {
             let refs = serde_json::from_value::<RefsEnvelope>(step["refs"].clone());
@@ -52,26 +52,27 @@ impl Account {
         }
     }
 
-    /// Keeps in mind what is open after a step that did what it says.
+    /// Records the open sessions and repaired scripts after a successful step.
     pub(super) fn note(&mut self, step: &Step, response: &Response) {
         let entry = step.line.entry;
         if let Some(session) = &response.session {
             if entry.begins_session() {
                 self.open.insert(session.clone());
             }
-            // The one command that ends sessions.
+            // The command that ends sessions.
             if entry.spec.name == CLOSE {
                 self.open.remove(session);
                 let healed = response.output.as_ref().and_then(|output| output.get("healed")).cloned();
-                // A close that mended nothing says nothing of it.
+                // A `close` that repaired nothing has no such field.
                 self.healed = healed.and_then(|h| serde_json::from_value(h).ok()).unwrap_or_default();
             }
         }
     }
 
-    /// A ref that this run was not given means nothing here, or something else.
+    /// Returns an error if a step uses a ref that this run was not given, which could be another
+    /// element here.
     pub(super) fn unknown_ref(&self, step: &Step) -> Option<Error> {
-        // A step of a batch may give what the next one uses: the daemon judges those.
+        // A step of a batch may issue a ref that the next one uses, so the daemon checks those.
         if step.line.entry.fields().iter().any(|f| f.holds == Some(Holds::Steps)) {
             return None;
         }
@@ -92,7 +93,7 @@ impl Account {
         )
     }
 
-    /// Keeps which refs the caller is given with the divergence: those of the newest tree.
+    /// Records the refs that the caller is given with the divergence: those of the newest tree.
     pub(super) fn given(&mut self, response: Response) {
         if let (Some(session), Some(dir)) = (response.session, response.state_dir) {
             self.place = Some((session, dir));

@@ -1,4 +1,4 @@
-//! What a run asks the client: the lines of its script, and questions on the side.
+//! Calls of a run to the client: the lines of its script, and additional questions.
 
 use super::{CLOSE, Runner};
 use crate::divergence::{self, Divergence};
@@ -13,11 +13,11 @@ use stickpin_kernel::{
     Caller, CancellationToken, Error, Expectation, Format, Render, Request, Response, targets,
 };
 
-/// How long an app may take to be quiet before it is asked what is visible, or a picture of it is taken.
+/// Time limit for an app to become quiet before a question about visibility or a picture.
 const QUIET: Duration = Duration::from_secs(1);
 
 impl Runner<'_> {
-    /// The request of a step as it stands.
+    /// Returns the request of a step, without expectations.
     pub(super) fn of(&self, step: &Step) -> Request {
         let mut request = self.request(step.line.entry.spec.name, step.line.input.clone());
         request.timeout_ms = step.line.options.timeout_ms;
@@ -34,7 +34,7 @@ impl Runner<'_> {
         request(command, input, self.options.session.clone(), &self.options.caller)
     }
 
-    /// Sends what the script says.
+    /// Sends a request of the script, cancelled at the deadline of the run.
     pub(super) async fn send(&mut self, request: Request) -> Response {
         let stop = self.options.cancel.child_token();
         let left = self.options.deadline.map(|most| most.saturating_sub(self.began.elapsed()));
@@ -50,7 +50,8 @@ impl Runner<'_> {
         response
     }
 
-    /// Asks on the side, whatever is late: nothing of it counts as given to the script. In the session of a step.
+    /// Asks a question in a step's session, even after the deadline. Refs in the answer do not
+    /// count as given to the script.
     pub(super) async fn ask(
         &mut self,
         step: &Step,
@@ -68,24 +69,26 @@ impl Runner<'_> {
         self.client.call(request, self.options.cancel.clone()).await
     }
 
-    /// Waits until the app is quiet, as far as it ever is.
+    /// Waits until the app is quiet, for a limited time.
     pub(super) async fn quiet(&mut self, step: &Step) {
         let most = u64::try_from(QUIET.as_millis()).unwrap_or(u64::MAX);
-        // An app that is never quiet, or not open, is asked all the same.
+        // The run continues even if the app is not quiet or not open.
         let _ = self.ask(step, "wait stable", json!({ "timeout": most }), None).await;
     }
 
-    /// What changed by a step, and a picture of it. What cannot be had is left out: a report is no reason to fail.
+    /// Adds to a step's report what it changed, and a picture. Parts that fail are left out: a
+    /// report must not fail a run.
     pub(super) async fn look(&mut self, step: &Step, folder: &Path, report: &mut model::Step) {
         if step.line.entry.spec.name == CLOSE {
             return;
         }
         self.quiet(step).await;
         let changes = self.ask(step, "snapshot", json!({ "interactive": true, "diff": true }), None).await;
-        // Before the first step there was nothing to compare with.
+        // Before the first step there is nothing to compare with.
         report.changes = changes.text.filter(|_| changes.ok && !self.steps.is_empty());
         let path = folder.join(format!("{}.png", self.steps.len() + 1));
-        // Where it cannot be made, no picture can be written, which is what is said.
+        // If the folder cannot be created, writing the picture fails too, and the picture is left
+        // out.
         let _ = std::fs::create_dir_all(folder);
         let taken = self.ask(step, "screenshot", json!({ "path": path, "boxes": true }), None).await;
         report.picture = taken.output.filter(|_| taken.ok).and_then(|mut taken| {
@@ -99,7 +102,8 @@ impl Runner<'_> {
         });
     }
 
-    /// What there is instead: what is most like what was asked for, and the screen with fresh refs.
+    /// Describes a failed step: the elements most similar to its target, and the screen with fresh
+    /// refs.
     pub(super) async fn diverged(&mut self, step: &Step, error: Error) -> Divergence {
         let mut suggestions = Vec::new();
         for (likeness, selector) in divergence::selectors(step) {
@@ -110,7 +114,7 @@ impl Runner<'_> {
             divergence::add(&mut suggestions, likeness, found.output.as_ref());
             self.account.given(found);
         }
-        // Last, so that what was found before is renewed with it.
+        // The snapshot comes last, so that it renews the refs found before.
         let render = &self.options.render.clone();
         let screen = self.ask(step, "snapshot", json!({ "interactive": true }), Some(render)).await;
         let text = screen.text.clone().filter(|_| screen.ok);
@@ -131,13 +135,14 @@ impl Runner<'_> {
     }
 }
 
-/// What was recorded of each target, by the target.
+/// Returns the recorded meaning of each target.
 pub(super) fn expectations(step: &Step) -> Vec<Expectation> {
     let mut found = Vec::new();
     let mut expected = step.expected.iter();
     targets::change(step.line.entry, &mut step.line.input.clone(), &mut |target| {
         if let Some(meaning) = expected.next() {
-            // As the kernel names it, whatever white space and quotes the script has.
+            // The kernel's spelling of the target, independent of white space and quotes in the
+            // script.
             let target = target
                 .parse::<stickpin_kernel::Target>()
                 .map_or_else(|_| target.to_owned(), |t| t.to_string());
@@ -148,7 +153,7 @@ pub(super) fn expectations(step: &Step) -> Vec<Expectation> {
     found
 }
 
-/// A request of a run.
+/// Creates a request of a run.
 fn request(command: &str, input: Map<String, Value>, session: Option<String>, caller: &Caller) -> Request {
     Request {
         command: command.to_owned(),
@@ -163,7 +168,7 @@ fn request(command: &str, input: Map<String, Value>, session: Option<String>, ca
     }
 }
 
-/// Sends a command beside a run: also when it was stopped, because this is what has to be done then.
+/// Sends a command beside a run. Ignores cancellation, because cleanup runs after it.
 pub(crate) async fn ask(call: &Call, command: &str, input: Value, session: Option<&str>) -> Response {
     let input = input.as_object().cloned().unwrap_or_default();
     let request = request(command, input, session.map(str::to_owned), &call.caller);

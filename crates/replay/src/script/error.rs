@@ -1,8 +1,8 @@
-//! What is wrong with a script, and where.
+//! Errors in a script, with their position.
 
 use stickpin_kernel::{Error, ErrorCode};
 
-/// A fault in a script's text.
+/// An error in a script's text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{line}:{column}: {message}")]
 pub struct ScriptError {
@@ -10,14 +10,14 @@ pub struct ScriptError {
     pub line: u32,
     /// The column in characters, from 1.
     pub column: u32,
-    /// One sentence.
+    /// The message in one sentence.
     pub message: String,
-    /// How it is written correctly; may be empty.
+    /// The correct form; may be empty.
     pub hint: String,
 }
 
 impl ScriptError {
-    /// As an error of a command: `INVALID_ARGS` that begins with file, line and column.
+    /// Converts to `INVALID_ARGS`, with file, line and column at the start of the message.
     #[must_use]
     pub fn into_error(self, file: &str) -> Error {
         Error::new(ErrorCode::InvalidArgs, format!("{file}:{self}"))
@@ -26,10 +26,10 @@ impl ScriptError {
     }
 }
 
-/// A fault in one line, before it is known which.
+/// An error in one line, before its line number is known.
 #[derive(Debug)]
 pub(super) struct Fault {
-    /// Where in the line, in bytes.
+    /// The position in the line, in bytes.
     pub(super) at: usize,
     pub(super) message: String,
     pub(super) hint: &'static str,
@@ -40,7 +40,7 @@ impl Fault {
         Self { at, message: message.into(), hint }
     }
 
-    /// In its place.
+    /// Adds the line number, and converts the position to a column.
     pub(super) fn on(self, number: u32, line: &str) -> ScriptError {
         let before = line.get(..self.at.min(line.len())).unwrap_or(line).chars().count();
         ScriptError {

@@ -1,14 +1,14 @@
-//! Lines to a script.
+//! Parses the lines of a script.
 
 use super::error::{Fault, ScriptError};
 use super::template::Template;
 use super::word::{self, is_name, is_space, quoted};
 use super::{Asked, Block, Kind, MAX_BYTES, MAX_DEPTH, MAX_TIMES, Node, Script};
 
-/// Reads a script.
+/// Parses a script.
 ///
 /// # Errors
-/// The first fault, with its line and column.
+/// Returns the first fault, with its line and column.
 pub fn parse(text: &str) -> Result<Script, ScriptError> {
     if text.len() > MAX_BYTES {
         return Err(Fault::new(
@@ -25,13 +25,13 @@ pub fn parse(text: &str) -> Result<Script, ScriptError> {
     reader.end()
 }
 
-/// What is read so far.
+/// The script as far as it is read.
 #[derive(Debug, Default)]
 struct Reader {
     script: Script,
     seen_context: bool,
     seen_command: bool,
-    /// Blocks that are open, where each begins and what stands in it so far, the innermost last.
+    /// Open blocks, the innermost last: the first line, the block, and its content so far.
     open: Vec<(u32, Block<Template>, Vec<Node>)>,
 }
 
@@ -116,7 +116,7 @@ impl Reader {
 
     fn command(&mut self, number: u32, line: &str, start: usize) -> Result<(), Fault> {
         let words = words(line, start)?;
-        // A brace that is a word of a command stands in quotes.
+        // A brace as an argument of a command must be quoted.
         if words.len() > 1 && line.trim_end_matches(is_space).ends_with(" {") {
             let first = words[0].as_text().unwrap_or_default();
             return Err(Fault::new(start, format!("there is no block {}", quoted(first)), BLOCKS));
@@ -202,7 +202,7 @@ impl Reader {
     }
 }
 
-/// All words from `at` on.
+/// Reads all words from `at` on.
 fn words(line: &str, at: usize) -> Result<Vec<Template>, Fault> {
     let mut words = Vec::new();
     let mut at = skip(line, at);
@@ -214,7 +214,7 @@ fn words(line: &str, at: usize) -> Result<Vec<Template>, Fault> {
     Ok(words)
 }
 
-/// `include FILE [KEY=VALUE]...`, from its first word on.
+/// Parses `include FILE [KEY=VALUE]...`.
 fn include(line: &str, start: usize) -> Result<Kind, Fault> {
     const FORM: &str = "include steps/login.ad USER=ada";
     let mut at = skip(line, start + "include".len());
@@ -236,7 +236,7 @@ fn include(line: &str, start: usize) -> Result<Kind, Fault> {
     Ok(Kind::Include { file, env })
 }
 
-/// Whether a script may set a variable of this name.
+/// Checks that a script may set a variable of this name.
 fn variable(key: &str, at: usize) -> Result<(), Fault> {
     if !is_name(key) {
         return Err(Fault::new(
@@ -255,7 +255,7 @@ fn variable(key: &str, at: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-/// `KEY=VALUE`, the value a word.
+/// Parses `KEY=VALUE`, in which the value is a word.
 fn pair(line: &str, at: usize, form: &'static str) -> Result<(String, Template, usize), Fault> {
     let rest = &line[at..];
     let equals = rest.find('=').filter(|&i| i > 0 && !rest[..i].contains(is_space));

@@ -1,39 +1,39 @@
-//! Text with variables in it.
+//! Text with variables.
 
 use std::fmt;
 
-/// A word or value in which `${KEY}` and `${KEY:-default}` stand for text. What they stand for never becomes more than
-/// one word.
+/// A word or value in which `${KEY}` and `${KEY:-default}` stand for text. The text never becomes
+/// more than one word.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
 pub struct Template {
-    /// Neighbouring texts are joined; there is no empty text.
+    /// Adjacent texts are joined; no text is empty.
     parts: Vec<Part>,
 }
 
 /// A piece of a template.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Part {
-    /// Text as it is.
+    /// Literal text.
     Text(String),
     /// A variable.
     Variable {
-        /// Its name.
+        /// The name.
         name: String,
-        /// What it is when nobody sets it.
+        /// The value if the variable is not set.
         default: Option<String>,
     },
 }
 
-/// A variable that nobody set.
+/// A variable that is not set and has no default.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`${{{name}}}` is not set")]
 pub struct Unset {
-    /// Its name.
+    /// The name of the variable.
     pub name: String,
 }
 
 impl Template {
-    /// Joins neighbouring texts and drops empty ones.
+    /// Joins adjacent texts and drops empty ones.
     #[must_use]
     pub fn new(parts: impl IntoIterator<Item = Part>) -> Self {
         let mut template = Self::default();
@@ -46,19 +46,19 @@ impl Template {
         template
     }
 
-    /// Text without variables.
+    /// Creates a text without variables.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::new([Part::Text(text.into())])
     }
 
-    /// Its pieces.
+    /// Returns the pieces.
     #[must_use]
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }
 
-    /// The text, if there is no variable in it.
+    /// Returns the text if it has no variables.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match &self.parts[..] {
@@ -68,10 +68,10 @@ impl Template {
         }
     }
 
-    /// Fills the variables in.
+    /// Replaces the variables by their values.
     ///
     /// # Errors
-    /// The first that is neither known nor has a default.
+    /// Returns the first variable that is neither known nor has a default.
     pub fn fill(&self, value: impl Fn(&str) -> Option<String>) -> Result<String, Unset> {
         let mut out = String::new();
         for part in &self.parts {
@@ -86,7 +86,7 @@ impl Template {
         Ok(out)
     }
 
-    /// Puts other pieces where a variable stands. One for which `other` gives none stays.
+    /// Replaces variables by other pieces. A variable for which `other` returns `None` stays.
     #[must_use]
     pub fn replaced(&self, other: impl Fn(&str) -> Option<Vec<Part>>) -> Self {
         Self::new(self.parts.iter().flat_map(|part| match part {
@@ -104,7 +104,7 @@ impl Template {
     }
 }
 
-/// As a person would read it; not as a script spells it.
+/// Formats for people, not in the syntax of a script.
 impl fmt::Display for Template {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for part in &self.parts {

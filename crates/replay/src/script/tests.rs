@@ -1,4 +1,4 @@
-//! The grammar as a whole: golden files, and that writing and reading are inverses.
+//! The whole grammar: golden files, and a check that writing and reading are inverses.
 
 use super::*;
 use proptest::prelude::*;
@@ -59,7 +59,7 @@ fn template() -> impl Strategy<Value = Template> {
     proptest::collection::vec(part, 0..4).prop_map(Template::new)
 }
 
-/// A word that is not a pinned ref: pins do not survive writing.
+/// Generates words that are not pinned refs: pins do not survive writing.
 fn word() -> impl Strategy<Value = Template> {
     template().prop_filter("a pin", |t| t.as_text().is_none_or(|text| stickpin_refs::strip(text) == text))
 }
@@ -113,7 +113,7 @@ fn script() -> impl Strategy<Value = Script> {
     })
 }
 
-/// Without the lines, which a script that was not read has none of.
+/// Removes line numbers, which a script that was not read does not have.
 fn without_lines(mut nodes: Vec<Node>) -> Vec<Node> {
     for node in &mut nodes {
         node.line = 0;

@@ -1,19 +1,19 @@
-//! One word of a line: bare, in double quotes (a JSON string), or in single quotes (as a shell has them).
+//! One word of a line: bare, in double quotes (a JSON string), or in single quotes (as in a shell).
 
 use super::error::Fault;
 use super::template::{Part, Template};
 use std::iter::Peekable;
 use std::str::CharIndices;
 
-/// A character, and whether it was escaped: an escaped `$` begins no variable.
+/// A character, and whether it was escaped: an escaped `$` does not start a variable.
 type Letter = (char, bool);
 
-/// What separates words.
+/// Whether a character separates words.
 pub(super) fn is_space(c: char) -> bool {
     c == ' ' || c == '\t'
 }
 
-/// Reads the word at a place of the line that is not a space; says where it ends.
+/// Reads the word at a position that is not a space; also returns its end.
 pub(super) fn read(line: &str, at: usize) -> Result<(Template, usize), Fault> {
     let (letters, length) = match line[at..].chars().next() {
         Some(quote @ ('"' | '\'')) => in_quotes(line, at, quote)?,
@@ -30,8 +30,9 @@ pub(super) fn read(line: &str, at: usize) -> Result<(Template, usize), Fault> {
     template(&letters, at).map(|found| (found, end))
 }
 
-/// `"..."`: a JSON string in which `\$` is a dollar sign. `'...'`: as it is; `\'` is an apostrophe and `\$` a dollar sign.
-/// Returns how long it is with its quotes, too.
+/// Reads a quoted word; also returns its length with the quotes. `"..."` is a JSON string in which
+/// `\$` is a dollar sign. `'...'` is literal, except that `\'` is an apostrophe and `\$` a dollar
+/// sign.
 fn in_quotes(line: &str, at: usize, quote: char) -> Result<(Vec<Letter>, usize), Fault> {
     let mut letters = Vec::new();
     let mut chars = line[at..].char_indices().peekable();
@@ -61,7 +62,7 @@ fn not_closed(at: usize) -> Fault {
     Fault::new(at, "a quote is not closed", "\"...\" or '...'; in double quotes write \\\" for a quote")
 }
 
-/// What stands behind a backslash in double quotes, as a character. The word begins at `at`.
+/// Reads the escape after a backslash in double quotes. The word begins at `at`.
 fn escaped(chars: &mut Peekable<CharIndices<'_>>, at: usize) -> Result<char, Fault> {
     let (i, c) = chars.next().ok_or_else(|| not_closed(at))?;
     Ok(match c {
@@ -84,7 +85,7 @@ fn escaped(chars: &mut Peekable<CharIndices<'_>>, at: usize) -> Result<char, Fau
     })
 }
 
-/// Four hexadecimal digits, or two times four for what lies beyond (RFC 8259, section 7).
+/// Reads four hexadecimal digits, or two groups of them for a surrogate pair (RFC 8259, section 7).
 fn unicode(chars: &mut Peekable<CharIndices<'_>>) -> Option<char> {
     fn hex(chars: &mut Peekable<CharIndices<'_>>) -> Option<u16> {
         let digits = (0..4).map(|_| chars.next_if(|(_, c)| c.is_ascii_hexdigit()).map(|(_, c)| c));
@@ -98,8 +99,8 @@ fn unicode(chars: &mut Peekable<CharIndices<'_>>) -> Option<char> {
     char::decode_utf16([unit, hex(chars)?]).next()?.ok()
 }
 
-/// Up to a space that is neither in double quotes nor in a variable. Quotes inside the word stay in it:
-/// `label="Sign in"` is a selector.
+/// Reads up to a space that is neither in double quotes nor in a variable. Quotes inside the word
+/// are part of it: `label="Sign in"` is a selector.
 fn bare(line: &str, at: usize) -> Result<(Vec<Letter>, usize), Fault> {
     let mut letters = Vec::new();
     let input = &line[at..];
@@ -108,7 +109,8 @@ fn bare(line: &str, at: usize) -> Result<(Vec<Letter>, usize), Fault> {
         let width = c.len_utf8();
         let (taken, letter) = match c {
             '\\' if rest[width..].starts_with('$') => (2, ('$', true)),
-            // An escaped quote inside a quoted value is the selector's business, and does not end it.
+            // An escaped quote inside a quoted value belongs to the selector and does not end the
+            // value.
             '\\' if quoted && rest[width..].starts_with(['"', '\\']) => {
                 letters.push(('\\', false));
                 (2, (rest.as_bytes()[1].into(), false))
@@ -129,7 +131,7 @@ fn bare(line: &str, at: usize) -> Result<(Vec<Letter>, usize), Fault> {
     Ok((letters, input.len() - rest.len()))
 }
 
-/// Finds the variables.
+/// Parses the variables.
 fn template(letters: &[Letter], at: usize) -> Result<Template, Fault> {
     const FORM: &str = "variables are ${KEY} or ${KEY:-default}; \\${ is a literal";
     let mut parts = Vec::new();
@@ -163,13 +165,13 @@ fn template(letters: &[Letter], at: usize) -> Result<Template, Fault> {
     Ok(Template::new(parts))
 }
 
-/// Letters, digits and underscores, no digit first.
+/// Whether this is a name: letters, digits and underscores, not starting with a digit.
 pub(crate) fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// A text of the script in a message.
+/// Quotes a text of the script for a message.
 pub(super) fn quoted(text: &str) -> String {
     stickpin_tree::quote(text)
 }

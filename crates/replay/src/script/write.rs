@@ -1,4 +1,4 @@
-//! A script to its text: what is read back is the same script.
+//! Writes a script as text that reads back as the same script.
 
 use super::template::{Part, Template};
 use super::word::is_space;
@@ -6,8 +6,8 @@ use super::{Kind, Node, Script};
 use stickpin_refs::strip;
 use stickpin_tree::is_unsafe;
 
-/// Writes a script, each block two spaces deeper. Pins mean nothing outside the session that gave them: they are
-/// stripped.
+/// Writes a script, with blocks indented by two spaces. Pins are stripped, because they have no
+/// meaning outside the session that issued them.
 #[must_use]
 pub fn write(script: &Script) -> String {
     let mut out = String::new();
@@ -51,12 +51,12 @@ fn lines(out: &mut String, nodes: &[Node], depth: usize) {
     }
 }
 
-/// The words of a command as a line.
+/// Writes the words of a command as a line.
 pub(crate) fn words(words: &[Template]) -> String {
     words.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// A word, in quotes where it needs them.
+/// Writes a word, in quotes if necessary.
 fn word(template: &Template) -> String {
     if let Some(text) = template.as_text() {
         let plain = strip(text);
@@ -77,7 +77,7 @@ fn word(template: &Template) -> String {
     if text_is_bare && !reserved { template.to_string() } else { value_word(template) }
 }
 
-/// A word that is always in double quotes unless it is as simple as a name.
+/// Writes a word in double quotes, unless it is as simple as a name.
 fn value_word(template: &Template) -> String {
     let simple = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
     if template.as_text().is_some_and(|text| !text.is_empty() && text.chars().all(simple)) {
@@ -112,7 +112,7 @@ fn escape(out: &mut String, text: &str, inside_variable: bool) {
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
             '\r' => out.push_str("\\r"),
-            // Controls of the direction of text would make a line read as another one.
+            // Direction controls would make a line look like another one.
             c if is_unsafe(c) || (inside_variable && c == '}') => {
                 let mut units = [0; 2];
                 for unit in c.encode_utf16(&mut units) {

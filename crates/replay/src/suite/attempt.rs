@@ -1,4 +1,4 @@
-//! One script of a suite: its attempts, each in a session of its own, and what is kept of those that failed.
+//! One script of a suite: its attempts, each in its own session, and the files kept of failed ones.
 
 use crate::divergence::Divergence;
 use crate::plan::Plan;
@@ -13,43 +13,44 @@ use std::time::{Duration, Instant};
 use stickpin_client::Call;
 use stickpin_kernel::{Error, Result, files};
 
-/// How long and how often.
+/// Limits on retries and times.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// How often a script that failed is tried again; else what it says itself.
+    /// How often a failed script is retried; `None` uses the script's own value.
     pub(crate) retries: Option<u32>,
-    /// How long an attempt may take; else what the script says.
+    /// The time limit of an attempt; `None` uses the script's own value.
     pub(crate) timeout: Option<Duration>,
     /// How long a step waits for its target.
     pub(crate) wait: Duration,
 }
 
-/// Reads a script, given the variables that are built in.
+/// Reads a script, given the built-in variables.
 pub(crate) type MakePlan = dyn Fn(&Path, BTreeMap<String, String>) -> Result<Plan> + Send + Sync;
 
-/// How attempts are made.
+/// What all attempts have in common.
 #[derive(Clone)]
 pub(crate) struct Attempts {
     pub(crate) call: Call,
     pub(crate) plan: Arc<MakePlan>,
     pub(crate) limits: Limits,
-    /// Where files of attempts that failed go.
+    /// The folder for files of failed attempts.
     pub(crate) artifacts: Option<PathBuf>,
-    /// Where pictures of every step go.
+    /// The folder for pictures of every step.
     pub(crate) pictures: Option<PathBuf>,
 }
 
-/// One worker: the scripts it is given run one after the other.
+/// A worker, which runs its scripts one by one.
 pub(crate) struct Worker {
     attempts: Attempts,
     number: usize,
-    /// The session of the attempt before, where that passed and left nothing open: a name that goes on costs less than a
-    /// new one, whose ref numbers have to reach the disk.
+    /// The session of the previous attempt, if that passed and left nothing open. Reusing a name
+    /// costs less than a new one, whose ref numbers must be written to disk.
     session: Option<String>,
 }
 
 impl Worker {
-    /// A worker. One that is not alone does not wait for the calls of others.
+    /// Creates a worker. If it is not alone, it has its own connection, so that it does not wait
+    /// for other workers' calls.
     pub(crate) fn new(attempts: &Attempts, number: usize, alone: bool) -> Self {
         let mut attempts = attempts.clone();
         if !alone {
@@ -58,7 +59,7 @@ impl Worker {
         Self { attempts, number, session: None }
     }
 
-    /// Runs a script until it passes, or may not be tried again.
+    /// Runs a script until it passes or has no retries left.
     pub(crate) async fn file(
         &mut self,
         file: &Path,
@@ -74,7 +75,7 @@ impl Worker {
         while number < tries {
             number += 1;
             let session = self.session.take().unwrap_or_else(|| self.attempts.session(self.number));
-            // Nobody closes it where this process is killed.
+            // Closes the session even if this process is killed.
             self.attempts.call.client.bind(&session).await;
             let own = |folder: &PathBuf| folder.join(slug(at, &name)).join(format!("attempt-{number}"));
             let artifacts = self.attempts.artifacts.as_ref().map(own);
@@ -115,7 +116,8 @@ impl Worker {
 }
 
 impl Attempts {
-    /// A name that no other run has now: of the caller, this process, and the worker.
+    /// Returns a session name that no other run uses now, from the caller, this process and the
+    /// worker.
     fn session(&self, worker: usize) -> String {
         static LAST: AtomicUsize = AtomicUsize::new(0);
         let own = self.call.session.as_ref().unwrap_or(&self.call.caller.own_session);
@@ -125,7 +127,7 @@ impl Attempts {
         format!("{own}-{:x}-{worker}.{number}", std::process::id())
     }
 
-    /// Also returns whether it passed and left nothing open.
+    /// Runs one attempt; also returns whether it passed and left nothing open.
     #[allow(clippy::too_many_arguments, reason = "each is of this attempt alone")]
     async fn attempt(
         &self,
@@ -155,11 +157,12 @@ impl Attempts {
         }
         let mut clean = outcome == Outcome::Passed;
         for session in &ran.open {
-            // A session that is lost already is closed as well; what cannot be closed is closed when it is idle.
+            // A session that is already lost is closed too. One that cannot be closed is closed
+            // when idle.
             clean &= ask(&self.call, CLOSE, json!({}), Some(session)).await.ok;
         }
         let (divergence, error) = match ran.end {
-            // Its session is closed: nothing can go on in it.
+            // The session is closed, so nothing can continue in it.
             End::Diverged(divergence) => (Some(Divergence { resume: None, ..*divergence }), None),
             End::Broken { error, .. } => (None, Some(error)),
             End::Passed | End::Stopped => (None, None),
@@ -178,7 +181,7 @@ impl Attempts {
         if let Some(folder) = artifacts.filter(|_| outcome != Outcome::Passed) {
             attempt.artifacts = Some(folder.to_owned());
             if let Err(error) = keep(self.call.caller.file_roots.as_deref(), folder, &attempt) {
-                // The run is worth more than its files; that they are missing is said.
+                // A run matters more than its files; the failure to write them is reported.
                 attempt.artifacts = None;
                 tell(format!("{}: {error}", plan.file), true);
             }
@@ -186,17 +189,18 @@ impl Attempts {
         (attempt, clean)
     }
 
-    /// A picture of what was there when it failed.
+    /// Takes a picture of the screen at the failure.
     async fn picture(&self, session: &str, folder: &Path, ran: &Ran) {
         let session = ran.place.as_ref().map_or(session, |(session, _)| session);
-        // Without the folder there is no picture, and `keep` says why. What is gone has none.
+        // Without the folder there is no picture, and `keep` reports why. A session that is gone
+        // has none.
         if std::fs::create_dir_all(folder).is_ok() {
             ask(&self.call, "screenshot", json!({ "path": folder.join("screen.png") }), Some(session)).await;
         }
     }
 }
 
-/// Writes what is known of an attempt that failed.
+/// Writes the report of a failed attempt.
 fn keep(roots: Option<&[PathBuf]>, folder: &Path, attempt: &Attempt) -> Result<()> {
     let json = serde_json::to_vec_pretty(attempt).map_err(|e| {
         Error::new(stickpin_kernel::ErrorCode::Internal, format!("an attempt has no JSON: {e}"))
@@ -208,7 +212,7 @@ fn keep(roots: Option<&[PathBuf]>, folder: &Path, attempt: &Attempt) -> Result<(
     Ok(())
 }
 
-/// A folder's name for a script: its place in the run keeps equal ones apart.
+/// Returns a folder name for a script. The position in the run distinguishes equal names.
 fn slug(at: usize, name: &str) -> String {
     let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     format!("{:03}-{}", at + 1, plain.trim_matches('-').chars().take(80).collect::<String>())

@@ -1,4 +1,4 @@
-//! Which files are meant: scripts, folders of them, patterns.
+//! Finds the scripts that paths name: scripts, folders, patterns.
 
 use crate::formats::read::is_maestro;
 use std::collections::BTreeSet;
@@ -7,20 +7,21 @@ use std::path::{Path, PathBuf};
 use stickpin_kernel::{Error, ErrorCode, Result, io_error};
 use stickpin_tree::quote;
 
-/// How scripts end.
+/// The file extension of scripts.
 const ENDING: &str = "ad";
 
-/// In how many bytes a flow names its app.
+/// Number of bytes at the start of a flow in which its app must be named.
 const HEADER: usize = 4096;
 
-/// The scripts of a command line in the order of their names, each once, as they are named from the working directory.
+/// Returns the scripts that a command line names, each once and in order of name, relative to the
+/// working directory.
 ///
-/// In a folder, also in those below it, every `.ad` file is one, except those whose name begins with `_` (they are there
-/// to be included) or `.`, and healed ones, which nobody took over yet. A Maestro flow is one where it lies in the folder
-/// itself: those below it are there to be run by others (as Maestro has it), and are named by a pattern.
+/// In a folder and below, every `.ad` file is a script, except repaired ones and those whose name
+/// begins with `_` (for includes) or `.`. A Maestro flow is a script only directly in the folder:
+/// as in Maestro, flows in subfolders are run by others, and a pattern can name them.
 ///
 /// # Errors
-/// `INVALID_ARGS` for what names no script.
+/// Returns `INVALID_ARGS` for a path that names no script.
 pub(crate) fn find(paths: &[String], whole: &dyn Fn(&str) -> PathBuf, cwd: &Path) -> Result<Vec<PathBuf>> {
     let mut found = BTreeSet::new();
     for path in paths {
@@ -56,7 +57,7 @@ fn folder(dir: &Path, outermost: bool, found: &mut BTreeSet<PathBuf>) -> Result<
         if name.starts_with(['.', '_']) || name.ends_with(".healed.ad") {
             continue;
         }
-        // A link to a folder could lead back into this one.
+        // Links to folders are not followed, because one could lead back into this folder.
         if kind.is_dir() {
             folder(&path, false, found)?;
             continue;
@@ -69,15 +70,15 @@ fn folder(dir: &Path, outermost: bool, found: &mut BTreeSet<PathBuf>) -> Result<
     Ok(())
 }
 
-/// Whether a file of YAML is a flow, and not what else is kept in YAML: a flow's header names an app. What is wrong behind
-/// that is for the flow to say.
+/// Whether a YAML file is a flow: its header names an app. The flow's own parser reports later
+/// errors.
 fn is_flow(path: &Path) -> bool {
     if !is_maestro(path) {
         return false;
     }
     let mut start = vec![0; HEADER];
     let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut start));
-    // A file that cannot be read says so when it is named.
+    // An unreadable file is reported when it is named.
     start.truncate(read.unwrap_or(0));
     let start = String::from_utf8_lossy(&start);
     let mut header = start.lines().take_while(|line| line.trim_end() != "---");

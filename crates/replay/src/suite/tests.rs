@@ -1,4 +1,4 @@
-//! Suites on a client that answers as it is told.
+//! Suites on a client with prepared answers.
 
 use super::*;
 use crate::plan::Plan;
@@ -11,17 +11,17 @@ use stickpin_client::{AllowAll, Call, Client};
 use stickpin_kernel::{Caller, CancellationToken, Error, ErrorCode, Render, Request, Response};
 use tokio::sync::mpsc::unbounded_channel;
 
-/// Answers everything; presses fail as long as there are failures left, and take their time.
+/// Answers everything. Presses fail while failures are left, and take time.
 struct App {
     failures: Mutex<Vec<ErrorCode>>,
     here: AtomicUsize,
     most: AtomicUsize,
     closed: Mutex<Vec<String>>,
-    /// So many of the first openings wait for one another.
+    /// This many of the first sessions to open wait for one another.
     meet: usize,
     opened: AtomicUsize,
     met: tokio::sync::Barrier,
-    /// Clients that were made beside the first.
+    /// Number of additional clients.
     clients: AtomicUsize,
 }
 
@@ -30,7 +30,7 @@ impl App {
         Self::where_meet(1, failures)
     }
 
-    /// One whose first openings have to come at the same time.
+    /// Creates a client whose first `meet` openings must be concurrent.
     fn where_meet(meet: usize, failures: &[ErrorCode]) -> Arc<Self> {
         let failures = Mutex::new(failures.to_vec());
         Arc::new(Self {
@@ -155,7 +155,7 @@ fn no_other_is_begun_after_a_failure_when_told_so() {
     let report = run(&App::new(&[ErrorCode::ElementNotFound]), 3, 1, Some(0), true);
     assert_eq!(outcomes(&report), [Outcome::Failed, Outcome::NotRun, Outcome::NotRun]);
     assert_eq!(report.ended_early, Some(EndedEarly::FailFast));
-    // The account reads back as it was written.
+    // The report reads back as it was written.
     let json = serde_json::to_string(&report).expect("JSON");
     let read: Report = serde_json::from_str(&json).expect("a report");
     assert_eq!((outcomes(&read), read.ended_early), (outcomes(&report), report.ended_early));

@@ -1,4 +1,4 @@
-//! Commands of flows that hold other commands.
+//! Commands of flows that contain other commands.
 
 use super::super::yaml::Yaml;
 use super::commands::{CONDITIONS, Command, Nodes, bounded};
@@ -25,7 +25,7 @@ pub(super) fn run_flow(flow: &Flow, command: &mut Command<'_>, depth: usize) -> 
     }
 }
 
-/// Puts the values of variables into lines that alone see them.
+/// Replaces variables that only these lines see by their values.
 fn scoped(nodes: Vec<Node>, env: &[(String, Template)]) -> Vec<Node> {
     if env.is_empty() {
         return nodes;
@@ -57,7 +57,7 @@ fn scoped(nodes: Vec<Node>, env: &[(String, Template)]) -> Vec<Node> {
 /// Platforms that no device here belongs to.
 const PHONES: [&str; 2] = ["android", "ios"];
 
-/// The lines, where the conditions hold.
+/// Wraps the lines in the conditions of a `when`.
 fn conditional(flow: &Flow, when: &Yaml, mut body: Vec<Node>) -> Nodes {
     let mut fields = Fields::of("when", when)?;
     let mut asked = false;
@@ -101,7 +101,8 @@ fn conditional(flow: &Flow, when: &Yaml, mut body: Vec<Node>) -> Nodes {
     Ok(body)
 }
 
-/// Rounds of a `repeat` that only its condition ends. What still goes on then never ends.
+/// Maximum rounds of a `repeat` that only its condition ends. A loop that exceeds them is taken as
+/// endless.
 const MAX_ROUNDS: u32 = 100;
 
 pub(super) fn repeat(flow: &Flow, command: &mut Command<'_>, depth: usize) -> Nodes {
@@ -123,7 +124,7 @@ pub(super) fn repeat(flow: &Flow, command: &mut Command<'_>, depth: usize) -> No
     Ok([rounds].into_iter().chain(ended).collect())
 }
 
-/// Fails where the condition of a `while` still holds after the last round.
+/// Creates the line that fails if the condition of a `while` still holds after the last round.
 fn ended(command: &Command<'_>, condition: &Yaml) -> Result<Node, ScriptError> {
     let mut fields = Fields::of("while", condition)?;
     let mut found = Vec::new();

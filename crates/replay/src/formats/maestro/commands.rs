@@ -1,4 +1,4 @@
-//! The commands of flows, each as lines of our own.
+//! Converts the commands of flows into lines of scripts.
 
 use super::super::refused::unsupported;
 use super::super::yaml::{Key, Mark, Value, Yaml};
@@ -8,24 +8,24 @@ use super::{Flow, blocks, selector, text};
 use crate::script::{Asked, Block, Kind, MAX_TIMES, Node, Part, ScriptError, Template};
 use stickpin_kernel::schema::nearest;
 
-/// How long assertions wait, in milliseconds: as long as they do there.
+/// Timeout of assertions in milliseconds, as in Maestro.
 const PATIENCE: u32 = 7000;
 
-/// How many characters `eraseText` takes away where it does not say.
+/// Default number of characters that `eraseText` deletes.
 const ERASED: u32 = 50;
 
-/// How long animations may go on where it does not say, in milliseconds: as long as there.
+/// Default timeout for animations in milliseconds, as in Maestro.
 const ANIMATION: u32 = 15_000;
 
 pub(super) type Nodes = Result<Vec<Node>, ScriptError>;
 
-/// A command and what it is given.
+/// A command and its arguments.
 pub(super) struct Command<'y> {
     pub(super) name: &'y str,
     pub(super) at: Mark,
-    /// Nothing for a command that is a word alone.
+    /// The value of the command; null if the command is a single word.
     pub(super) given: &'y Yaml,
-    /// What is given by name.
+    /// The named arguments.
     pub(super) fields: Fields<'y>,
 }
 
@@ -58,7 +58,7 @@ const COMMANDS: &[(&str, Compile)] = &[
 ];
 
 impl Flow {
-    /// One item of a list of commands: a word, or a mapping of one name.
+    /// Converts one item of a list of commands: a word, or a mapping with one key.
     pub(super) fn command(&self, item: &Yaml, depth: usize) -> Nodes {
         let nothing = Yaml { at: item.at, value: Value::Null };
         let (name, at, given) = match &item.value {
@@ -96,7 +96,7 @@ impl Flow {
         }
         let mut command = Command { name, at, given, fields };
         let nodes = compile(self, &mut command, depth)?;
-        // What it is called in reports.
+        // Reports show the label.
         let label = command.fields.text("label")?.map(|text| Kind::Comment(one_line(&text)));
         command.fields.end()?;
         let label = label.map(|kind| Node { line: command.fields.at.line, kind });
@@ -109,17 +109,17 @@ impl Command<'_> {
         matches!(self.given.value, Value::Text(_))
     }
 
-    /// A line of ours, in its place.
+    /// Creates a line at the command's position.
     pub(super) fn line(&self, words: Vec<Template>) -> Node {
         self.node(Kind::Command(words))
     }
 
-    /// A line of words that are as they are.
+    /// Creates a line from literal words.
     fn said(&self, words: &[&str]) -> Nodes {
         Ok(vec![self.line(words.iter().map(|word| Template::text(*word)).collect())])
     }
 
-    /// `wait`, `wait absent`. What is there and hidden is not visible either.
+    /// Creates a `wait` or `wait absent` line. A hidden element counts as not visible.
     pub(super) fn waits(&self, target: &Template, asked: Asked, timeout: Option<Template>) -> Node {
         let timeout = option("timeout", &timeout.unwrap_or_else(|| Template::text(PATIENCE.to_string())));
         let words = match asked {
@@ -141,7 +141,7 @@ pub(super) fn word(text: &str) -> Template {
     Template::text(text)
 }
 
-/// `--name=VALUE`.
+/// Returns the word `--name=VALUE`.
 pub(super) fn option(name: &str, value: &Template) -> Template {
     let parts = [&[Part::Text(format!("--{name}="))], value.parts()];
     Template::new(parts.concat())
@@ -151,8 +151,8 @@ fn one_line(text: &Template) -> String {
     stickpin_tree::escape(&text.to_string(), stickpin_tree::MAX_CHARS).trim().to_owned()
 }
 
-/// The nodes of an assertion. With `optional` it asserts nothing there either: a comment says so, in the script and in
-/// reports.
+/// Returns the nodes of an assertion. With `optional` Maestro asserts nothing, so a comment in the
+/// script and in reports replaces it.
 pub(super) fn asserted_or_not(command: &mut Command<'_>, asserts: Vec<Node>) -> Nodes {
     if !command.fields.switch("optional")?.unwrap_or(false) {
         return Ok(asserts);
@@ -187,7 +187,7 @@ fn launch_app(flow: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
     Ok(vec![command.line(words)])
 }
 
-/// `tapOn` and its likes: a verb of ours with its options.
+/// Converts `tapOn` and similar commands into one of our verbs with its options.
 fn tapped(command: &mut Command<'_>, verb: &str, with: Option<&str>) -> Nodes {
     let mut words = vec![word(verb)];
     let (mut times, mut delay, mut optional) = (None, None, false);
@@ -209,7 +209,7 @@ fn tapped(command: &mut Command<'_>, verb: &str, with: Option<&str>) -> Nodes {
         fields.only("retryTapIfNoChange", false, "retry: {maxRetries: 1, commands: [...]} tries again")?;
         fields.ignore(&["label"]);
         if point.is_some() {
-            // A place is always there.
+            // A point always exists.
             fields.only("optional", false, "a point is always there")?;
         } else {
             optional = fields.switch("optional")?.unwrap_or(false);
@@ -222,13 +222,14 @@ fn tapped(command: &mut Command<'_>, verb: &str, with: Option<&str>) -> Nodes {
         line = command.node(Kind::Block(Block::Repeat(times), [line].into_iter().chain(pause).collect()));
     }
     if optional {
-        // Where it is not there once the app is quiet, nothing is done; where it is, pressing it may fail as any press.
+        // The step is skipped if the target is absent once the app is quiet. If the target is
+        // there, the press may fail like any other.
         line = command.node(Kind::Block(Block::If(Asked::Visible, target), vec![line]));
     }
     Ok(vec![line])
 }
 
-/// How often something is done.
+/// Parses a number of repetitions.
 pub(super) fn bounded(name: &str, yaml: &Yaml) -> Result<u32, ScriptError> {
     let times = number(name, yaml)?;
     if (1..=MAX_TIMES).contains(&times) {
@@ -246,7 +247,7 @@ fn asserted(command: &mut Command<'_>, asked: Asked) -> Nodes {
     asserted_or_not(command, waits)
 }
 
-/// The one text that a command takes: alone, or in a mapping under its name.
+/// Returns the single text that a command takes, either directly or under `name` in a mapping.
 fn given_text(command: &mut Command<'_>, name: &'static str) -> Result<Template, ScriptError> {
     if command.is_text() {
         return text::of(command.name, command.given);
@@ -257,7 +258,7 @@ fn given_text(command: &mut Command<'_>, name: &'static str) -> Result<Template,
 
 fn input_text(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
     let text = given_text(command, "text")?;
-    // Behind `--` no text is an option, whatever a variable holds.
+    // After `--` no text is taken for an option, whatever a variable contains.
     Ok(vec![command.line(vec![word("type"), word("--"), text])])
 }
 
@@ -302,22 +303,22 @@ fn extended_wait_until(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
     asserted_or_not(command, asked)
 }
 
-/// The names of what can be waited for and asked.
+/// The names of conditions for waiting and asking.
 pub(super) const CONDITIONS: [(&str, Asked); 2] =
     [("visible", Asked::Visible), ("notVisible", Asked::Hidden)];
 
-/// It waits until nothing moves; where something always does, it says so instead of going on.
+/// Waits until nothing moves, and fails if something still moves at the timeout.
 fn wait_for_animation_to_end(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
     let timeout = command.fields.text("timeout")?.unwrap_or_else(|| Template::text(ANIMATION.to_string()));
     Ok(vec![command.line(vec![word("wait"), word("stable"), option("timeout", &timeout)])])
 }
 
-/// Pages and desktops have none that covers anything.
+/// Neither pages nor desktops have a keyboard that covers content.
 fn hide_keyboard(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
     Ok(vec![command.node(Kind::Comment("hideKeyboard: there is none here".to_owned()))])
 }
 
-/// The app of the session ends, with the session; `launchApp` begins another one.
+/// Ends the session and with it the app; `launchApp` begins another one.
 fn close(flow: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
     let named = match command.is_text() {
         true => Some(text::of(command.name, command.given)?),

@@ -1,12 +1,13 @@
-//! The arguments of a command of a flow. What nobody asked for is refused: nothing is passed over in silence.
+//! The arguments of a flow's command. An argument that no reader asked for is refused, so none is
+//! silently ignored.
 
 use super::super::yaml::{Key, Mark, Value, Yaml};
 use super::text;
 use crate::script::{ScriptError, Template};
 
-/// A mapping, and what was asked of it.
+/// A mapping, and which of its keys were read.
 pub(super) struct Fields<'y> {
-    /// What it belongs to, for messages.
+    /// The name of the command, for messages.
     pub(super) of: &'y str,
     pub(super) at: Mark,
     pairs: &'y [(Key, Yaml)],
@@ -30,7 +31,7 @@ impl<'y> Fields<'y> {
         self.pairs.iter().find(|(key, _)| key.name == name).map(|(_, value)| value)
     }
 
-    /// Arguments that change nothing of what a flow does.
+    /// Marks arguments as read that do not change what a flow does.
     pub(super) fn ignore(&mut self, names: &[&'static str]) {
         for name in names {
             if !self.asked.contains(name) {
@@ -52,7 +53,7 @@ impl<'y> Fields<'y> {
         }
     }
 
-    /// A switch that may only stand at the value that changes nothing.
+    /// Accepts a switch only at the value that has no effect.
     pub(super) fn only(&mut self, name: &'static str, usual: bool, hint: &str) -> Result<(), ScriptError> {
         let at = self.take(name).map(|yaml| yaml.at);
         match (self.switch(name)?, at) {
@@ -67,12 +68,12 @@ impl<'y> Fields<'y> {
         self.take(name).map(|yaml| number(name, yaml)).transpose()
     }
 
-    /// Refuses what was not asked for.
+    /// Refuses arguments that were not read.
     pub(super) fn end(&self) -> Result<(), ScriptError> {
         self.unsupported(&[])
     }
 
-    /// The same before all was asked for: `later` is still to come.
+    /// Refuses arguments that were neither read nor are among `later`, which are still to be read.
     pub(super) fn unsupported(&self, later: &[&str]) -> Result<(), ScriptError> {
         let known = |name: &str| self.asked.contains(&name) || later.contains(&name);
         let Some((key, _)) = self.pairs.iter().find(|(key, _)| !known(&key.name)) else { return Ok(()) };
@@ -82,7 +83,7 @@ impl<'y> Fields<'y> {
     }
 }
 
-/// A whole number that is there before anything runs.
+/// Parses a whole number, which must be a literal.
 pub(super) fn number(name: &str, yaml: &Yaml) -> Result<u32, ScriptError> {
     let number = yaml.value.as_text().parse().ok();
     number.ok_or_else(|| {

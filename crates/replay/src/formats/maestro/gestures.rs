@@ -1,4 +1,4 @@
-//! Places, directions and what moves along them: points, scrolling, and fingers.
+//! Points, directions and movements along them: scrolling and swiping.
 
 use super::super::agent_device::{VIEWPORT, scrolled_by_finger};
 use super::super::yaml::Yaml;
@@ -6,7 +6,8 @@ use super::commands::{Command, Nodes, option, word};
 use super::{Flow, selector};
 use crate::script::{ScriptError, Template};
 
-/// `100,200`: a place in pixels. A part of the screen could be another thing on another screen.
+/// Returns a point in pixels for `100,200`. A percentage is refused, because it could hit another
+/// element on another screen.
 pub(super) fn point(yaml: &Yaml) -> Result<Template, ScriptError> {
     let (x, y) = pair(yaml)?;
     match (x, y) {
@@ -22,12 +23,12 @@ pub(super) fn point(yaml: &Yaml) -> Result<Template, ScriptError> {
 #[derive(Debug, Clone, Copy)]
 enum Length {
     Pixels(u32),
-    /// From 0 to 100.
+    /// A value from 0 to 100.
     Percent(u32),
 }
 
 impl Length {
-    /// In pixels of a session that asks for no viewport of its own.
+    /// Converts to pixels, for the default viewport of a session.
     fn of(self, whole: f64) -> f64 {
         match self {
             Self::Pixels(n) => f64::from(n),
@@ -36,7 +37,7 @@ impl Length {
     }
 }
 
-/// `50%, 80%` or `100, 200`.
+/// Parses `50%, 80%` or `100, 200`.
 fn pair(yaml: &Yaml) -> Result<(Length, Length), ScriptError> {
     let length = |text: &str| match text.trim().strip_suffix('%') {
         Some(part) => part.parse().ok().filter(|n| *n <= 100).map(Length::Percent),
@@ -53,7 +54,7 @@ pub(super) fn scroll_until_visible(_: &Flow, command: &mut Command<'_>, _: usize
     let element = selector::of("element", element)?;
     let (way, _) = command.fields.take("direction").map_or(Ok(DIRECTIONS[0]), direction)?;
     let timeout = command.fields.text("timeout")?;
-    // The speed changes nothing of where it ends, nor does how much of the element must be seen: it is brought into view.
+    // Neither value changes where the scrolling ends: the element is brought fully into view.
     command.fields.ignore(&["speed", "visibilityPercentage"]);
     let hint = "runFlow: {when: {visible: ...}, commands: [...]} names what depends on it";
     command.fields.only("optional", false, hint)?;
@@ -62,7 +63,7 @@ pub(super) fn scroll_until_visible(_: &Flow, command: &mut Command<'_>, _: usize
     Ok(vec![command.line(words)])
 }
 
-/// Each with its opposite: a finger that goes up moves the page down.
+/// Pairs of opposites: a finger that moves up scrolls the page down.
 const DIRECTIONS: [(&str, &str); 4] = [("down", "up"), ("up", "down"), ("left", "right"), ("right", "left")];
 
 fn direction(yaml: &Yaml) -> Result<(&'static str, &'static str), ScriptError> {
@@ -72,7 +73,7 @@ fn direction(yaml: &Yaml) -> Result<(&'static str, &'static str), ScriptError> {
 
 pub(super) fn swipe(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
     let fields = &mut command.fields;
-    // How long the finger takes changes nothing of where it ends.
+    // The duration does not change where the swipe ends.
     fields.ignore(&["duration", "waitToSettleTimeoutMs"]);
     let points = match (fields.take("start"), fields.take("end")) {
         (Some(start), Some(end)) => Some((start, end)),
@@ -105,7 +106,8 @@ pub(super) fn swipe(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
     Ok(vec![command.line(words)])
 }
 
-/// Where the page moves and how far, in pixels, when a finger goes from one place to another.
+/// Returns the direction and distance in pixels that the page scrolls when a finger moves between
+/// two points.
 fn swiped(start: (Length, Length), end: (Length, Length)) -> Option<(&'static str, u32)> {
     let (width, height) = VIEWPORT;
     let x = end.0.of(width) - start.0.of(width);

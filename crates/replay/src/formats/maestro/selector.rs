@@ -1,4 +1,4 @@
-//! What a command is about: a text, or a mapping, as one of our selectors.
+//! Converts the target of a command, a text or a mapping, into one of our selectors.
 
 use super::super::yaml::{Mark, Value, Yaml};
 use super::fields::Fields;
@@ -6,10 +6,10 @@ use super::text;
 use crate::script::{Part, ScriptError, Template};
 use stickpin_tree::{Compare, Selector, quote_whole};
 
-/// The names of states and our flags for them.
+/// The names of states, which are also our flags.
 const FLAGS: [&str; 4] = ["enabled", "checked", "focused", "selected"];
 
-/// Reads a selector that is a value of its own.
+/// Reads a selector that is the value of a key.
 pub(super) fn of(name: &str, yaml: &Yaml) -> Result<Template, ScriptError> {
     match &yaml.value {
         Value::Map(_) => {
@@ -23,16 +23,16 @@ pub(super) fn of(name: &str, yaml: &Yaml) -> Result<Template, ScriptError> {
     }
 }
 
-/// A text alone.
+/// Reads a selector that is a single text.
 pub(super) fn plain(name: &str, yaml: &Yaml) -> Result<Template, ScriptError> {
     let all = alternatives("text", &text::of(name, yaml)?, yaml.at)?;
     Ok(tidy(all.join(&Part::Text(OR.to_owned()))))
 }
 
-/// What stands between the alternatives of a selector.
+/// The separator between the alternatives of a selector.
 const OR: &str = " || ";
 
-/// The alternatives of a pattern: `A|B` and `(A|B)` match either of two texts.
+/// Returns the alternatives of a pattern: `A|B` and `(A|B)` match either of two texts.
 fn alternatives(key: &str, value: &Template, at: Mark) -> Result<Vec<Vec<Part>>, ScriptError> {
     let whole = value.as_text().filter(|text| text.contains('|') && !text.contains("\\|"));
     let Some(whole) = whole else { return Ok(vec![compared(key, value, at)?]) };
@@ -44,17 +44,18 @@ fn alternatives(key: &str, value: &Template, at: Mark) -> Result<Vec<Vec<Part>>,
     inner.split('|').map(one).collect()
 }
 
-/// The parts of a selector to whose last alternative `visible` is added: the others have it.
+/// Adds `visible` to all alternatives of a selector but the last, and returns its parts; the caller
+/// adds it to the last.
 pub(super) fn each_visible(target: &Template) -> Vec<Part> {
     let several = target.as_text().and_then(|text| text.parse::<Selector>().ok());
-    // Texts of alternatives hold no bar.
+    // Texts of alternatives contain no bar.
     match (several.is_some_and(|selector| selector.alternatives().count() > 1), target.as_text()) {
         (true, Some(text)) => vec![Part::Text(text.replace(OR, &format!(" visible{OR}")))],
         _ => target.parts().to_vec(),
     }
 }
 
-/// Keys of selectors without a counterpart, and what to write instead.
+/// Selector keys without a counterpart, and what to write instead.
 const RELATIONS: &[(&str, &str)] = &[
     ("above", PLACES),
     ("below", PLACES),
@@ -73,7 +74,7 @@ const PLACES: &str =
 const CONTAINS: &str = "name the element that is meant by its own text or id, or by childOf";
 const SIZES: &str = "a size identifies nothing: text and id name an element";
 
-/// The terms of a selector out of the arguments of a command.
+/// Takes the terms of a selector from a command's arguments.
 pub(super) fn take(fields: &mut Fields<'_>) -> Result<Template, ScriptError> {
     let at = fields.at;
     let mut terms: Vec<Vec<Part>> = Vec::new();
@@ -118,14 +119,14 @@ pub(super) fn take(fields: &mut Fields<'_>) -> Result<Template, ScriptError> {
     Ok(tidy(texts.into_iter().map(with).collect::<Vec<_>>().join(&Part::Text(OR.to_owned()))))
 }
 
-/// As selectors are spelled everywhere, where there is no variable in it.
+/// Normalizes the spelling of a selector without variables.
 fn tidy(parts: Vec<Part>) -> Template {
     let template = Template::new(parts);
     let spelled = template.as_text().and_then(|text| text.parse::<Selector>().ok());
     spelled.map_or(template, |selector| Template::text(selector.to_string()))
 }
 
-/// `key="value"`.
+/// Returns the term `key="value"`.
 fn term(key: &str, sign: &str, value: &Template) -> Vec<Part> {
     let mut parts = vec![Part::Text(format!("{key}{sign}\""))];
     parts.extend(value.parts().iter().map(|part| match part {
@@ -139,8 +140,8 @@ fn term(key: &str, sign: &str, value: &Template) -> Vec<Part> {
     parts
 }
 
-/// Flows compare with regular expressions, of which these are understood: a plain text, `text.*`, `.*text` and
-/// `.*text.*`.
+/// Converts one of the supported regular expressions into a comparison: a plain text, `text.*`,
+/// `.*text` and `.*text.*`.
 fn compared(key: &str, value: &Template, at: Mark) -> Result<Vec<Part>, ScriptError> {
     let mut parts = value.parts().to_vec();
     let front = match parts.first_mut() {
@@ -183,7 +184,8 @@ fn pattern(value: &Template, at: Mark) -> ScriptError {
     )
 }
 
-/// What the text means if it is no pattern. What is left as it is compares more strictly than a pattern would.
+/// Returns the text that a pattern matches literally, or `None` if it is a real pattern. Characters
+/// that stay as they are match more strictly than in a pattern.
 fn literal(text: &str) -> Option<String> {
     let mut out = String::new();
     let mut chars = text.chars().peekable();

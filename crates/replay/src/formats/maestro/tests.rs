@@ -1,4 +1,4 @@
-//! Golden files of flows, and that every line that comes out is one of the registry.
+//! Golden files of flows, and a check that every resulting line is a command of the registry.
 
 use super::*;
 use crate::plan::Plan;
@@ -8,7 +8,7 @@ use std::path::Path;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// A plan of `flow.yaml`; the flows that it runs hold one command.
+/// Returns the plan of `flow.yaml`; the flows that it runs have one command.
 fn plan(text: &str) -> stickpin_kernel::Result<Plan> {
     let mut vars = Vars::default();
     vars.give("USER=ada").unwrap();
@@ -40,7 +40,8 @@ fn golden_files_of_flows_that_are_refused() {
     });
 }
 
-/// The commands that Maestro documents (docs.maestro.dev, "Commands available", and the forms of `inputText`).
+/// The commands that Maestro documents (docs.maestro.dev, "Commands available", and the forms of
+/// `inputText`).
 const DOCUMENTED: &str = "addMedia assertNoDefectsWithAI assertNotVisible assertScreenshot assertTrue assertVisible \
     assertWithAI back clearKeychain clearState copyTextFrom doubleTapOn eraseText evalScript extendedWaitUntil \
     extractTextWithAI hideKeyboard inputText inputRandomEmail inputRandomPersonName inputRandomNumber inputRandomText \

@@ -1,9 +1,10 @@
-//! Texts of flows: `${KEY}` and `${KEY || "default"}` are variables; any other script in them is refused.
+//! Texts of flows. `${KEY}` and `${KEY || "default"}` are variables; any other script in them is
+//! refused.
 
 use super::super::yaml::{Mark, Value, Yaml};
 use crate::script::{Part, ScriptError, Template, is_name};
 
-/// The text of a scalar.
+/// Returns the text of a scalar.
 pub(super) fn of(name: &str, yaml: &Yaml) -> Result<Template, ScriptError> {
     match &yaml.value {
         Value::Text(text) => template(text, yaml.at),
@@ -12,7 +13,7 @@ pub(super) fn of(name: &str, yaml: &Yaml) -> Result<Template, ScriptError> {
     }
 }
 
-/// Finds the variables.
+/// Parses the variables in a text.
 pub(super) fn template(text: &str, at: Mark) -> Result<Template, ScriptError> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -54,7 +55,7 @@ fn variable(inside: &str, at: Mark) -> Result<Part, ScriptError> {
     }
 }
 
-/// A text in quotes, or a number.
+/// Parses a quoted text or a number.
 fn literal(text: &str) -> Option<String> {
     if text.starts_with('"') {
         return serde_json::from_str(text).ok();

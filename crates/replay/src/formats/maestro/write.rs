@@ -1,4 +1,4 @@
-//! Scripts as flows.
+//! Writes scripts as Maestro flows.
 
 use super::super::writer::{Args, Flow, Marks, Note, Step, Writer, assignments, lines, selector};
 use crate::script::{Asked, Block, Part, Template};
@@ -43,7 +43,7 @@ fn is_address(app: &str) -> bool {
 
 struct Maestro<'f> {
     marks: &'f Marks,
-    /// What the first `open` opens.
+    /// The app that the first `open` opens.
     app: Option<String>,
 }
 
@@ -81,7 +81,7 @@ fn condition(asked: Asked) -> &'static str {
     }
 }
 
-/// A command that holds others.
+/// Returns the lines of a command that contains others.
 fn commands(name: &str, says: &[String], body: Vec<String>) -> Vec<String> {
     let mut out = vec![format!("- {name}:")];
     out.extend(indented(says, 4));
@@ -94,19 +94,20 @@ fn indented(lines: &[String], by: usize) -> Vec<String> {
     lines.iter().map(|line| format!("{:by$}{line}", "")).collect()
 }
 
-/// A command with what it is given.
+/// Returns the lines of a command with its arguments.
 fn given(name: &str, says: &[String]) -> Vec<String> {
     [vec![format!("- {name}:")], indented(says, 4)].concat()
 }
 
-/// The first key that stands twice among `lines`, which are one mapping; nested lines are indented.
+/// Returns the first duplicate key among `lines`, which form one mapping; nested lines are
+/// indented.
 fn repeated_key(lines: &[String]) -> Option<&str> {
     let keys =
         || lines.iter().filter(|line| !line.starts_with(' ')).filter_map(|line| line.split(':').next());
     keys().enumerate().find(|(at, key)| keys().take(*at).any(|earlier| earlier == *key)).map(|(_, key)| key)
 }
 
-/// With a state, which replaces what the selector says about it.
+/// Adds a state to a target, replacing the one that its selector has.
 fn with(mut target: Vec<String>, state: &str, on: bool) -> Vec<String> {
     target.retain(|line| !line.starts_with(&format!("{state}:")));
     target.push(format!("{state}: {on}"));
@@ -187,7 +188,7 @@ impl Maestro<'_> {
         }
     }
 
-    /// `- name: text`.
+    /// Returns the line `- name: text`.
     fn command(&self, name: &str, text: &str) -> String {
         format!("- {name}: {}", scalar(&self.marks.template(text)))
     }
@@ -220,7 +221,7 @@ impl Maestro<'_> {
         Ok(out)
     }
 
-    /// Pressed only where it is not so yet.
+    /// Returns the lines that press an element only if it is not yet in this state.
     fn checked(&self, args: &mut Args<'_>, on: bool, less: &mut Vec<String>) -> Lines {
         let target = self.of(args, "target", less)?;
         let state = with(target.clone(), "checked", !on);
@@ -240,7 +241,7 @@ impl Maestro<'_> {
             return Ok(given("scrollUntilVisible", &says));
         }
         let container = args.text("in").map(|target| self.target(&selector(target)?, less)).transpose()?;
-        // A finger goes the other way than the page.
+        // A finger moves in the direction opposite to the page.
         let finger = match direction {
             "down" if container.is_none() => return Ok(vec!["- scroll".to_owned()]),
             "down" => "UP",
@@ -286,7 +287,7 @@ impl Maestro<'_> {
         self.target(&args.selector(name)?, less)
     }
 
-    /// The lines of a selector.
+    /// Returns the lines of a selector.
     fn target(&self, selector: &Selector, less: &mut Vec<String>) -> Lines {
         let mut alternatives = selector.alternatives();
         let Some((conditions, nth)) = alternatives.next() else { return Ok(Vec::new()) };
@@ -315,7 +316,7 @@ impl Maestro<'_> {
                     out.push(format!("{flag}: {wanted}"));
                 }
                 Condition::Is { flag: "disabled", wanted } => out.push(format!("enabled: {}", !wanted)),
-                // What it finds is visible.
+                // Maestro finds only visible elements.
                 Condition::Is { flag: "visible", wanted: true } => {}
                 Condition::Is { flag, .. } => return Err(format!("it cannot look for `{flag}`")),
                 Condition::In(outer) => {
@@ -337,7 +338,7 @@ impl Maestro<'_> {
         Ok(out)
     }
 
-    /// A text where a pattern is read.
+    /// Escapes a text for use as a pattern.
     fn pattern(&self, text: &str, compare: Compare) -> String {
         let template = self.marks.template(text);
         let escaped = template.parts().iter().map(|piece| match piece {
@@ -362,7 +363,7 @@ fn escape(text: &str) -> String {
     out
 }
 
-/// A text as a scalar, its variables as Maestro writes them.
+/// Writes a text as a scalar, with variables in Maestro's syntax.
 fn scalar(template: &Template) -> String {
     let mut text = String::new();
     for part in template.parts() {
@@ -371,7 +372,7 @@ fn scalar(template: &Template) -> String {
             Part::Text(part) => write!(text, "{}", part.replace("${", "\\${")),
             Part::Variable { name, default: None } => write!(text, "${{{name}}}"),
             Part::Variable { name, default: Some(default) } => {
-                // What it ends with may not stand in it.
+                // A brace would end the variable.
                 let default = Value::from(default.as_str()).to_string().replace('}', "\\u007d");
                 write!(text, "${{{name} || {default}}}")
             }
@@ -380,7 +381,8 @@ fn scalar(template: &Template) -> String {
     quoted(&text)
 }
 
-/// Plain where that is read as the same text; else a JSON string, which YAML reads.
+/// Returns a plain scalar if YAML reads it as the same text, else a JSON string, which is valid
+/// YAML.
 fn quoted(text: &str) -> String {
     let plain = |c: char| {
         c.is_ascii_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/' | '$' | '{' | '}' | '\\')
@@ -393,12 +395,12 @@ fn quoted(text: &str) -> String {
     if is_plain { text.to_owned() } else { json(text) }
 }
 
-/// With what is invisible as escapes.
+/// Returns a JSON string in which invisible characters are escaped.
 fn json(text: &str) -> String {
     let mut out = String::new();
     for c in Value::from(text).to_string().chars() {
         if stickpin_tree::is_unsafe(c) {
-            // Writing to a string cannot fail. YAML knows no pairs of surrogates.
+            // Writing to a string cannot fail. YAML has no surrogate pairs.
             let _ = write!(out, "\\U{:08x}", u32::from(c));
         } else {
             out.push(c);

@@ -1,9 +1,9 @@
-//! Selectors as locators.
+//! Converts selectors into locators.
 
 use super::{Playwright, string};
 use stickpin_tree::{Compare, Condition, Role, Selector};
 
-/// Roles of ours that `getByRole` does not know.
+/// Roles that `getByRole` does not know.
 const NO_ROLE: [Role; 12] = [
     Role::Document,
     Role::Text,
@@ -19,25 +19,26 @@ const NO_ROLE: [Role; 12] = [
     Role::Suggestion,
 ];
 
-/// What is said of one element, before it is put together.
+/// The conditions on one element, before they are combined.
 #[derive(Default)]
 struct Said<'s> {
     role: Option<Role>,
-    /// Its label or text, and whether only a part of it.
+    /// Its label or text, and whether a part of it matches.
     name: Option<(&'static str, &'s str, bool)>,
     /// Options of `getByRole`.
     states: Vec<String>,
-    /// Locators that must hold, too.
+    /// Locators that must match too.
     and: Vec<String>,
-    /// Where it stands: for each of the things around it, what it may be.
+    /// The locators of its ancestors: for each, the alternatives.
     inside: Vec<Vec<String>>,
     visible: bool,
-    /// Whether it is a frame, which has no role there.
+    /// Whether it is a frame, which has no role in Playwright.
     frame: bool,
 }
 
 impl Playwright<'_> {
-    /// The locator of a selector: of the first of its alternatives that is there, as ours are tried.
+    /// Returns the locator of a selector. It finds the first alternative that exists, as our
+    /// selectors do.
     pub(super) fn locator(&self, selector: &Selector) -> Result<String, String> {
         let mut all = self.locators(selector)?;
         if all.len() == 1 {
@@ -46,7 +47,7 @@ impl Playwright<'_> {
         Ok(format!("(await firstOf({}))", all.join(", ")))
     }
 
-    /// The locators of its alternatives, in the order in which they are tried.
+    /// Returns the locators of the alternatives, in the order in which they are tried.
     pub(super) fn locators(&self, selector: &Selector) -> Result<Vec<String>, String> {
         let mut all = Vec::new();
         for (conditions, nth) in selector.alternatives() {
@@ -111,11 +112,12 @@ impl Playwright<'_> {
 
     fn whole(&self, said: Said<'_>) -> Result<Vec<String>, String> {
         let exact = |part: bool| if part { "" } else { ", { exact: true }" };
-        // What has the name, in the order in which it is tried: what is labelled comes before what shows the label.
+        // Locators by name, in the order in which they are tried: an element with the label comes
+        // before one that displays it.
         let mut named: Vec<String> = Vec::new();
         let mut and = said.and;
         match (said.role, said.name) {
-            // Its name is its title there, or what it is labelled with.
+            // A frame is found by its title or its label.
             (None, name) if said.frame => {
                 named.push("page.locator('iframe')".to_owned());
                 and.extend(name.map(|(_, value, part)| {
@@ -133,7 +135,7 @@ impl Playwright<'_> {
                 let options = (!options.is_empty()).then(|| format!(", {{ {} }}", options.join(", ")));
                 let options = options.unwrap_or_default();
                 named.push(format!("page.getByRole({}{options})", string(role.name())));
-                // Fields for passwords have no role there.
+                // Password fields have no role in Playwright.
                 if let Some((_, value, part)) = name
                     && role == Role::TextBox
                     && said.states.is_empty()
@@ -166,7 +168,7 @@ impl Playwright<'_> {
     }
 }
 
-/// Whether what it finds is a frame: what stands in it is found from its document.
+/// Whether the selector finds a frame; elements inside it are located from its document.
 fn is_frame(selector: &Selector) -> bool {
     selector.alternatives().all(|(conditions, _)| conditions.contains(&Condition::Role(Role::Iframe)))
 }

@@ -1,4 +1,4 @@
-//! One run of a script: what it found instead of what was recorded, and its steps.
+//! One run of a script: its divergence, and its steps.
 
 use super::picture::Pictures;
 use super::text::{millis, text, with_refs};
@@ -10,10 +10,10 @@ use stickpin_kernel::Error;
 
 const SCREEN: &str = "The screen, at that moment";
 
-/// So many steps that went well are shown when they are asked for.
+/// From this number on, successful steps are collapsed.
 const MANY: usize = 40;
 
-/// An attempt, the `number`-th of all; of several, the last one is open.
+/// Returns an attempt, the `number`-th of all. The last of several is expanded.
 pub(super) fn attempt(
     id: &str,
     file: &str,
@@ -33,7 +33,7 @@ pub(super) fn attempt(
         );
     }
     if !attempt.steps.is_empty() {
-        // Many steps that went well would only stand in the way of the next script.
+        // A long list of successful steps would hide the next script.
         let good = matches!(attempt.outcome, Outcome::Passed | Outcome::Flaky);
         let steps = (1..).zip(&attempt.steps);
         content += &format!(
@@ -80,7 +80,7 @@ pub(super) fn failure(error: &Error, title: &str) -> String {
     )
 }
 
-/// What was recorded beside what there is.
+/// Shows what was recorded next to what was found.
 fn divergence(id: &str, file: &str, divergence: &Divergence) -> String {
     let expected = match &divergence.expected[..] {
         [] => quiet("What the target was is not recorded with this step."),
@@ -90,7 +90,7 @@ fn divergence(id: &str, file: &str, divergence: &Divergence) -> String {
             format!("{}<ul class=\"expected\">\n{items}</ul>\n", quiet("Its target was"))
         }
     };
-    // Where the session is gone, nothing can go on in it.
+    // Without the session nothing can continue in it.
     let (next, command) = match &divergence.resume {
         Some(resume) => {
             ("Go on from here, when it is right in the app", resume.command(file, &resume.again()))
@@ -143,7 +143,7 @@ fn step(id: &str, step: &Step, attempt: &Attempt, pictures: &mut Pictures<'_>) -
         (Some(_), Some(end)) if diverged => {
             format!("<p><a href=\"#{}-div\">What was found instead</a></p>\n", &id[..end])
         }
-        // It is said above the steps already.
+        // The error is already shown above the steps.
         (Some(error), _) if attempt.error.as_ref() == Some(error) => String::new(),
         (Some(error), _) => failure(error, "It failed"),
         (None, _) => String::new(),
@@ -191,12 +191,12 @@ fn titled(class: &str, title: &str, html: &str) -> String {
     format!("<h4>{title}</h4>\n{}", block(class, title, html))
 }
 
-/// Lines that may be wider and more than there is room for: reachable by keyboard, too.
+/// Returns preformatted lines in a scrollable region that the keyboard can reach.
 fn block(class: &str, label: &str, html: &str) -> String {
     format!("<pre class=\"{class}\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\">{html}</pre>\n")
 }
 
-/// A line of a diff.
+/// Returns a line of a diff.
 fn changed(line: &str) -> String {
     let kind = match line.trim_start().chars().next() {
         Some('+') => "came",
@@ -208,7 +208,7 @@ fn changed(line: &str) -> String {
 }
 
 impl Attempt {
-    /// Whether a step that failed was the app's or the machinery's fault.
+    /// Whether a failed step is the fault of the app or of the machinery.
     fn outcome_of_a_failed_step(&self) -> Outcome {
         if self.outcome == Outcome::Broken { Outcome::Broken } else { Outcome::Failed }
     }

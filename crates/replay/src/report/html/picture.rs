@@ -9,10 +9,10 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
-/// The pictures of a page. One that is shown again is not written again.
+/// The pictures of a page. A repeated picture is embedded only once.
 pub(super) struct Pictures<'r> {
     read: &'r ReadPicture<'r>,
-    /// The ids of those that were written, by what is in them.
+    /// The ids of the embedded pictures, by the hash of their content.
     written: HashMap<[u8; 32], String>,
 }
 
@@ -21,7 +21,7 @@ impl<'r> Pictures<'r> {
         Self { read, written: HashMap::new() }
     }
 
-    /// A picture and what could be acted on in it.
+    /// Returns a picture with the refs of its actionable elements.
     pub(super) fn figure(&mut self, picture: &Picture, id: &str, what: &str) -> String {
         let Some(png) = (self.read)(&picture.path) else {
             let path = text(&picture.path.display().to_string());
@@ -36,7 +36,8 @@ impl<'r> Pictures<'r> {
                 format!("id=\"{id}-img\" src=\"data:image/png;base64,{}\"", STANDARD.encode(&png))
             }
         };
-        // As large as can be read where a wide picture is shown in a column; larger pictures show them smaller.
+        // Large enough to read when a wide picture is shown in a column; larger pictures are scaled
+        // down more.
         let size = (f64::from(width) / 46.0).clamp(10.0, 40.0);
         let refs: String = picture.refs.iter().map(|r| drawn(r, width, height, size)).collect();
         let count = match picture.refs.len() {
@@ -56,7 +57,7 @@ impl<'r> Pictures<'r> {
     }
 }
 
-/// A frame and its ref.
+/// Returns a box and its ref.
 fn drawn(r: &RefBox, width: u32, height: u32, size: f64) -> String {
     let inside =
         r.x < f64::from(width) && r.y < f64::from(height) && r.x + r.width > 0.0 && r.y + r.height > 0.0;
@@ -65,7 +66,8 @@ fn drawn(r: &RefBox, width: u32, height: u32, size: f64) -> String {
         return String::new();
     }
     let name = text(&r.r#ref);
-    // On the upper edge of its element, its first character on the left one; inside of the picture where that is.
+    // The label starts at the upper left corner of its element, moved inside the picture if
+    // necessary.
     let wide = (name.chars().count() as f64) * size * 0.62;
     let x = size.mul_add(0.3, r.x).clamp(size * 0.3, (f64::from(width) - wide).max(size * 0.3));
     let y = size.mul_add(0.3, r.y).clamp(size, (f64::from(height) - size * 0.3).max(size));

@@ -1,11 +1,11 @@
-//! The page as text. How it looks and what its keys do is tested in a browser (`crates/stickpin/tests/report.rs`).
+//! The page as text. `crates/stickpin/tests/report.rs` tests its look and keys in a browser.
 
 use super::*;
 use crate::report::model::{Attempt, Picture, RefBox, Step};
 use crate::{Divergence, Place, Resume, Suggestion};
 use stickpin_kernel::{Error, ErrorCode};
 
-/// What a page would show to break out of wherever its words are put.
+/// Text that would break out of any context that the page puts it in.
 const HOSTILE: &str = "</script></style><img src=x onerror=alert(1)>\" onclick='x' & \u{202e}<!--";
 
 fn step(number: usize, line: &str) -> Step {
@@ -122,7 +122,7 @@ fn report(text: &str) -> Report {
     }
 }
 
-/// The tags of a page, each from `<` to `>`, without what stands in scripts and styles.
+/// Returns the tags of a page, each from `<` to `>`, except those inside scripts and styles.
 fn tags(page: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = page;
@@ -143,7 +143,7 @@ fn tags(page: &str) -> Vec<&str> {
 
 #[test]
 fn whatever_an_app_shows_the_page_has_the_same_tags() {
-    // A text of the same form, so that the same things are shown.
+    // A harmless text of the same form, so that the page has the same structure.
     let names = |text: &str| {
         let page = render(&report(text), &|_| Some(vec![1, 2, 3]));
         let names = |tag: &str| tag.split([' ', '>', '\n']).next().unwrap_or_default().to_owned();
@@ -165,7 +165,7 @@ fn the_page_lets_no_other_script_run_and_loads_nothing() {
     let page = render(&report("plain"), &|_| Some(vec![1, 2, 3]));
     assert!(page.contains("default-src 'none'; img-src data:"));
     assert_eq!(page.matches("<script>").count(), 1);
-    // No part of it is what a policy forbids: styles and handlers in attributes.
+    // The policy forbids style attributes and inline handlers.
     assert!(!tags(&page).iter().any(|tag| tag.contains(" style=") || tag.contains(" onclick=")));
     let addresses = |word: &str| page.matches(word).count();
     assert_eq!(addresses("src=\"") - addresses("src=\"data:image/png;base64,"), 0);
@@ -203,7 +203,7 @@ fn ids_are_unique_and_what_points_to_them_finds_them() {
     assert!(values("href").iter().all(|href| ids.contains(&href.trim_start_matches('#'))));
 }
 
-/// Relative luminance of `#rrggbb` (WCAG 2.2).
+/// Returns the relative luminance of `#rrggbb` (WCAG 2.2).
 fn luminance(hex: &str) -> f64 {
     let part = |at: usize| {
         let value = f64::from(u8::from_str_radix(&hex[at..at + 2], 16).expect("a colour")) / 255.0;

@@ -1,12 +1,12 @@
-//! Text on its way into the page.
+//! Escaping text for the page.
 
 use stickpin_tree::is_unsafe;
 
-/// How much of one text is shown, in characters.
+/// Maximum number of characters shown of one text.
 const MOST: usize = 60_000;
 
-/// Text as text, in elements and in attributes in double quotes: whatever it holds, it begins and ends nothing. What is
-/// invisible or turns the direction of reading is written as an escape.
+/// Escapes text for elements and for attributes in double quotes: no content can begin or end
+/// markup. Invisible characters and direction controls become visible escapes.
 pub(super) fn text(s: &str) -> String {
     let mut out = String::with_capacity(s.len() + s.len() / 8);
     for (i, c) in s.chars().enumerate() {
@@ -28,7 +28,7 @@ pub(super) fn text(s: &str) -> String {
     out
 }
 
-/// The same with refs that can be pointed at.
+/// Escapes text and marks the refs in it, so that they can be highlighted.
 pub(super) fn with_refs(s: &str) -> String {
     let mut out = String::new();
     let mut rest = s;
@@ -48,7 +48,7 @@ pub(super) fn with_refs(s: &str) -> String {
     out + &text(rest)
 }
 
-/// `3.2 s`, `840 ms`, `1 min 4 s`.
+/// Formats milliseconds as `3.2 s`, `840 ms` or `1 min 4 s`.
 pub(super) fn millis(ms: f64) -> String {
     match ms {
         ms if ms < 1.0 => format!("{ms:.1} ms"),
@@ -58,10 +58,10 @@ pub(super) fn millis(ms: f64) -> String {
     }
 }
 
-/// Milliseconds since 1970 as `2026-11-22T06:20:00Z`.
+/// Formats milliseconds since 1970 as `2026-11-22T06:20:00Z`.
 pub(super) fn utc(ms: u64) -> String {
     let (days, seconds) = (ms / 86_400_000, ms / 1000 % 86_400);
-    // Days since 0000-03-01, in eras of 400 years: the calendar repeats itself after these.
+    // Days since 0000-03-01, in eras of 400 years, after which the calendar repeats.
     let z = days + 719_468;
     let (era, day) = (z / 146_097, z % 146_097);
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
