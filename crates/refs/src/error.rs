@@ -1,12 +1,12 @@
-//! Why a text is no ref.
+//! Errors for text that is not a ref.
 
 use std::ops::Range;
 
-/// The one hint for every malformed ref, on every surface.
+/// The hint for every malformed ref, on every surface.
 pub const HINT: &str = "a ref looks like @e12, or @e12~s482913 with the generation that the client was given it at: \
                         take the number after ~s from `refsGeneration` of that response, or leave the pin out";
 
-/// A text that is no ref. Nothing is ever sent for one.
+/// Text that is not a ref. Nothing is sent to a device for such text.
 ///
 /// ```
 /// use stickpin_refs::{ParseErrorKind, RefToken};
@@ -19,28 +19,28 @@ pub const HINT: &str = "a ref looks like @e12, or @e12~s482913 with the generati
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.sentence())]
 pub struct ParseError {
-    /// What is wrong.
+    /// The kind of error.
     pub kind: ParseErrorKind,
-    /// Where, in bytes of the text as it was given.
+    /// The faulty part, as a byte range of the original text.
     pub span: Range<usize>,
     text: Box<str>,
 }
 
-/// What is wrong with a text that should have been a ref.
+/// The ways in which text can fail to be a ref.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ParseErrorKind {
-    /// It does not begin with `e` or `@e` and a number.
+    /// The text does not start with `e` or `@e` and a number.
     NotARef,
     /// The number is 0; refs count from 1.
     Zero,
-    /// The number of the ref does not fit 32 bits.
+    /// The number of the ref does not fit into 32 bits.
     RefTooLarge,
-    /// What follows the ref is not `~s` and a number.
+    /// The text after the ref is not `~s` and a number.
     MalformedPin,
-    /// The number of the generation does not fit 64 bits.
+    /// The number of the generation does not fit into 64 bits.
     GenerationTooLarge,
-    /// Something follows the token.
+    /// More text follows the token.
     Trailing,
 }
 
@@ -49,7 +49,7 @@ impl ParseError {
         Self { kind, span, text: text.into() }
     }
 
-    /// What to do about it: the form by example, and where the number comes from.
+    /// Returns the hint, which shows the form by example and says where the number comes from.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         HINT
@@ -71,7 +71,8 @@ impl ParseError {
     }
 }
 
-/// The text as it may stand in a message: on one line, without control characters, at most 60 characters of it.
+/// Returns the text as a message may show it: one line, no control characters, at most 60
+/// characters.
 fn quoted(text: &str) -> String {
     const MAX: usize = 60;
     let mut out = String::new();

@@ -1,14 +1,15 @@
-//! The grammar itself. ASCII digits only, no sign; what does not fit is malformed, never wrapped.
+//! The parser for refs and pins. Accepts ASCII digits without a sign; a number that does not fit is
+//! an error and never wraps.
 
 use crate::error::{ParseError, ParseErrorKind as Kind};
 use crate::types::{Generation, Ref, RefToken};
 
-/// `["@"] "e" digits`: the digits, and what follows.
+/// Matches `["@"] "e" digits`; returns the digits and the rest.
 fn plain(input: &str) -> Option<(&str, &str)> {
     digits(input.strip_prefix('@').unwrap_or(input).strip_prefix('e')?)
 }
 
-/// `"~s" digits`: the digits, and what follows.
+/// Matches `"~s" digits`; returns the digits and the rest.
 fn pin(input: &str) -> Option<(&str, &str)> {
     digits(input.strip_prefix("~s")?)
 }
@@ -38,8 +39,8 @@ pub(crate) fn parse(text: &str) -> Result<RefToken, ParseError> {
     Ok(RefToken::pinned(r#ref, Generation::new(number)))
 }
 
-/// Takes the pin off a well-formed pinned token; every other text comes back as it is. A malformed suffix was never
-/// ours, and whoever consumes the text rejects it.
+/// Removes the pin from a well-formed pinned token and returns any other text unchanged. A
+/// malformed suffix stays, so that the parser rejects it later.
 ///
 /// ```
 /// use stickpin_refs::strip;
@@ -59,8 +60,9 @@ pub fn strip(text: &str) -> &str {
     }
 }
 
-/// Whether a text was meant as a ref, well-formed or not: whoever takes refs and selectors parses it as a ref then,
-/// and a slip like `@e12~3` or `@handle` is an error rather than a selector that matches nothing.
+/// Whether text was meant as a ref, well-formed or not. Arguments that accept refs and selectors
+/// then parse it as a ref, so that a typo like `@e12~3` or `@handle` is an error rather than a
+/// selector without a match.
 ///
 /// ```
 /// use stickpin_refs::looks_like_ref;
@@ -159,7 +161,7 @@ mod tests {
         (1..=u32::MAX, proptest::option::of(any::<u64>())).prop_map(|(n, pin)| token(n, pin))
     }
 
-    /// Texts near the grammar, well-formed and not.
+    /// Generates text near the grammar, well-formed and malformed.
     fn near() -> impl Strategy<Value = String> {
         prop_oneof![
             "[@ ]{0,2}e{0,2}[0-9]{0,11}(~s?[0-9]{0,21}){0,2}[x~ ]{0,2}",
@@ -179,7 +181,7 @@ mod tests {
             if let Ok(token) = text.parse::<RefToken>() {
                 let written = token.to_string();
                 prop_assert_eq!(written.parse(), Ok(token));
-                // What was typed differs at most by white space, the `@` and leading zeros.
+                // The input differs at most in white space, the `@` and leading zeros.
                 let typed = text.trim().trim_start_matches('@').replace("~s", " ").replace('e', "");
                 let numbers: Vec<u64> = typed.split(' ').map(|n| n.parse().unwrap()).collect();
                 let expected: Vec<u64> =

@@ -1,8 +1,8 @@
-//! The grammar of refs and pins: parse, format, strip.
+//! Parses, formats and strips refs and pins.
 //!
-//! A *ref* is the short name of one element with one meaning: `@e12`. A *pin* behind it, `@e12~s482913`, says which
-//! stored tree the client had in front of it when it was given the ref, or when the ref was renewed for it.
-//! Numbers are identity, pins are provenance.
+//! A *ref* is the short name of one element with one meaning: `@e12`. A *pin* after it, as in
+//! `@e12~s482913`, names the stored tree that the client had when the ref was issued or renewed.
+//! Ref numbers identify; pins record provenance.
 //!
 //! ```text
 //! ref   = ["@"] "e" digits          @e12, e12
@@ -18,7 +18,7 @@
 //! assert_eq!(token.to_string(), "@e12~s3");
 //! ```
 //!
-//! Invariant: nothing here knows a node, a session, a file, a clock or a source of randomness.
+//! Invariant: this crate knows no node, session, file, clock or source of randomness.
 
 mod error;
 mod grammar;

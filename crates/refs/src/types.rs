@@ -1,4 +1,4 @@
-//! The newtypes, and how they are written.
+//! Refs, generations and tokens, and their written form.
 
 use crate::error::ParseError;
 use crate::grammar;
@@ -7,21 +7,21 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-/// The short name of one element with one meaning: `@e12`. Counts from 1.
+/// The short name of one element with one meaning: `@e12`. Refs count from 1.
 ///
-/// A raw text is not a ref, it has to be parsed:
+/// Plain text is not a ref and must be parsed:
 /// ```compile_fail,E0308
 /// # use stickpin_refs::Ref;
 /// fn press(target: Ref) {}
 /// press("@e12");
 /// ```
-/// and neither is a generation, although both are numbers:
+/// A generation is not a ref either, although both are numbers:
 /// ```compile_fail,E0308
 /// # use stickpin_refs::{Generation, Ref};
 /// fn press(target: Ref) {}
 /// press(Generation::new(12));
 /// ```
-/// while this compiles:
+/// A `Ref` is accepted:
 /// ```
 /// # use stickpin_refs::Ref;
 /// fn press(target: Ref) {}
@@ -32,7 +32,7 @@ use std::str::FromStr;
 pub struct Ref(NonZeroU32);
 
 impl Ref {
-    /// The ref with a number; `None` for 0.
+    /// Returns the ref with this number, or `None` for 0.
     #[must_use]
     pub const fn new(number: u32) -> Option<Self> {
         match NonZeroU32::new(number) {
@@ -41,14 +41,14 @@ impl Ref {
         }
     }
 
-    /// Its number.
+    /// The number of this ref.
     #[must_use]
     pub const fn get(self) -> u32 {
         self.0.get()
     }
 }
 
-/// Always with the `@`.
+/// Writes the ref with its `@`.
 impl fmt::Display for Ref {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "@e{}", self.0)
@@ -57,21 +57,21 @@ impl fmt::Display for Ref {
 
 /// The number of a stored tree within one lifetime of a session, written `s12`.
 ///
-/// Two generations of one lifetime are equal or not; they are counters, not times. Generations of different
-/// lifetimes say nothing about each other: the first of each is a random number of six digits, so that two of
-/// them collide only once in about a million.
+/// Generations are counters, not times; within one lifetime, two of them are equal or not.
+/// Generations of different lifetimes are not comparable. Each lifetime starts at a random number
+/// of six digits, so two lifetimes collide only about once in a million.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Generation(u64);
 
 impl Generation {
-    /// The generation with a number. 0 is what "no tree yet" reads as.
+    /// Creates the generation with this number. 0 means "no tree yet".
     #[must_use]
     pub const fn new(number: u64) -> Self {
         Self(number)
     }
 
-    /// Its number.
+    /// The number of this generation.
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0
@@ -86,25 +86,25 @@ impl fmt::Display for Generation {
 
 /// A ref as a client sends it, with or without a pin.
 ///
-/// The standing of a token is worked out once, where a command's arguments are parsed; below that only a plain
-/// [`Ref`] goes on.
+/// The standing of a token is resolved once, where a command's arguments are parsed. Code below
+/// that point sees only a plain [`Ref`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RefToken {
-    /// Which element.
+    /// The ref without its pin.
     pub r#ref: Ref,
-    /// The tree that the client was given, or renewed, the ref with.
+    /// The generation of the tree with which the client received or renewed the ref.
     pub pin: Option<Generation>,
 }
 
 impl RefToken {
-    /// A ref without a pin.
+    /// Creates a token without a pin.
     #[must_use]
     pub const fn plain(r#ref: Ref) -> Self {
         Self { r#ref, pin: None }
     }
 
-    /// A ref with a pin.
+    /// Creates a token with a pin.
     #[must_use]
     pub const fn pinned(r#ref: Ref, pin: Generation) -> Self {
         Self { r#ref, pin: Some(pin) }
