@@ -20,28 +20,30 @@ use tokio::net::unix::pipe;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Sleep, sleep};
 
-/// How long a command is waited for unless it says otherwise. A page whose script runs for longer counts as hung.
+/// The default timeout of a command. A page whose script runs longer counts as hung.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// A command of the protocol: its fields are the parameters.
+/// A command of the protocol. Its fields are the parameters.
 pub trait Method: Serialize {
-    /// `Domain.method`.
+    /// The wire name, `Domain.method`.
     const NAME: &'static str;
-    /// What is read of its answer.
+    /// The parts of the answer that we read.
     type Output: DeserializeOwned;
-    /// How long its answer is waited for, from when the answer is first asked for.
+    /// The timeout, counted from the first poll of the reply.
     const LIMIT: Duration = LIMIT;
 }
 
-/// Receives events. Called in the order of arrival and never from two threads; must not wait, but may send.
+/// Receives events in the order of arrival, never from two threads at once. An implementation must
+/// not block but may send commands.
 pub trait Sink: Send + 'static {
-    /// One event of a session, or of the browser itself.
+    /// Receives one event of a session, or of the browser itself when `session` is `None`.
     fn event(&mut self, client: &Client, session: Option<&str>, method: &str, params: &RawValue);
-    /// The browser is gone; nothing comes after this.
+    /// Reports that the connection to the browser ended. No event follows.
     fn lost(&mut self, why: &str);
 }
 
-/// Bytes of frames that are written at once: what a pipe takes without waiting for its reader.
+/// The most bytes of frames written at once: the amount a pipe takes without waiting for its
+/// reader.
 const TOGETHER: usize = 64 << 10;
 
 type Answer = Result<Box<RawValue>, Refused>;
@@ -65,20 +67,21 @@ struct Pending {
 #[derive(Default)]
 struct Table {
     waiting: HashMap<u64, oneshot::Sender<Answer>>,
-    /// Why nothing will be answered any more.
+    /// The reason why no more answers will come.
     lost: Option<String>,
 }
 
 impl Pending {
     fn table(&self) -> MutexGuard<'_, Table> {
-        // Nothing panics while it is held; if something did, the table would still be whole.
+        // No code panics while holding the lock; even if it did, the table would still be
+        // consistent.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lose(&self, why: &str) {
         let mut table = self.table();
         table.lost.get_or_insert_with(|| why.to_owned());
-        // Whoever waits for one of these finds the reason in the table.
+        // The waiting callers find the reason in the table.
         table.waiting.clear();
     }
 
@@ -87,7 +90,8 @@ impl Pending {
     }
 }
 
-/// A connection to a browser. Clones share it; when the last one is dropped, the pipe closes and the browser ends.
+/// A connection to a browser. Clones share the connection. When the last one is dropped, the pipe
+/// closes and the browser exits.
 #[derive(Clone)]
 pub struct Client {
     out: mpsc::UnboundedSender<Vec<u8>>,
@@ -126,7 +130,7 @@ struct Incoming<'a> {
 }
 
 impl Client {
-    /// Speaks over the two pipes of a browser; must be called within a runtime.
+    /// Creates a client on the two pipes of a browser. Must be called within a Tokio runtime.
     #[must_use]
     pub fn new(from_browser: pipe::Receiver, to_browser: pipe::Sender, sink: impl Sink) -> Self {
         let (out, queue) = mpsc::unbounded_channel();
@@ -137,8 +141,8 @@ impl Client {
         client
     }
 
-    /// Writes a command to a session, or to the browser itself, without waiting for anything. Commands arrive in
-    /// the order in which they were sent.
+    /// Writes a command to a session, or to the browser itself when `session` is `None`, without
+    /// waiting. Commands arrive in the order of sending.
     pub fn send<M: Method>(&self, session: Option<&str>, method: &M) -> Reply<M> {
         let (reply, answer) = oneshot::channel();
         let id = self.pending.next.fetch_add(1, Ordering::Relaxed) + 1;
@@ -168,20 +172,20 @@ impl Client {
         self.send(session, method).await
     }
 
-    /// Why nothing will be answered any more, if so.
+    /// The reason why no more answers will come, or `None` while the connection is open.
     #[must_use]
     pub fn lost(&self) -> Option<String> {
         self.pending.lost()
     }
 }
 
-/// The answer to come of a command that was written. Dropping it does not take the command back.
+/// The pending answer to a command. Dropping the reply does not cancel the command.
 #[must_use = "the answer says whether it worked; drop it with a reason"]
 pub struct Reply<M: Method> {
     id: u64,
     answer: oneshot::Receiver<Answer>,
     failure: Option<CallError>,
-    /// Runs out at the command's limit; there once the answer was waited for.
+    /// The timer for the command's timeout, set when the reply is first polled.
     limit: Option<Pin<Box<Sleep>>>,
     pending: Arc<Pending>,
     output: PhantomData<fn() -> M>,
@@ -231,7 +235,7 @@ impl<M: Method> Drop for Reply<M> {
 
 async fn write(mut pipe: pipe::Sender, mut queue: mpsc::UnboundedReceiver<Vec<u8>>, pending: Arc<Pending>) {
     while let Some(mut frame) = queue.recv().await {
-        // What was sent together arrives together: the browser wakes up once.
+        // Frames that are sent together arrive together, so the browser wakes up once.
         while frame.len() < TOGETHER
             && let Ok(next) = queue.try_recv()
         {
@@ -278,7 +282,7 @@ async fn read(
                 }
             }
             Incoming { method: Some(method), session_id, params, .. } => {
-                // Without a client nobody is left who could be told.
+                // The last client is gone, so nobody wants the event.
                 let Some(out) = out.upgrade() else { continue };
                 let client = Client { out, pending: Arc::clone(&pending) };
                 sink.event(&client, session_id.as_deref(), &method, params.unwrap_or(RawValue::NULL));
@@ -286,7 +290,7 @@ async fn read(
             Incoming { .. } => tracing::warn!("a message of the browser has neither id nor method"),
         }
     };
-    // The state first: who is woken by a lost call finds the reason there.
+    // Tell the sink first: a caller woken by a lost call must find the reason in the state.
     sink.lost(&why);
     pending.lose(&why);
 }
@@ -297,7 +301,7 @@ mod tests {
     use crate::protocol::Done;
     use tokio::io::AsyncReadExt;
 
-    /// A command that is not waited for.
+    /// A command that nobody waits for.
     #[derive(Serialize)]
     struct Impatient {}
 

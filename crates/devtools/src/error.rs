@@ -1,69 +1,69 @@
-//! Why a command got no result, and what a refusal says of what was asked about.
+//! Why a command failed, and what a refusal says about its subject.
 
 use std::time::Duration;
 
-/// Why a command got no result.
+/// Why a command failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The browser is gone.
+    /// The connection to the browser ended.
     #[error("{0}")]
     Lost(String),
-    /// No answer came within the limit of the command.
+    /// No answer came within the command's timeout.
     #[error("{method}: no answer within {} s", limit.as_secs())]
     TimedOut {
-        /// The command.
+        /// The wire name of the command.
         method: &'static str,
-        /// Its limit.
+        /// The timeout.
         limit: Duration,
     },
-    /// The browser refused.
+    /// The browser answered with an error.
     #[error("{method}: {message}")]
     Refused {
-        /// The command.
+        /// The wire name of the command.
         method: &'static str,
-        /// The code of the answer.
+        /// The error code of the answer.
         code: i64,
-        /// Its words.
+        /// The error message of the answer.
         message: String,
-        /// What that means.
+        /// The kind of refusal.
         reason: Refusal,
     },
-    /// The answer was not of the expected form.
+    /// The command or its answer could not be converted to or from JSON.
     #[error("{method}: {message}")]
     Malformed {
-        /// The command.
+        /// The wire name of the command.
         method: &'static str,
-        /// What was wrong.
+        /// The error of the JSON library.
         message: String,
     },
 }
 
-/// What a refusal says of what was asked about.
+/// What a refusal says about the subject of the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The session or its target is not there any more, or its process ended.
+    /// The session or its target no longer exists, or its process ended.
     TargetGone,
-    /// The document, or what was in it, is not there any more: a context, a frame, a node, an object, a script that
-    /// ran.
+    /// The document or something in it no longer exists: a context, a frame, a node, an object, or
+    /// a script that was running.
     DocumentGone,
-    /// The command itself, or one that the browser cannot carry out.
+    /// The command is invalid, or the browser cannot execute it.
     Protocol,
 }
 
-/// The code of a session that does not exist.
+/// The error code for a session that does not exist.
 const SESSION_NOT_FOUND: i64 = -32001;
 
-/// How refusals about a target begin, as the sources of the browser have them (Chromium 156).
+/// Prefixes of error messages about a target, taken from the browser's sources (Chromium 156).
 const TARGET_GONE: &str = include_str!("../refusals/target.txt");
 
-/// How refusals about a document and what is in it begin. `Internal error` is what V8 says of a script that was ended, or
-/// whose document went, in the middle.
+/// Prefixes of error messages about a document and its content. V8 says `Internal error` about a
+/// script that was terminated, or whose document went away, while it ran.
 const DOCUMENT_GONE: &str = include_str!("../refusals/document.txt");
 
 impl Refusal {
-    /// Of an answer's code and words.
+    /// Classifies an answer's code and message.
     pub(crate) fn of(code: i64, message: &str) -> Self {
         let is_one_of = |known: &str| known.lines().any(|words| message.starts_with(words));
         if code == SESSION_NOT_FOUND || is_one_of(TARGET_GONE) {
@@ -74,7 +74,7 @@ impl Refusal {
 }
 
 impl CallError {
-    /// What a refusal says; none where the browser did not refuse.
+    /// The kind of refusal, or `None` when the browser did not refuse.
     #[must_use]
     pub fn refusal(&self) -> Option<Refusal> {
         match self {
@@ -83,13 +83,13 @@ impl CallError {
         }
     }
 
-    /// Whether what was asked about is gone, a document or its whole target.
+    /// Whether the subject of the command is gone: its document or its whole target.
     #[must_use]
     pub fn is_gone(&self) -> bool {
         matches!(self.refusal(), Some(Refusal::TargetGone | Refusal::DocumentGone))
     }
 
-    /// Whether the session that it was sent to does not exist any more.
+    /// Whether the session of the command no longer exists.
     #[must_use]
     pub fn session_gone(&self) -> bool {
         matches!(self, Self::Refused { code: SESSION_NOT_FOUND, .. })

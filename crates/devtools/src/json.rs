@@ -1,12 +1,14 @@
-//! Texts of pages as JSON. A page may hold half of a surrogate pair (`'🚀'.slice(0, 1)`), which JSON can write as an
-//! escape and Rust's strings cannot hold: it reads as U+FFFD, and only that one character is lost.
+//! JSON text from pages. A page may hold a lone surrogate (`'🚀'.slice(0, 1)`), which JSON can
+//! escape but a Rust string cannot hold. A lone surrogate reads as U+FFFD; the rest of the text is
+//! kept.
 
 use std::borrow::Cow;
 
-/// What stands for half of a surrogate pair, as long as the escape that it replaces.
+/// The replacement for a lone surrogate, as long as the escape that it replaces.
 const REPLACED: &[u8; 6] = br"\ufffd";
 
-/// The bytes of a frame as JSON that can be read: UTF-8, with whole surrogate pairs only.
+/// Returns the bytes of a frame as valid UTF-8 with lone surrogates replaced. Edits the frame in
+/// place.
 pub(crate) fn readable(frame: &mut [u8]) -> Cow<'_, str> {
     for at in halves(frame) {
         frame[at..at + REPLACED.len()].copy_from_slice(REPLACED);
@@ -14,17 +16,17 @@ pub(crate) fn readable(frame: &mut [u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(frame)
 }
 
-/// A JSON text that a page wrote, with whole surrogate pairs only.
+/// Returns JSON text written by a page with lone surrogates replaced.
 #[must_use]
 pub fn well_formed(json: &str) -> Cow<'_, str> {
     if halves(json.as_bytes()).is_empty() {
         return Cow::Borrowed(json);
     }
-    // An escape is replaced by another one.
+    // A replacement has the length of the escape, so offsets stay valid.
     Cow::Owned(readable(&mut json.as_bytes().to_vec()).into_owned())
 }
 
-/// Where escapes of halves of surrogate pairs begin that lack their other half.
+/// Returns the offsets of escapes that encode lone surrogates.
 fn halves(json: &[u8]) -> Vec<usize> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -36,14 +38,14 @@ fn halves(json: &[u8]) -> Vec<usize> {
                 found.push(at);
                 at += 6;
             }
-            // Whatever is escaped is one byte at least, a backslash included.
+            // An escape is a backslash and at least one byte, which may be another backslash.
             _ => at = (at + 2).min(json.len()),
         }
     }
     found
 }
 
-/// The UTF-16 unit that is escaped at a place, if one is.
+/// The UTF-16 code unit that is escaped at an offset, or `None` when there is no such escape.
 fn unit(json: &[u8], at: usize) -> Option<u16> {
     let digits = json.get(at..at + 6)?.strip_prefix(br"\u")?;
     digits
@@ -79,7 +81,7 @@ mod tests {
         for text in ["", "\\", "\\u", r"\ud8", r"\ud83", "\"\\ud83", r"\uzzzz", "é\\"] {
             assert_eq!(well_formed(text), text);
         }
-        // Half of a pair as bytes, which is no UTF-8.
+        // A lone surrogate as raw bytes, which are not valid UTF-8.
         assert_eq!(readable(&mut b"\"\xed\xa0\xbd\"".to_vec()).matches('\u{fffd}').count(), 3);
     }
 }

@@ -1,11 +1,16 @@
-//! A thin DevTools client: frames on a transport, requests, answers, events, and the ids of sessions.
+//! A thin client of the DevTools protocol: frames on a pipe, requests, answers, events, session
+//! ids.
 //!
-//! Requests are answered by id, events are handed to one [`Sink`] in the order in which they arrived, *before* any
-//! later answer is delivered: so whoever awaits an answer finds in the state every event that the browser sent
-//! before it. Sending never waits, so several commands can be written in one go. A lost browser answers everything
-//! that is still open with [`CallError::Lost`], and no call waits for longer than its [limit](Method::LIMIT).
+//! Answers are matched to requests by id. Events go to one [`Sink`] in the order of arrival,
+//! *before* any later answer is delivered. A caller that awaits an answer therefore finds in the
+//! state every event that the browser sent before it.
 //!
-//! The one transport is the pair of pipes of a browser that the caller started. It knows no page and no device.
+//! Sending never waits, so several commands can be written in one go. When the browser is lost,
+//! every open call fails with [`CallError::Lost`]. No call waits longer than its
+//! [timeout](Method::LIMIT).
+//!
+//! The only transport is the pair of pipes of a browser that the caller started. Invariant: this
+//! crate knows no page and no device.
 
 mod client;
 mod error;

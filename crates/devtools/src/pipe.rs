@@ -1,26 +1,26 @@
-//! Frames on a pipe: JSON texts that end in NUL.
+//! Frames on a pipe: JSON text terminated by NUL.
 
 use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// The longest frame that is read, in bytes. The largest that a page makes on purpose are a capture of 100,000
-/// nodes (30 MB) and a picture of a long page; a browser that sends more than this is not well.
+/// The longest accepted frame, in bytes. The largest legitimate frames are a capture of 100,000
+/// nodes (30 MB) and a screenshot of a long page; a browser that sends more is broken.
 pub(crate) const MAX_FRAME: usize = 256 << 20;
 
-/// How much room a read gets at least.
+/// The minimum space reserved for a read, in bytes.
 const CHUNK: usize = 64 << 10;
 
-/// Above this the buffer is given back after its frame was used.
+/// The buffer size in bytes above which an empty buffer is freed.
 const KEEP: usize = 1 << 20;
 
-/// Cuts what is read into frames.
+/// Splits a byte stream into frames.
 #[derive(Debug)]
 pub(crate) struct Frames<R> {
     source: R,
     buffer: Vec<u8>,
-    /// Bytes of `buffer` that were handed out already.
+    /// How many bytes of `buffer` have been handed out.
     used: usize,
-    /// Bytes of `buffer` in which no NUL was found.
+    /// How many bytes of `buffer` are known to contain no NUL, or have been handed out.
     scanned: usize,
     max: usize,
 }
@@ -30,10 +30,11 @@ impl<R: AsyncRead + Unpin> Frames<R> {
         Self { source, buffer: Vec::new(), used: 0, scanned: 0, max }
     }
 
-    /// The next frame without its NUL; none when the other side closed the pipe.
+    /// Returns the next frame without its NUL, or `None` when the other side closed the pipe.
     ///
     /// # Errors
-    /// When reading fails, a frame is longer than the bound, or the pipe ends inside of one.
+    /// Returns an error when reading fails, a frame exceeds the limit, or the pipe ends inside a
+    /// frame.
     pub(crate) async fn next(&mut self) -> io::Result<Option<&mut [u8]>> {
         loop {
             if let Some(at) = self.buffer[self.scanned..].iter().position(|&b| b == 0) {
@@ -74,7 +75,7 @@ mod tests {
         let pieces: Vec<Vec<u8>> = pieces.iter().map(|p| p.to_vec()).collect();
         tokio::spawn(async move {
             for piece in pieces {
-                // The reader may have given up, which is what some of these tests are about.
+                // The reader may have given up; some of these tests are about that.
                 if ours.write_all(&piece).await.is_err() {
                     return;
                 }

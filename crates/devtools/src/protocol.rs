@@ -1,5 +1,5 @@
-//! The commands and events that are used, each with the fields that are used. Field by field as in the
-//! protocol's own documentation: <https://chromedevtools.github.io/devtools-protocol/>.
+//! The commands and events in use, with the fields in use. Names follow the protocol's
+//! documentation: <https://chromedevtools.github.io/devtools-protocol/>.
 
 use crate::Method;
 use serde::{Deserialize, Serialize};
@@ -7,10 +7,11 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::time::Duration;
 
-/// An answer of which nothing is read.
+/// An answer whose content is ignored.
 pub type Done = serde::de::IgnoredAny;
 
-/// The limit of commands that wait for a server or for a promise: their callers set the time, and this is the net below.
+/// The timeout of commands that wait for a server or a promise. Their callers set shorter timeouts;
+/// this one is a safety net.
 const PATIENT: Duration = Duration::from_secs(600);
 
 macro_rules! methods {
@@ -38,7 +39,7 @@ macro_rules! values {
     )*};
 }
 
-/// Whether a parameter is left out: only an absent option is.
+/// Whether a parameter is left out of the message. True only for `None`.
 trait Absent {
     fn absent(&self) -> bool {
         false
@@ -60,134 +61,135 @@ fn absent<T: Absent>(value: &T) -> bool {
 }
 
 methods! {
-    /// Product and version.
+    /// Returns product and version of the browser.
     "Browser.getVersion" GetVersion {} -> Version;
-    /// Ends the browser.
+    /// Closes the browser.
     "Browser.close" CloseBrowser {} -> Done;
-    /// Where downloads go.
+    /// Sets the download directory.
     "Browser.setDownloadBehavior" SetDownloadBehavior { behavior: &'static str, download_path: String, events_enabled: bool } -> Done;
 
-    /// What pages of an origin may do without asking; of all origins if none is named.
+    /// Sets a permission for an origin, or for all origins when `origin` is `None`.
     "Browser.setPermission" SetPermission { permission: Value, setting: String, origin: Option<String> } -> Done;
 
-    /// A new tab.
+    /// Opens a new tab.
     "Target.createTarget" CreateTarget { url: String, background: Option<bool> } -> Created;
-    /// Closes a tab, whatever its page says to that.
+    /// Closes a tab without asking its page.
     "Target.closeTarget" CloseTarget { target_id: String } -> Done;
     /// Makes a tab the front one of its window.
     "Target.activateTarget" ActivateTarget { target_id: String } -> Done;
-    /// All targets.
+    /// Lists all targets.
     "Target.getTargets" GetTargets {} -> Targets;
-    /// Attach to every new target before its scripts run.
+    /// Attaches to every new target before its scripts run.
     "Target.setAutoAttach" SetAutoAttach { auto_attach: bool, wait_for_debugger_on_start: bool, flatten: bool, filter: Option<Vec<Value>> } -> Done;
-    /// Lets a target run that waited for us.
+    /// Resumes a target that waits for the debugger.
     "Runtime.runIfWaitingForDebugger" Resume {} -> Done;
 
-    /// Pauses requests whose addresses fit, until they are answered one by one.
+    /// Pauses requests whose URLs match, until each is continued or failed.
     "Fetch.enable" EnableFetch { patterns: Vec<Value> } -> Done;
-    /// Lets a paused request go on.
+    /// Continues a paused request.
     "Fetch.continueRequest" ContinueRequest { request_id: String } -> Done;
     /// Fails a paused request.
     "Fetch.failRequest" FailRequest { request_id: String, error_reason: &'static str } -> Done;
 
-    /// Page events.
+    /// Enables page events.
     "Page.enable" EnablePage {} -> Done;
-    /// Lifecycle events of every frame.
+    /// Enables lifecycle events of every frame.
     "Page.setLifecycleEventsEnabled" EnableLifecycle { enabled: bool } -> Done;
-    /// A script for every document, in a world of its own.
+    /// Adds a script that runs in every document, in an isolated world.
     "Page.addScriptToEvaluateOnNewDocument" AddScript { source: String, world_name: &'static str, run_immediately: bool } -> Done;
-    /// Our world in a frame that has none yet.
+    /// Creates our isolated world in a frame that has none yet.
     "Page.createIsolatedWorld" CreateWorld { frame_id: String, world_name: &'static str } -> WorldAnswer;
-    /// Goes to an address.
+    /// Navigates to a URL.
     "Page.navigate" Navigate { url: String } -> Navigated, within PATIENT;
-    /// Loads the page again.
+    /// Reloads the page.
     "Page.reload" Reload {} -> Done;
-    /// Gives up a navigation under way.
+    /// Cancels the navigation in progress.
     "Page.stopLoading" StopLoading {} -> Done;
-    /// Where the tab was.
+    /// Returns the navigation history of the tab.
     "Page.getNavigationHistory" GetHistory {} -> History;
-    /// Goes to a place where the tab was.
+    /// Navigates to an entry of the history.
     "Page.navigateToHistoryEntry" GoToEntry { entry_id: i64 } -> Done;
-    /// Closes the tab, unless its page asks first.
+    /// Closes the tab unless its page objects.
     "Page.close" ClosePage {} -> Done;
-    /// Ends the process of a page, whatever it is doing.
+    /// Kills the renderer process of a page, whatever it is doing.
     "Page.crash" CrashPage {} -> Done;
-    /// Brings the tab and its window before whoever sits at the machine.
+    /// Brings the tab and its window to the front of the screen.
     "Page.bringToFront" BringToFront {} -> Done;
-    /// Answers a dialog.
+    /// Answers a JavaScript dialog.
     "Page.handleJavaScriptDialog" HandleDialog { accept: bool, prompt_text: Option<String> } -> Done;
-    /// Report file choosers instead of showing them; `cancel` also tells the page that nothing was chosen.
+    /// Reports file choosers instead of showing them. `cancel` also tells the page that nothing was
+    /// chosen.
     "Page.setInterceptFileChooserDialog" InterceptFileChooser { enabled: bool, cancel: bool } -> Done;
-    /// A picture.
+    /// Takes a screenshot.
     "Page.captureScreenshot" CaptureScreenshot { format: &'static str, clip: Option<Clip>, capture_beyond_viewport: Option<bool> } -> Picture;
-    /// Sizes of viewport and page.
+    /// Returns the sizes of viewport and page.
     "Page.getLayoutMetrics" GetLayoutMetrics {} -> LayoutMetrics;
 
-    /// Execution contexts, console, exceptions.
+    /// Enables events of execution contexts, console and exceptions.
     "Runtime.enable" EnableRuntime {} -> Done;
-    /// Runs an expression in a context.
+    /// Evaluates an expression in a context.
     "Runtime.evaluate" Evaluate { expression: String, unique_context_id: Option<String>, return_by_value: bool, await_promise: bool } -> Evaluated;
-    /// Ends the script that runs, also one that would run for ever.
+    /// Terminates the running script, even one in an endless loop.
     "Runtime.terminateExecution" TerminateExecution {} -> Done;
     /// Calls a function on an object.
     "Runtime.callFunctionOn" CallFunctionOn { function_declaration: String, object_id: String, return_by_value: bool } -> Evaluated;
-    /// The same, with objects as arguments.
+    /// Calls a function on an object, with objects as arguments.
     "Runtime.callFunctionOn" CallWithObjects { function_declaration: String, object_id: String, arguments: Vec<ObjectArgument>, return_by_value: bool } -> Evaluated;
-    /// Evaluates an expression in the world of the page itself, with a bound on its time.
+    /// Evaluates an expression in the page's own world, with a timeout.
     "Runtime.evaluate" EvaluateInPage { expression: String, await_promise: bool, user_gesture: bool, timeout: f64, object_group: &'static str } -> Evaluated, within PATIENT;
-    /// Evaluates to an object that is kept until its group is released.
+    /// Evaluates an expression to an object that is kept until its group is released.
     "Runtime.evaluate" EvaluateObject { expression: String, unique_context_id: String, object_group: &'static str } -> Evaluated;
-    /// The properties of an object.
+    /// Returns the properties of an object.
     "Runtime.getProperties" GetProperties { object_id: String, own_properties: bool } -> Properties;
-    /// Forgets the objects of a group.
+    /// Releases the objects of a group.
     "Runtime.releaseObjectGroup" ReleaseObjectGroup { object_group: &'static str } -> Done;
-    /// A function that page scripts of one world can call to send us an event.
+    /// Adds a function that scripts in one world can call to send us an event.
     "Runtime.addBinding" AddBinding { name: &'static str, execution_context_name: &'static str } -> Done;
 
-    /// The element that shows a frame.
+    /// Returns the element that owns a frame.
     "DOM.getFrameOwner" GetFrameOwner { frame_id: String } -> FrameOwner;
-    /// A node as an object of a context.
+    /// Returns a node as an object of a context.
     "DOM.resolveNode" ResolveNode { backend_node_id: i64, execution_context_id: i64 } -> Resolved;
-    /// The files of an input.
+    /// Sets the files of a file input.
     "DOM.setFileInputFiles" SetFiles { files: Vec<String>, object_id: String } -> Done;
-    /// Lets go of an object of a page.
+    /// Releases one object.
     "Runtime.releaseObject" ReleaseObject { object_id: String } -> Done;
-    /// The same, for an object that is kept until its group is released.
+    /// Returns a node as an object that is kept until its group is released.
     "DOM.resolveNode" ResolveInGroup { backend_node_id: i64, execution_context_id: i64, object_group: &'static str } -> Resolved;
-    /// A node as an object of the page's own world.
+    /// Returns a node as an object of the page's own world.
     "DOM.resolveNode" ResolveInPage { backend_node_id: i64 } -> Resolved;
-    /// What a node is, its shadow roots of every kind included.
+    /// Describes a node, shadow roots of every kind included.
     "DOM.describeNode" DescribeNode { object_id: String, depth: i32 } -> Described;
-    /// The listeners of a node and everything below it.
+    /// Returns the event listeners of a node and its descendants.
     "DOMDebugger.getEventListeners" GetEventListeners { object_id: String, depth: i32, pierce: bool } -> Listeners;
 
-    /// What the accessibility tree says of a node.
+    /// Returns the accessibility tree node of a DOM node.
     "Accessibility.getPartialAXTree" GetPartialAxTree { object_id: String, fetch_relatives: bool } -> AxNodes;
 
-    /// Network events; bodies are not kept.
+    /// Enables network events. The browser keeps no bodies.
     "Network.enable" EnableNetwork { max_total_buffer_size: u32, max_resource_buffer_size: u32 } -> Done;
-    /// Crash events.
+    /// Enables crash events.
     "Inspector.enable" EnableInspector {} -> Done;
 
-    /// Counts of what the browser does for a page.
+    /// Enables performance counters of a page.
     "Performance.enable" EnablePerformance {} -> Done;
-    /// Them, now; answered also while a script of the page runs.
+    /// Returns the performance counters. Answered even while a script of the page runs.
     "Performance.getMetrics" GetMetrics {} -> Metrics;
 
-    /// The page believes to have the focus.
+    /// Makes the page believe that it has the focus.
     "Emulation.setFocusEmulationEnabled" EmulateFocus { enabled: bool } -> Done;
-    /// The size of the viewport.
+    /// Sets the size of the viewport.
     "Emulation.setDeviceMetricsOverride" SetDeviceMetrics { width: u32, height: u32, device_scale_factor: f64, mobile: bool } -> Done;
 
-    /// One mouse event.
+    /// Dispatches one mouse event.
     "Input.dispatchMouseEvent" MouseEvent { r#type: &'static str, x: f64, y: f64, modifiers: Option<u32>, button: Option<&'static str>, buttons: Option<u32>, click_count: Option<u32>, delta_x: Option<f64>, delta_y: Option<f64> } -> Done;
-    /// One key event.
+    /// Dispatches one key event.
     "Input.dispatchKeyEvent" KeyEvent { r#type: &'static str, modifiers: u32, key: String, code: Option<String>, windows_virtual_key_code: Option<u32>, text: Option<String>, unmodified_text: Option<String>, location: Option<u32>, is_keypad: Option<bool>, commands: Option<Vec<&'static str>> } -> Done;
-    /// Text as an input method inserts it.
+    /// Inserts text as an input method would.
     "Input.insertText" InsertText { text: String } -> Done;
-    /// Report drags instead of starting them.
+    /// Reports drags instead of starting them.
     "Input.setInterceptDrags" InterceptDrags { enabled: bool } -> Done;
-    /// One event of an intercepted drag.
+    /// Dispatches one event of an intercepted drag.
     "Input.dispatchDragEvent" DragEvent { r#type: &'static str, x: f64, y: f64, data: Value } -> Done;
 }
 
@@ -199,7 +201,7 @@ pub struct ObjectArgument {
     pub object_id: String,
 }
 
-/// Part of a page, for pictures.
+/// The part of a page that a screenshot shows, in CSS pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 #[allow(missing_docs, reason = "fields are named and documented by the protocol")]
 pub struct Clip {
@@ -211,70 +213,70 @@ pub struct Clip {
 }
 
 values! {
-    /// Answer of `Browser.getVersion`.
+    /// The answer of `Browser.getVersion`.
     Version { product: String }
-    /// Answer of `Target.getTargets`.
+    /// The answer of `Target.getTargets`.
     Targets { target_infos: Vec<TargetInfo> }
     /// `Page.windowOpen`: a page asks for a tab or window.
     WindowOpen { url: String }
-    /// Answer of `Target.createTarget`.
+    /// The answer of `Target.createTarget`.
     Created { target_id: String }
     /// A frame.
     FrameInfo { id: String, parent_id: Option<String>, loader_id: String, url: String, url_fragment: Option<String>, unreachable_url: Option<String> }
-    /// Answer of `Page.createIsolatedWorld`.
+    /// The answer of `Page.createIsolatedWorld`.
     WorldAnswer { execution_context_id: i64 }
-    /// Answer of `Page.navigate`.
+    /// The answer of `Page.navigate`.
     Navigated { loader_id: Option<String>, error_text: Option<String>, is_download: bool }
-    /// Answer of `Page.getNavigationHistory`.
+    /// The answer of `Page.getNavigationHistory`.
     History { current_index: usize, entries: Vec<HistoryEntry> }
-    /// A place where the tab was.
+    /// An entry of the navigation history.
     HistoryEntry { id: i64, url: String }
-    /// Answer of `Page.captureScreenshot`.
+    /// The answer of `Page.captureScreenshot`.
     Picture { data: String }
-    /// Answer of `Page.getLayoutMetrics`.
+    /// The answer of `Page.getLayoutMetrics`.
     LayoutMetrics { css_layout_viewport: LayoutViewport, css_content_size: Size }
-    /// The viewport.
+    /// The layout viewport, in CSS pixels.
     LayoutViewport { page_x: f64, page_y: f64, client_width: f64, client_height: f64 }
-    /// The whole page.
+    /// The size of the whole page, in CSS pixels.
     Size { x: f64, y: f64, width: f64, height: f64 }
-    /// Answer of `Runtime.evaluate` and `Runtime.callFunctionOn`.
+    /// The answer of `Runtime.evaluate` and `Runtime.callFunctionOn`.
     Evaluated { result: RemoteObject, exception_details: Option<ExceptionDetails> }
-    /// A value of the page.
+    /// A JavaScript value of the page.
     RemoteObject { r#type: String, unserializable_value: Option<String>, value: Option<Box<RawValue>>, object_id: Option<String>, description: Option<String> }
-    /// An exception of the page.
+    /// A JavaScript exception of the page.
     ExceptionDetails { text: String, exception: Option<RemoteObject> }
-    /// Answer of `DOM.getFrameOwner`.
+    /// The answer of `DOM.getFrameOwner`.
     FrameOwner { backend_node_id: i64 }
-    /// Answer of `Runtime.getProperties`.
+    /// The answer of `Runtime.getProperties`.
     Properties { result: Vec<Property> }
     /// A property of an object.
     Property { name: String, value: Option<RemoteObject> }
-    /// Answer of `DOM.describeNode`.
+    /// The answer of `DOM.describeNode`.
     Described { node: NodeInfo }
-    /// A node.
+    /// A DOM node.
     NodeInfo { backend_node_id: i64, shadow_roots: Vec<NodeInfo>, shadow_root_type: Option<String> }
-    /// Answer of `DOMDebugger.getEventListeners`.
+    /// The answer of `DOMDebugger.getEventListeners`.
     Listeners { listeners: Vec<Listener> }
-    /// A listener.
+    /// An event listener.
     Listener { r#type: String, backend_node_id: Option<i64> }
-    /// Answer of `Accessibility.getPartialAXTree`.
+    /// The answer of `Accessibility.getPartialAXTree`.
     AxNodes { nodes: Vec<AxNode> }
     /// A node of the accessibility tree.
     AxNode { ignored: bool, role: Option<AxValue>, name: Option<AxValue>, value: Option<AxValue>, properties: Vec<AxProperty> }
-    /// A value in it.
+    /// A value in the accessibility tree.
     AxValue { value: Option<Value>, sources: Vec<AxSource> }
-    /// Where a name may come from.
+    /// A possible source of an accessible name.
     AxSource { r#type: String, value: Option<AxPlain>, superseded: bool }
     /// A value without sources.
     AxPlain { value: Option<Value> }
-    /// A property of it.
+    /// A property of an accessibility tree node.
     AxProperty { name: String, value: AxPlain }
-    /// Answer of `DOM.resolveNode`.
+    /// The answer of `DOM.resolveNode`.
     Resolved { object: RemoteObject }
 
-    /// Answer of `Performance.getMetrics`.
+    /// The answer of `Performance.getMetrics`.
     Metrics { metrics: Vec<Metric> }
-    /// A count, or a time.
+    /// A counter or a time.
     Metric { name: String, value: f64 }
 
     /// `Target.attachedToTarget`.
@@ -293,19 +295,19 @@ values! {
     NavigatedWithinDocument { frame_id: String, url: String }
     /// `Page.frameStartedNavigating`.
     FrameStartedNavigating { frame_id: String, url: String, loader_id: String, navigation_type: String }
-    /// `Page.frameStoppedLoading` and its like.
+    /// `Page.frameStoppedLoading` and similar events.
     FrameEvent { frame_id: String }
     /// `Page.lifecycleEvent`.
     LifecycleEvent { frame_id: String, loader_id: String, name: String }
     /// `Page.javascriptDialogOpening`.
     DialogOpening { message: String, r#type: String, default_prompt: Option<String> }
-    /// `Page.fileChooserOpened`; without a node it was not an input that opened it.
+    /// `Page.fileChooserOpened`. Without a node, the chooser was not opened by a file input.
     FileChooserOpened { frame_id: String, backend_node_id: Option<i64> }
     /// `Runtime.executionContextCreated`.
     ContextCreated { context: ExecutionContext }
-    /// A context.
+    /// An execution context.
     ExecutionContext { id: i64, name: String, unique_id: String, aux_data: Option<ContextAux> }
-    /// Where a context is.
+    /// The frame of an execution context.
     ContextAux { frame_id: String, is_default: bool }
     /// `Runtime.executionContextDestroyed`.
     ContextDestroyed { execution_context_unique_id: String }
@@ -317,17 +319,17 @@ values! {
     BindingCalled { name: String, payload: String, execution_context_id: i64 }
     /// `Network.requestWillBeSent`.
     RequestWillBeSent { request_id: String, loader_id: String, frame_id: Option<String>, r#type: Option<String>, request: RequestInfo, redirect_response: Option<ResponseInfo> }
-    /// What is asked for.
+    /// A network request.
     RequestInfo { url: String, method: String }
     /// `Network.responseReceived`.
     ResponseReceived { request_id: String, r#type: Option<String>, response: ResponseInfo }
-    /// What is answered.
+    /// A network response.
     ResponseInfo { url: String, status: i64, mime_type: String }
     /// `Network.loadingFinished`.
     LoadingFinished { request_id: String }
     /// `Network.loadingFailed`.
     LoadingFailed { request_id: String, error_text: String, canceled: bool, blocked_reason: Option<String>, cors_error_status: Option<CorsError> }
-    /// Why the rules of origins forbid an answer.
+    /// Why the CORS rules forbid a response.
     CorsError { cors_error: String }
     /// `Input.dragIntercepted`.
     DragIntercepted { data: Value }
