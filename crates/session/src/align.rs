@@ -1,8 +1,9 @@
-//! Finding the elements of the table in a new tree.
+//! Finds the elements of the table in a new tree.
 //!
-//! The comparison is with the table (handle, meaning, last seen), not with the tree before: an element that was away
-//! for a while is found again like any other. By handle where the device's identity grade allows it, else by content
-//! matching, and always only with the same meaning.
+//! The new tree is compared with the table (handle, meaning, last seen), not with the previous
+//! tree. An element that was absent for a while is therefore found again like any other. Elements
+//! are matched by handle where the device's identity grade allows, else by content, and only when
+//! the meaning is the same.
 
 use crate::retained::Retained;
 use crate::table::{Element, ElementKey, Place, Table};
@@ -16,16 +17,16 @@ use stickpin_tree::{
     Tree, came_back_with_its_list, content_match,
 };
 
-/// A new tree (in its book), and everything needed to find elements in it.
+/// A new tree in its record book, with everything needed to find elements in it.
 pub(crate) struct Alignment<'a> {
     pub(crate) book: &'a RecordBook,
     pub(crate) generation: Generation,
     pub(crate) openers: &'a Openers,
-    /// The tree before, if there was one.
+    /// The previous tree, if any.
     pub(crate) before: Option<&'a Tree>,
-    /// What was learnt about the tree before, where that is known.
+    /// The record book of the previous tree, if known.
     pub(crate) last_book: Option<&'a RecordBook>,
-    /// Where absent elements were last seen; holds the tree before, too.
+    /// The trees in which absent elements were last seen, including the previous tree.
     pub(crate) retained: &'a Retained,
 }
 
@@ -34,7 +35,7 @@ impl Alignment<'_> {
         self.book.tree()
     }
 
-    /// Gives every element its place in the new tree.
+    /// Updates the place of every element for the new tree.
     pub(crate) fn run(&self, table: &mut Table) {
         if self.is_same() {
             return self.carry_over(table);
@@ -52,12 +53,13 @@ impl Alignment<'_> {
         self.place_missing(table, &missing, &mut taken, &records);
     }
 
-    /// Whether every element is where it was, and means what it meant.
+    /// Whether every element is where it was and means what it meant.
     ///
-    /// Without handles, two trees that are equal by value hold the same elements at the same positions: the device
-    /// reports no difference at all, and elements with equal looks keep their refs while nothing happens. With them, the
-    /// tree that is stored already has been searched: nothing in it is new. What opened a popup may have become known
-    /// since, which is part of what is in it; and in a cut tree a second look proves what the first could not.
+    /// Without handles, two trees that are equal by value hold the same elements at the same
+    /// positions. Elements that look alike thus keep their refs while nothing changes. With
+    /// handles, only the stored tree itself counts as unchanged. Even that tree needs another
+    /// search in two cases: a popup's opener may have become known since, and a second look at a
+    /// truncated tree may prove more than the first.
     fn is_same(&self) -> bool {
         match self.before {
             Some(before) if self.tree().grade() == IdentityGrade::None => before == self.tree(),
@@ -76,8 +78,8 @@ impl Alignment<'_> {
         }
     }
 
-    /// Elements whose handle is in the new tree. Handles that may have come back for another element are not in the
-    /// index any more.
+    /// Finds elements by their handle. The index no longer holds handles that the device may have
+    /// reused.
     fn by_handle(&self, index: &HashMap<Handle, ElementKey>) -> HashMap<ElementKey, NodeId> {
         if index.is_empty() {
             return HashMap::new();
@@ -85,7 +87,7 @@ impl Alignment<'_> {
         self.tree().nodes().filter_map(|n| Some((*index.get(&n.handle()?)?, n.id()))).collect()
     }
 
-    /// The element is this node. Which of its meanings holds, if any?
+    /// Places an element at a node and selects which of its meanings holds there, if any.
     fn settle(&self, element: &mut Element, node: NodeId, records: &Records<'_>) {
         element.place = Place::Here(node);
         element.seen = (self.generation, node);
@@ -113,11 +115,11 @@ impl Alignment<'_> {
         }
         let fresh = self.fresh(taken);
         let handles: HashSet<Handle> = self.tree().nodes().filter_map(|n| n.handle()).collect();
-        // By the tree they were last seen in, the newest first: of two elements that could claim a node, the one
-        // that was there last has the better claim, and the other one was told apart from it before.
+        // Search the newest tree first. Of two elements that could claim a node, the one seen last
+        // has the better claim, and the two were distinguishable before.
         let mut sought: BTreeMap<Generation, Vec<ElementKey>> = BTreeMap::new();
         let ended = table.ended_surfaces();
-        // Known to be away from a list that stayed, and without a key.
+        // Elements without a key that left a list while the list stayed.
         let mut lost: HashSet<ElementKey> = HashSet::new();
         for &key in missing {
             let Some(element) = table.elements.get_mut(&key) else { continue };
@@ -178,13 +180,13 @@ impl Alignment<'_> {
         self.drop_unreliable_handles(table);
     }
 
-    /// Where an element is that was not found by its handle.
+    /// The place of an element that was not found by its handle.
     fn place_without_match(&self, element: &Element, ended: &HashSet<SurfaceId>) -> Place {
         if element.surface != self.tree().surface() {
             return Table::away(ended, element);
         }
         match element.place {
-            // What was known to be away before stays away; a cut capture proves nothing new.
+            // An element known to be absent stays absent: a truncated capture proves nothing new.
             place if self.tree().truncated() && !place.resolves() && place != Place::Elsewhere => place,
             _ if self.tree().truncated() => Place::Unseen,
             _ if self.is_hidden(element) => Place::Hidden,
@@ -192,14 +194,16 @@ impl Alignment<'_> {
         }
     }
 
-    /// Whether content matching may look for an element that is not where its handle says.
+    /// Whether content matching may search for an element that was not found by its handle.
     fn may_be_matched(&self, element: &Element, was: Place) -> bool {
         match element.place {
             Place::Elsewhere | Place::Hidden | Place::Here(_) => false,
-            // With a handle it may be in the part of the tree that was cut; without one, likeness is all there is.
+            // An element with a handle may be in the truncated part of the tree. Without one, only
+            // its content can identify it.
             Place::Unseen => element.handle.is_none(),
-            // Away for a while: an equal one may be a new one. A row that was taken out of its list needs a key or its
-            // likes; everything needs a key where handles do not last, because nothing shows then what survived.
+            // An equal element that appears after an absence may be a new one. A row that left its
+            // list needs a key, or a list that came back with it. Without lasting handles, any such
+            // element needs a key, because nothing else shows that it survived.
             Place::Gone => {
                 was != Place::Gone
                     || self.tree().grade() == IdentityGrade::NeverReused
@@ -208,7 +212,7 @@ impl Alignment<'_> {
         }
     }
 
-    /// Whether the row of an element is not there any more while the list that it was in is.
+    /// Whether the row of an element is gone while the list around it is still there.
     fn lost_its_row(&self, element: &Element, handles: &HashSet<Handle>) -> bool {
         let (at, node) = element.seen;
         let last = self.retained.get(at).map(|tree| tree.node(node));
@@ -225,7 +229,8 @@ impl Alignment<'_> {
         element.handle.is_some_and(|h| self.tree().hidden().binary_search(&h).is_ok())
     }
 
-    /// What the nodes that were not in the tree before could be: only such a node can take the place of another one.
+    /// The similarity keys of all nodes that are new in this tree and not taken. Only a new node
+    /// can stand in for a missing element.
     fn fresh(&self, taken: &HashSet<NodeId>) -> HashSet<u64> {
         let known: HashSet<Handle> = match self.before {
             Some(before) if before.surface() == self.tree().surface() => {
@@ -237,15 +242,15 @@ impl Alignment<'_> {
         fresh.filter(|n| !taken.contains(&n.id())).map(|n| likes(n.role(), n.name())).collect()
     }
 
-    /// Whether the document that a node was in is still there, or was loaded again.
+    /// Whether the document of a node is still there or was reloaded.
     fn has_document_of(&self, node: NodeRef<'_>) -> bool {
         let then = node.document();
         let same = |d: &Document| d.scope == then.scope || (d.frame == then.frame && d.url == then.url);
         self.tree().documents().iter().any(same)
     }
 
-    /// Where a device may give the handle of a dead element to another one, a handle is worth nothing as soon as its
-    /// element was missing.
+    /// Drops the handles of missing elements on devices that may reuse a handle: such a handle
+    /// proves nothing later.
     fn drop_unreliable_handles(&self, table: &mut Table) {
         if self.tree().grade() == IdentityGrade::NeverReused {
             return;
@@ -263,8 +268,8 @@ impl Alignment<'_> {
     }
 }
 
-/// One number for all elements that could be alike: of one role, with one name, counts aside. A cheap sieve before
-/// the record rule.
+/// A hash of role and name without digits, equal for all elements that could be alike. Filters
+/// cheaply before the record rule.
 fn likes(role: Role, name: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     role.hash(&mut hasher);

@@ -1,26 +1,27 @@
-//! What each client was given: so that one client's reading never renews what another remembers.
+//! Which refs each client received, so that one client's reading never renews another client's
+//! refs.
 
 use hashbrown::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use stickpin_refs::{Generation, Ref};
 
-/// How many clients are told apart; the one that has been silent the longest is forgotten first, which only costs
-/// it precision: its refs are judged by when anybody was given them.
+/// The most clients that are remembered. Beyond that, the client that was silent longest is
+/// forgotten and loses only precision: its refs are judged by when any client last received them.
 const MAX_CLIENTS: usize = 32;
 
-/// Who was given refs: one reader with a memory of its own.
+/// Identifies a client: one reader with a memory of its own.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClientId(Arc<str>);
 
 impl ClientId {
-    /// The client that a caller's key names.
+    /// Creates the id from a caller's key.
     #[must_use]
     pub fn new(key: &str) -> Self {
         Self(key.into())
     }
 
-    /// The key.
+    /// The caller's key.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -37,11 +38,11 @@ impl fmt::Display for ClientId {
 struct Client {
     /// When each ref was last issued or renewed to this client.
     given: HashMap<Ref, Generation>,
-    /// The tree that it last read in full, or had renewed as a whole.
+    /// The tree that the client last read in full, or that was renewed as a whole.
     base: Option<Generation>,
-    /// The tree up to which it was told what its acts changed, as far as there was room.
+    /// The tree up to which the client was told the effects of its acts, as far as there was room.
     told: Option<Generation>,
-    /// For forgetting: larger is later.
+    /// When the client was last used; larger is later.
     used: u64,
 }
 
@@ -70,7 +71,7 @@ impl Clients {
         client.given.extend(refs.iter().map(|&r| (r, at)));
     }
 
-    /// Whether this client has not been forgotten.
+    /// Whether this client is remembered.
     pub(crate) fn knows(&self, id: &ClientId) -> bool {
         self.all.contains_key(id)
     }
@@ -79,7 +80,7 @@ impl Clients {
         self.all.get(id)?.given.get(&r#ref).copied()
     }
 
-    /// Refs that this client was last given at `from` or later, but before `to`; sorted.
+    /// Refs that this client last received at `from` or later and before `to`, sorted.
     pub(crate) fn given_between(&self, id: &ClientId, from: Generation, to: Generation) -> Vec<Ref> {
         let given = self.all.get(id).into_iter().flat_map(|c| &c.given);
         let mut refs: Vec<Ref> = given.filter(|&(_, &at)| from <= at && at < to).map(|(&r, _)| r).collect();
@@ -103,12 +104,12 @@ impl Clients {
         self.touch(id).told = Some(at);
     }
 
-    /// All bases that some client may ask for.
+    /// All trees that some client may use as the base of a diff.
     pub(crate) fn bases(&self) -> impl Iterator<Item = Generation> {
         self.all.values().flat_map(|c| c.base.into_iter().chain(c.told.filter(|told| c.base < Some(*told))))
     }
 
-    /// Drops the memory of refs that the table has forgotten.
+    /// Removes refs that the table has forgotten.
     pub(crate) fn forget(&mut self, refs: &[Ref]) {
         for client in self.all.values_mut() {
             for r in refs {

@@ -1,21 +1,22 @@
-//! Records that an act of a client counted up.
+//! Keeps refs whose record changed because an act of their client counted a number up.
 //!
-//! `Green tea: 2` reads `Green tea: 3` after a press in it: to the record rule that is another record, as it must be where
-//! nobody knows why it changed. Where the client's own act changed nothing but numbers in the nodes that stayed, the client
-//! is told so in the receipt, and the numbers of the elements in that record go on.
+//! `Green tea: 2` reads `Green tea: 3` after a press in that row. The record rule treats this as
+//! another record, which is right when the cause is unknown. When the client's own act changed only
+//! numbers in nodes that stayed, the receipt tells the client and the refs stay valid.
 
 use crate::client::ClientId;
 use crate::session::Session;
 use stickpin_refs::Ref;
 use stickpin_tree::{Clause, ContextReader, NodeId, Records, Tree};
 
-/// Refs that go on after one act, at most.
+/// The most refs that are kept after one act.
 const MOST: usize = 64;
 
 impl Session {
-    /// Lets the refs go on that an act of this client ended, or would end with the next tree, because it counted up their
-    /// record: it turned `before` into `after`, which may be newer than the stored tree. Returns those that had ended; the
-    /// client must be told what the act replaced.
+    /// Keeps refs of this client whose record an act counted up, turning `before` into `after`.
+    /// Covers refs that ended and refs that would end with the next tree, because `after` may be
+    /// newer than the stored tree. Returns those that had ended. The caller must tell the client
+    /// what the act replaced.
     pub(crate) fn keep_counted(&mut self, client: &ClientId, before: &Tree, after: &Tree) -> Vec<Ref> {
         let Some(generation) = self.generation() else { return Vec::new() };
         let is_stored = self.tree().is_some_and(|tree| std::ptr::eq(&**tree, after));

@@ -1,8 +1,9 @@
 //! The state of one session: lifetime, generations, the ref table, standing.
 //!
-//! Captured trees go in, refs come out. [`Session::replace_tree`] is the only function that stores a tree; it
-//! advances the generation, finds the elements of the ref table in the new tree, and records which refs ended.
-//! [`Session::resolve`] works out what a ref is worth, once for every consumer.
+//! Captured trees go in, refs come out. [`Session::replace_tree`] is the only function that stores
+//! a tree: it advances the generation, finds the elements of the ref table in the new tree, and
+//! records which refs ended. [`Session::resolve`] determines the standing of a ref, once for every
+//! consumer.
 //!
 //! ```
 //! use stickpin_refs::{Generation, RefToken};
@@ -37,8 +38,9 @@
 //! assert!(resolved.warning.unwrap().contains("The tree changed since @e1 was issued"));
 //! ```
 //!
-//! Invariants: no other module can build or change this state; a ref never denotes two elements, nor two meanings, but
-//! for numbers that an act of its holder counted up, which the receipt tells; nothing here knows a device, a clock, a file or a source of randomness.
+//! Invariants: no other module can build or change this state. A ref never denotes two elements,
+//! nor two meanings, except that its holder's own act may count numbers up, as the receipt tells.
+//! This crate knows no device, clock, file or source of randomness.
 
 mod align;
 mod client;

@@ -1,8 +1,8 @@
-//! Where ref numbers come from: blocks that are reserved before they are used.
+//! Ref numbers, reserved in blocks before they are used.
 //!
-//! Numbers go on over the lifetimes of a session name, so that a ref from before a crash is *never issued* rather
-//! than somebody else's. The block is reserved (on disk, by the daemon's source) before its first number is handed
-//! out; a clean close gives the rest back; a crash skips it.
+//! Numbers continue across the lifetimes of a session name, so a ref from before a crash is *never
+//! issued* rather than a ref to another element. A block is reserved (on disk, by the daemon's
+//! source) before its first number is issued. A clean close returns the rest; a crash skips it.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,26 +11,27 @@ use stickpin_refs::Ref;
 /// How many numbers are reserved at a time.
 pub const BLOCK: u32 = 256;
 
-/// So many numbers, rounded up to whole blocks; none where they do not fit.
+/// Rounds a count up to whole blocks; `None` on overflow.
 #[must_use]
 pub fn block(least: u32) -> Option<u32> {
     least.max(1).checked_next_multiple_of(BLOCK)
 }
 
-/// Hands out blocks of numbers that no other lifetime of this session name got.
+/// A source of numbers that no other lifetime of this session name receives.
 pub trait NumberSource: fmt::Debug + Send {
-    /// Reserves at least so many numbers in a row: whole [blocks](block), or what is left of one that is reserved already.
-    /// The reservation must outlast a crash from the moment this returns.
+    /// Reserves at least `least` consecutive numbers: whole [blocks](block), or the rest of a block
+    /// that is already reserved. The reservation must survive a crash once this function returns.
     ///
     /// # Errors
-    /// When it cannot be recorded, or no numbers are left.
+    /// Returns an error when the reservation cannot be recorded or no numbers are left.
     fn reserve(&mut self, least: u32) -> Result<Range<u32>, NumberError>;
 
-    /// Called once at a clean close: `next_unused` and everything after it was never handed out.
+    /// Returns `next_unused` and all later numbers, which were never issued. Called once, at a
+    /// clean close.
     fn give_back(&mut self, next_unused: u32);
 }
 
-/// Why there are no more numbers. Nothing was issued then.
+/// Why no numbers could be reserved. Nothing was issued.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NumberError {
@@ -40,27 +41,28 @@ pub enum NumberError {
     /// The reservation could not be recorded.
     #[error("ref numbers could not be reserved: {message}")]
     Storage {
-        /// What the storage said, with the path.
+        /// The storage error, with the path.
         message: String,
         /// Whether the disk is full.
         full: bool,
     },
 }
 
-/// Numbers that live only as long as the process: for embedding the kernel without a state dir, and for tests.
+/// A source that forgets its numbers when the process ends. For embedding the kernel without a
+/// state directory, and for tests.
 #[derive(Debug, Clone)]
 pub struct InMemoryNumbers {
     next: u32,
 }
 
 impl InMemoryNumbers {
-    /// A source that counts from 1.
+    /// Creates a source that starts at 1.
     #[must_use]
     pub fn new() -> Self {
         Self::starting_at(1)
     }
 
-    /// A source that goes on at a number.
+    /// Creates a source that starts at `next`.
     #[must_use]
     pub fn starting_at(next: u32) -> Self {
         Self { next: next.max(1) }
@@ -85,13 +87,13 @@ impl NumberSource for InMemoryNumbers {
     }
 }
 
-/// The numbers of one lifetime: those reserved and not used yet, and which were handed out.
+/// The numbers of one lifetime: reserved and issued ones.
 #[derive(Debug)]
 pub(crate) struct Numbers {
     source: Box<dyn NumberSource>,
-    /// Reserved, not handed out; in the order in which they will be.
+    /// Reserved numbers that are not issued yet, in order of issue.
     free: Vec<Range<u32>>,
-    /// Handed out, as few ranges as possible.
+    /// Issued numbers, in as few ranges as possible.
     minted: Vec<Range<u32>>,
 }
 
@@ -100,13 +102,14 @@ impl Numbers {
         Self { source, free: Vec::new(), minted: Vec::new() }
     }
 
-    /// Makes sure that the next `count` calls of [`Numbers::mint`] have a number: all of a response's or none.
+    /// Ensures that the next `count` calls of [`Numbers::mint`] succeed, so that a response gets
+    /// all of its numbers or none.
     pub(crate) fn ensure(&mut self, count: usize) -> Result<(), NumberError> {
         let count = u32::try_from(count).map_err(|_| NumberError::Exhausted)?;
         let have: u32 = self.free.iter().map(|r| r.end - r.start).sum();
         let Some(missing) = count.checked_sub(have).filter(|&m| m > 0) else { return Ok(()) };
         let more = self.source.reserve(missing)?;
-        // Numbers start at 1, and what is handed out was reserved.
+        // Guards against a source that reserves 0 or too few numbers.
         if more.start == 0 || more.len() < missing as usize {
             return Err(NumberError::Exhausted);
         }
@@ -117,7 +120,7 @@ impl Numbers {
         Ok(())
     }
 
-    /// The next number; `None` if it was not [ensured](Numbers::ensure).
+    /// Returns the next number, or `None` if it was not [ensured](Numbers::ensure).
     pub(crate) fn mint(&mut self) -> Option<Ref> {
         let range = self.free.first_mut()?;
         let number = range.next()?;
@@ -135,7 +138,7 @@ impl Numbers {
         self.minted.iter().any(|r| r.contains(&r#ref.get()))
     }
 
-    /// Gives back what was not handed out.
+    /// Returns the numbers that were not issued.
     pub(crate) fn close(&mut self) {
         if let Some(last) = self.free.pop() {
             self.source.give_back(last.start);

@@ -1,4 +1,4 @@
-//! Complete diffs renew: a client that was shown everything that changed need not read the tree again.
+//! Renewal by complete diffs: a client that was shown every change need not read the tree again.
 
 use crate::client::ClientId;
 use crate::session::Session;
@@ -8,19 +8,19 @@ use std::sync::Arc;
 use stickpin_refs::{Generation, Ref};
 use stickpin_tree::{NodeId, Records, Tree, pairs};
 
-/// A tree that a diff is computed from.
+/// A tree from which a diff is computed.
 #[derive(Debug, Clone)]
 pub struct BaseTree {
-    /// Its generation, for the header of the diff.
+    /// The generation of the tree, for the header of the diff.
     pub generation: Generation,
     /// The tree.
     pub tree: Arc<Tree>,
 }
 
 impl Session {
-    /// The tree that a diff for this client starts from: the one with generation `since` (sent by clients that pin),
-    /// else the one of its last full reading or renewal. `None` if that is not kept: a diff from another tree renews
-    /// nothing.
+    /// The tree from which a diff for this client starts: generation `since` (sent by clients that
+    /// pin), else the client's last full reading or renewal. `None` if that tree is no longer kept;
+    /// a diff from another tree renews nothing.
     #[must_use]
     pub fn base(&self, client: &ClientId, since: Option<Generation>) -> Option<BaseTree> {
         let generation = since.or_else(|| self.clients.base(client))?;
@@ -32,7 +32,8 @@ impl Session {
         Some(BaseTree { generation, tree: Arc::clone(tree) })
     }
 
-    /// Notes that this client was shown the stored tree in full: without a scope and without a bound of depth.
+    /// Records that this client was shown the stored tree in full, without a scope and without a
+    /// depth limit.
     pub fn mark_full_reading(&mut self, client: &ClientId) {
         if let Some((generation, tree)) = self.generation().zip(self.tree().cloned()) {
             self.clients.set_base(client, generation);
@@ -42,16 +43,16 @@ impl Session {
         }
     }
 
-    /// Notes that this client was told what its acts changed up to the stored tree, or how to read what there was no room
-    /// for: the next act need not repeat it.
+    /// Records that this client was told the effects of its acts up to the stored tree, or how to
+    /// read those that did not fit. The next act need not repeat them.
     pub fn mark_told(&mut self, client: &ClientId) {
         if let Some(generation) = self.generation() {
             self.clients.set_told(client, generation);
         }
     }
 
-    /// The tree up to which this client was told what its acts changed, where that is later than its base: a diff from there
-    /// renews nothing.
+    /// The tree up to which this client was told the effects of its acts, if later than its base. A
+    /// diff from there renews nothing.
     #[must_use]
     pub fn told_base(&self, client: &ClientId, since: Option<Generation>) -> Option<BaseTree> {
         let told = self.clients.told(client)?;
@@ -59,8 +60,9 @@ impl Session {
         if base >= Some(told) { None } else { self.base(client, Some(told)) }
     }
 
-    /// Every ref that ended since a base, whatever the view; a complete diff lists them. `None` when that cannot be
-    /// known, because one of the two captures was cut or too much ended since: such a diff renews nothing.
+    /// Every ref that ended since a base, in any view; a complete diff lists them. `None` when the
+    /// list cannot be complete: one of the two captures was truncated, or too many refs ended
+    /// since. Such a diff renews nothing.
     #[must_use]
     pub fn ended_since(&self, base: &BaseTree) -> Option<Vec<Ref>> {
         if base.tree.truncated() || self.tree()?.truncated() {
@@ -69,8 +71,9 @@ impl Session {
         self.table.ended_since(base.generation)
     }
 
-    /// Renews for this client what a complete diff from `base` did not list: every ref that it was given with the
-    /// base or after it, and that is alive. Returns these refs, sorted. The stored tree is the client's base now.
+    /// Renews for this client the refs that a complete diff from `base` did not list. These are the
+    /// live refs that the client received with the base or later. Returns them, sorted. The stored
+    /// tree becomes the client's base.
     pub fn renew(&mut self, client: &ClientId, base: &BaseTree, listed: &[Ref]) -> Vec<Ref> {
         let Some(now) = self.generation() else { return Vec::new() };
         let mut renewed = self.clients.given_between(client, base.generation, now);
@@ -80,8 +83,8 @@ impl Session {
         renewed
     }
 
-    /// Which ref stood for which node of an older tree, as far as it is known, sorted by node. For the lines of what
-    /// went or means something else now.
+    /// The refs that stood for nodes of an older tree, as far as known, sorted by node. Used for
+    /// the lines of a diff about nodes that are gone or changed their meaning.
     #[must_use]
     pub fn refs_in(&self, base: &BaseTree) -> Vec<(NodeId, Ref)> {
         let handles = base.tree.handle_index();
@@ -103,8 +106,8 @@ impl Session {
         refs
     }
 
-    /// Pairs of nodes, of an older tree and of the stored one, that a diff shows as one: by handle, and by what they
-    /// read where handles say nothing. In the order of the stored tree.
+    /// Pairs of nodes of an older tree and the stored one that a diff shows as one node, in the
+    /// order of the stored tree. Matched by handle, or by their text where handles say nothing.
     #[must_use]
     pub fn pairs(&self, base: &BaseTree) -> Vec<(NodeId, NodeId)> {
         self.tree().map(|tree| pairs(&base.tree, tree)).unwrap_or_default()

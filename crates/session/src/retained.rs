@@ -1,13 +1,14 @@
-//! Trees that are kept beside the current one: bases of diffs, and where absent elements were last seen.
+//! Trees kept beside the current one: bases of diffs, and trees in which absent elements were last
+//! seen.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use stickpin_refs::Generation;
 use stickpin_tree::Tree;
 
-/// Bound of all kept trees together, the current one aside: about 12 MB.
+/// The most nodes in all kept trees together, the current one excluded: about 12 MB.
 pub(crate) const MAX_NODES: usize = 200_000;
-/// Bound of their number, so that looking for absent elements stays cheap.
+/// The most trees kept, so that the search for absent elements stays cheap.
 pub(crate) const MAX_TREES: usize = 16;
 
 #[derive(Debug, Default)]
@@ -29,7 +30,8 @@ impl Retained {
         self.trees.len()
     }
 
-    /// Keeps what is needed, within the bounds: older trees go first, those that are a client's base last.
+    /// Removes trees that are not needed, then the oldest trees until the bounds hold. Bases of
+    /// clients go last.
     pub(crate) fn prune(&mut self, wanted: &BTreeSet<Generation>, bases: &BTreeSet<Generation>) {
         self.trees.retain(|at, _| wanted.contains(at) || bases.contains(at));
         let mut nodes: usize = self.trees.values().map(|t| t.len()).sum();

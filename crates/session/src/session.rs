@@ -1,4 +1,4 @@
-//! The state of one session, behind one writer.
+//! The state of one session, behind a single writer.
 
 use crate::align::Alignment;
 use crate::client::{ClientId, Clients};
@@ -13,49 +13,51 @@ use std::sync::Arc;
 use stickpin_refs::{Generation, Ref};
 use stickpin_tree::{Handle, NodeId, Openers, RecordBook, Records, SurfaceId, Tree};
 
-/// What a session starts with. Everything that is random or stored comes from outside.
+/// The initial values of a session. Everything random or stored comes from the caller.
 #[derive(Debug)]
 pub struct SessionConfig {
-    /// Names this lifetime, for clients that keep pins over several.
+    /// Identifies this lifetime, for clients that keep pins across lifetimes.
     pub lifetime: String,
     /// The generation of the first stored tree: a random number of six digits.
     pub seed: Generation,
-    /// How strict to be.
+    /// How strictly uncertain refs are treated.
     pub ladder: Ladder,
-    /// Where ref numbers come from.
+    /// The source of ref numbers.
     pub numbers: Box<dyn NumberSource>,
 }
 
 /// Why a tree is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Origin {
-    /// Somebody asked for the tree (`snapshot`, `diff snapshot`): it always replaces the stored one.
+    /// A client asked for the tree (`snapshot`, `diff snapshot`): the tree always replaces the
+    /// stored one.
     Snapshot,
-    /// A command looked for itself: the tree replaces the stored one unless it is equal by value.
+    /// A command captured the tree for itself: the tree replaces the stored one unless they are
+    /// equal by value.
     Look,
 }
 
-/// What storing a tree did.
+/// The result of storing a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replaced {
-    /// The generation that is stored now.
+    /// The generation of the stored tree.
     pub generation: Generation,
     /// Whether the generation advanced.
     pub stored: bool,
-    /// Refs that stood for something before and no longer do, sorted.
+    /// Refs that stopped standing for their element, sorted.
     pub ended: Vec<Ref>,
 }
 
 #[derive(Debug)]
 struct Current {
     generation: Generation,
-    /// The tree, with what was learnt about it.
+    /// The tree, with its cached records.
     book: RecordBook,
 }
 
-/// The state of one session: its tree, its refs, and who was given which.
+/// The state of one session: its tree, its refs, and which client received which ref.
 ///
-/// Two trees in, refs out. It knows no device, no clock and no file.
+/// Knows no device, clock or file.
 #[derive(Debug)]
 pub struct Session {
     lifetime: String,
@@ -69,12 +71,12 @@ pub struct Session {
     pub(crate) showings: Showings,
     pub(crate) tickers: Tickers,
     pub(crate) context: ContextPolicy,
-    /// The client that acted last.
+    /// The client of the last act.
     pub(crate) actor: Option<ClientId>,
 }
 
 impl Session {
-    /// A session without a tree.
+    /// Creates a session without a tree.
     #[must_use]
     pub fn new(config: SessionConfig) -> Self {
         Self {
@@ -93,7 +95,7 @@ impl Session {
         }
     }
 
-    /// The name of this lifetime.
+    /// The identifier of this lifetime.
     #[must_use]
     pub fn lifetime(&self) -> &str {
         &self.lifetime
@@ -105,13 +107,13 @@ impl Session {
         self.current.as_ref().map(|c| c.generation)
     }
 
-    /// The stored tree.
+    /// The stored tree; `None` before the first one.
     #[must_use]
     pub fn tree(&self) -> Option<&Arc<Tree>> {
         self.current.as_ref().map(|c| c.book.tree())
     }
 
-    /// The records of a tree. Of the stored one, what was learnt before is not read again.
+    /// The records of a tree. Records of the stored tree are cached.
     #[must_use]
     pub fn records<'s>(&'s self, tree: &'s Tree) -> Records<'s> {
         match &self.current {
@@ -120,13 +122,13 @@ impl Session {
         }
     }
 
-    /// How strict the session is.
+    /// How strictly uncertain refs are treated.
     #[must_use]
     pub fn ladder(&self) -> Ladder {
         self.ladder
     }
 
-    /// Handles that a capture should look out for: those that refs stand for and that may be hidden now.
+    /// Handles that a capture should look for: those of elements with refs that may be hidden now.
     #[must_use]
     pub fn watch(&self) -> Vec<Handle> {
         let surface = self.tree().map(|t| t.surface());
@@ -135,30 +137,30 @@ impl Session {
         there.filter_map(|e| e.handle).collect()
     }
 
-    /// Another step of the ladder.
+    /// Sets how strictly uncertain refs are treated.
     pub fn set_ladder(&mut self, ladder: Ladder) {
         self.ladder = ladder;
     }
 
-    /// What happens when the context of a target has changed unseen.
+    /// What happens when the context of a target changed without the client's knowledge.
     #[must_use]
     pub fn context_policy(&self) -> ContextPolicy {
         self.context
     }
 
-    /// Another policy.
+    /// Sets the context policy.
     pub fn set_context_policy(&mut self, policy: ContextPolicy) {
         self.context = policy;
     }
 
-    /// Says that a surface (a tab, a window) is closed: what was on it is gone, not elsewhere.
+    /// Records that a surface (a tab, a window) closed: its elements are gone, not elsewhere.
     pub fn end_surface(&mut self, surface: SurfaceId) {
         self.table.end_surface(surface);
         self.showings.end_surface(surface);
     }
 
-    /// Stores a tree. The only place that does, and so the only one where the generation advances, where elements
-    /// are found again, and where refs end.
+    /// Stores a tree. Only here does the generation advance, and only here are elements found again
+    /// and refs ended.
     pub fn replace_tree(&mut self, tree: impl Into<Arc<Tree>>, origin: Origin) -> Replaced {
         let tree = tree.into();
         let before = self.current.take();
@@ -193,7 +195,8 @@ impl Session {
         };
         alignment.run(&mut self.table);
         let ended = self.table.note_ends(generation);
-        // An equal tree is kept as well: where handles mean nothing, its addresses are the ones that work now.
+        // Keep an equal tree as well: where a device has no identity, only the new tree's addresses
+        // work.
         self.current = Some(Current { generation, book });
         let forgotten = self.table.forget();
         self.clients.forget(&forgotten);
@@ -201,7 +204,7 @@ impl Session {
         Replaced { generation, stored, ended }
     }
 
-    /// Lets go of trees that neither a base nor an absent element needs.
+    /// Drops trees that neither a base nor an absent element needs.
     fn prune(&mut self) {
         let away = self.table.elements.values().filter(|e| e.place.node().is_none() && e.active.is_some());
         let seen: BTreeSet<Generation> = away.map(|e| e.seen.0).collect();
@@ -212,11 +215,11 @@ impl Session {
         self.showings.compact(self.current.as_ref().map(|c| c.book.tree()), &self.openers);
     }
 
-    /// Gives this client the refs of nodes of the stored tree, in this order: the ones they have, or new ones. All
-    /// of them, or none.
+    /// Issues refs for nodes of the stored tree to this client, in the order of `nodes`. Nodes keep
+    /// the refs they have; others get new ones. Either all refs are issued or none.
     ///
     /// # Errors
-    /// When new numbers cannot be had.
+    /// Returns [`NumberError`] when no new numbers can be reserved.
     pub fn issue(&mut self, client: &ClientId, nodes: &[NodeId]) -> Result<Vec<Ref>, NumberError> {
         let refs = self.give_nodes(client, nodes)?;
         if let Some(Current { book, .. }) = &self.current
@@ -227,11 +230,11 @@ impl Session {
         Ok(refs)
     }
 
-    /// Issues refs to a client that is shown the stored tree in full, without a scope and without a depth limit: the
-    /// tree becomes the client's base.
+    /// Issues refs to a client that is shown the stored tree in full, without a scope and without a
+    /// depth limit. The tree becomes the client's base.
     ///
     /// # Errors
-    /// When new numbers cannot be had: then nothing was shown.
+    /// Returns [`NumberError`] when no new numbers can be reserved; the base is then unchanged.
     pub fn issue_in_full(&mut self, client: &ClientId, nodes: &[NodeId]) -> Result<Vec<Ref>, NumberError> {
         let refs = self.give_nodes(client, nodes)?;
         self.mark_full_reading(client);
@@ -268,7 +271,8 @@ impl Session {
         self.table.at(node)
     }
 
-    /// Notes an act on a node of the stored tree: popups that appear next were opened by it.
+    /// Records an act on a node of the stored tree, which counts as the opener of popups that
+    /// appear next.
     pub fn note_act(&mut self, node: NodeId) {
         self.tickers.note_act();
         if let Some(Current { book, .. }) = &self.current {
@@ -277,7 +281,7 @@ impl Session {
         }
     }
 
-    /// Ends the lifetime cleanly: numbers that were reserved and not used go back.
+    /// Ends the lifetime cleanly and returns unused numbers to their source.
     pub fn close(mut self) {
         self.table.close();
     }

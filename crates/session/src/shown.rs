@@ -1,8 +1,8 @@
-//! What each client has been shown, and what changed around an element since (`CONTEXT_CHANGED`).
+//! What each client was shown, and what changed around an element since (`CONTEXT_CHANGED`).
 //!
-//! A client that acts on what it has seen is told before anything is sent if what its target stands in has changed
-//! unseen. Per client and surface the session keeps the tree of the last full reading, and the segments that the client
-//! was shown, told of or changed itself since.
+//! When the context of a target changed without the client's knowledge, the client is told before
+//! anything is sent. Per client and surface, the session keeps the tree of the last full reading.
+//! It also keeps the segments that the client was shown, was told of, or changed itself since.
 
 use crate::client::ClientId;
 use crate::session::Session;
@@ -16,32 +16,32 @@ use stickpin_tree::{
     SurfaceId, Tree, number_pattern,
 };
 
-/// Nodes of the trees that clients were shown and that are no longer current, at most: about 12 MB. Beyond that their
-/// facts alone are kept.
+/// The most nodes in trees that clients were shown and that are no longer current: about 12 MB.
+/// Above this, only the facts of these trees are kept.
 const MAX_NODES: usize = 200_000;
 
-/// Segments that one client knows later than its last full reading, at most.
+/// The most segments that one client knows from later than its last full reading.
 const MAX_LATER: usize = 8_192;
 
-/// Surfaces of which one client's knowledge is kept, at most.
+/// The most surfaces that are remembered per client.
 const MAX_SURFACES: usize = 16;
 
 /// What one client was shown of one surface.
 #[derive(Debug)]
 pub(crate) struct Shown {
     base: Base,
-    /// What it was shown or told of segments since.
+    /// The segments that the client was shown or told of since.
     later: ContextMap,
-    /// For forgetting: larger is later.
+    /// When this was last used; larger is later.
     used: u64,
 }
 
 /// The last full reading of one client.
 #[derive(Debug)]
 struct Base {
-    /// `None` where the facts alone are kept.
+    /// The tree; `None` when only its facts are kept.
     tree: Option<Arc<Tree>>,
-    /// Read when they are asked for first: most readings are followed by another one.
+    /// The facts of the tree, read on first use: most readings are replaced by the next one unused.
     facts: OnceCell<ContextMap>,
 }
 
@@ -80,7 +80,7 @@ fn facts_of(tree: &Tree, openers: &Openers) -> ContextMap {
 pub(crate) struct Showings {
     all: HashMap<(ClientId, SurfaceId), Shown>,
     clock: u64,
-    /// [`MAX_NODES`], or what a test takes for it.
+    /// [`MAX_NODES`], or a smaller bound in tests.
     pub(crate) max_nodes: usize,
 }
 
@@ -96,7 +96,7 @@ impl Showings {
         self.clock
     }
 
-    /// The client was shown this tree in full.
+    /// Records that the client was shown this tree in full.
     pub(crate) fn show(&mut self, client: &ClientId, tree: &Arc<Tree>) {
         let used = self.tick();
         self.all.insert((client.clone(), tree.surface()), Shown::new(tree, used));
@@ -108,7 +108,8 @@ impl Showings {
         }
     }
 
-    /// The client was shown these nodes of a tree. Of what it has never been shown it knows what is there now.
+    /// Records that the client was shown these nodes of a tree. Segments that the client has never
+    /// been shown count as known in their current state.
     pub(crate) fn show_part(
         &mut self,
         client: &ClientId,
@@ -131,7 +132,8 @@ impl Showings {
         shown.bound();
     }
 
-    /// What an act of this client replaced, of the facts that are read; it knows them as they are after the act.
+    /// Returns what an act of this client replaced among the facts that `only` selects. The client
+    /// then knows these facts as they are after the act.
     fn tell_replaced(
         &mut self,
         client: &ClientId,
@@ -155,7 +157,7 @@ impl Showings {
         changes
     }
 
-    /// What the client was shown of a surface is forgotten but for the titles of windows.
+    /// Forgets what the client was shown of a surface, except for window titles.
     fn keep_titles(&mut self, client: &ClientId, surface: SurfaceId, openers: &Openers) {
         let Some(shown) = self.all.get_mut(&(client.clone(), surface)) else { return };
         let mut titles = shown.base.facts(openers).titles();
@@ -164,7 +166,7 @@ impl Showings {
         shown.later = ContextMap::default();
     }
 
-    /// Forgets a surface that is closed.
+    /// Forgets a closed surface.
     pub(crate) fn end_surface(&mut self, surface: SurfaceId) {
         self.all.retain(|(_, shown), _| *shown != surface);
     }
@@ -174,8 +176,8 @@ impl Showings {
         self.all.retain(|(client, _), _| known(client));
     }
 
-    /// Keeps the facts alone of trees that are no longer current: where they are read already, and where the trees are
-    /// more than the bound.
+    /// Drops trees that are no longer current and keeps their facts: always when the facts were
+    /// already read, else when these trees exceed the bound.
     pub(crate) fn compact(&mut self, current: Option<&Arc<Tree>>, openers: &Openers) {
         let is_old = |tree: &&Arc<Tree>| !current.is_some_and(|current| Arc::ptr_eq(current, tree));
         let (mut read, mut unread) = (Vec::new(), Vec::new());
@@ -201,7 +203,8 @@ impl Showings {
         }
     }
 
-    /// Holds a part of what a client knows once with all others. What else holds it would keep it apart.
+    /// Shares equal parts of one client's facts with all others, so that they are stored once. The
+    /// facts must have no other holder, which would prevent sharing.
     fn share(&mut self, key: &(ClientId, SurfaceId), part: fn(&mut Shown) -> Option<&mut ContextMap>) {
         let Some(mut facts) = self.all.get_mut(key).and_then(part).map(std::mem::take) else { return };
         self.maps().for_each(|other| facts.share(other));
@@ -214,15 +217,16 @@ impl Showings {
         self.share(&(client.clone(), surface), |shown| Some(&mut shown.later));
     }
 
-    /// All facts that are held.
+    /// All facts held in memory.
     pub(crate) fn maps(&self) -> impl Iterator<Item = &ContextMap> {
         self.all.values().flat_map(|shown| shown.base.facts.get().into_iter().chain([&shown.later]))
     }
 }
 
 impl Session {
-    /// What changed around an element since this client was shown it, the nearest first: `node` of `tree`, which may be
-    /// newer than the stored one. Nothing where the client has never been shown any of it.
+    /// What changed around an element since this client was shown it, nearest first. `node` belongs
+    /// to `tree`, which may be newer than the stored tree. Empty if the client was never shown any
+    /// of it.
     #[must_use]
     pub fn unseen_changes(&self, client: &ClientId, tree: &Tree, node: NodeId) -> Vec<ContextChange> {
         let Some(shown) = self.showings.all.get(&(client.clone(), tree.surface())) else { return Vec::new() };
@@ -247,22 +251,23 @@ impl Session {
             || number_pattern(node).is_some_and(|pattern| self.tickers.knows_pattern(pattern))
     }
 
-    /// Whether the last act in this session was another client's.
+    /// Whether another client made the last act in this session.
     #[must_use]
     pub fn another_acted(&self, client: &ClientId) -> bool {
         self.actor.as_ref().is_some_and(|actor| actor != client)
     }
 
-    /// Notes that the app was read as a whole, where the tree is not stored: what changes by itself is learned from it.
+    /// Records a full reading of the app whose tree is not stored, to learn what changes by itself.
     pub fn observe(&mut self, tree: &Arc<Tree>) {
         if self.context != ContextPolicy::Off {
             self.tickers.observe(tree);
         }
     }
 
-    /// Notes that this client was told what stands around an element, and that these changes were none of its acts.
+    /// Records that this client was told the context of an element, and that its own acts caused
+    /// none of these changes.
     pub fn note_told(&mut self, client: &ClientId, tree: &Tree, node: NodeId, changes: &[ContextChange]) {
-        // What another client did is no change by itself.
+        // A change that another client made is not a change by itself.
         if !self.another_acted(client) {
             self.tickers.note_told(changes);
         }
@@ -275,9 +280,11 @@ impl Session {
         self.showings.share_later(client, tree.surface());
     }
 
-    /// Notes what an act of this client turned `before` into. What had changed unseen before the act stays unseen. Returns
-    /// what the act replaced besides the content of `target`, for the receipt, and the refs that go on although the act
-    /// counted up their record.
+    /// Records what an act of this client turned `before` into. Changes from before the act that
+    /// the client does not know stay unknown.
+    ///
+    /// Returns the changes for the receipt, without the content of `target` itself, and the refs
+    /// that stay valid although the act counted up their record.
     pub fn note_effects(
         &mut self,
         client: &ClientId,
@@ -291,7 +298,7 @@ impl Session {
             return (Vec::new(), Vec::new());
         }
         let mut changes = self.showings.tell_replaced(client, before, after, &self.openers, |_| None);
-        // What became of the target itself is told by its own line.
+        // The target has its own line in the receipt.
         let node = target.and_then(|handle| after.find_address(handle));
         let own: Vec<Handle> =
             node.into_iter().flat_map(|n| n.subtree()).filter_map(|n| n.handle()).collect();
@@ -300,9 +307,9 @@ impl Session {
         (changes, kept)
     }
 
-    /// Notes that nobody knows what an act of this client did: what it was shown before is nothing to compare with any
-    /// more, but for the titles of windows. What the act made of those is returned for the receipt, where they were looked
-    /// at before it and after.
+    /// Records that the effects of an act of this client are unknown. What the client was shown
+    /// before can no longer be compared, except for window titles. Returns the changed titles for
+    /// the receipt if the app was captured before and after the act.
     pub fn waive_context(&mut self, client: &ClientId, looks: Option<(&Tree, &Tree)>) -> Vec<ContextChange> {
         let Some(surface) = self.tree().map(|tree| tree.surface()) else { return Vec::new() };
         self.showings.keep_titles(client, surface, &self.openers);

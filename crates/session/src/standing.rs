@@ -1,6 +1,6 @@
-//! What a ref is worth when somebody uses it.
+//! The standing of a ref at the moment of use.
 //!
-//! Worked out once, where a command's arguments are parsed, for every consumer alike.
+//! Determined once, where a command's arguments are parsed, and the same for every consumer.
 
 use crate::client::ClientId;
 use crate::session::Session;
@@ -9,16 +9,16 @@ use std::str::FromStr;
 use stickpin_refs::{Generation, Ref, RefToken};
 use stickpin_tree::{Handle, Meaning, NodeId};
 
-/// How strict the session is with refs that are alive but not certain.
+/// How strict the session is with refs that are alive but uncertain.
 ///
-/// `Warn` is the default. `Enforce` becomes it in a later release, once clients that pin are established: until then
-/// a refusal would hit clients that cannot know better.
+/// `Warn` is the default. `Enforce` becomes the default in a later release, once clients that pin
+/// are established: until then, a refusal would hit clients that cannot know better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Ladder {
-    /// Executes what is alive and warns where the client has not seen the current tree.
+    /// Acts on live refs, with a warning where the client has not seen the current tree.
     #[default]
     Warn,
-    /// Refuses what is not proven, and drops the warnings on what is.
+    /// Refuses unproven refs and drops the warnings on proven ones.
     Enforce,
 }
 
@@ -34,19 +34,19 @@ impl FromStr for Ladder {
     }
 }
 
-/// What happens when the context of a target has changed since the client was shown it.
+/// What happens when the context of a target changed since the client was shown it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ContextPolicy {
-    /// The client is told before anything is sent; the same command, repeated, acts.
+    /// The client is told before anything is sent; repeating the command acts.
     #[default]
     Tell,
-    /// The command acts, and its warning says what changed.
+    /// The command acts, with a warning about the change.
     Warn,
     /// Contexts are not compared.
     Off,
 }
 
-/// A word that is no step of the ladder.
+/// A word that does not name a [`Ladder`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is neither warn nor enforce")]
 pub struct UnknownLadder(pub String);
@@ -56,14 +56,14 @@ pub struct UnknownLadder(pub String);
 pub enum Standing {
     /// Issued or renewed with the stored tree.
     Current,
-    /// The same element with the same meaning; the tree moved on since.
+    /// The same element with the same meaning, but the tree changed since.
     Live,
-    /// Found by likeness in a capture that was cut: it may be another element.
+    /// Matched by content in a truncated capture: the element may be another one.
     Unproven,
 }
 
 impl Standing {
-    /// The word for it in the envelope.
+    /// The name of this standing in the envelope.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -74,24 +74,25 @@ impl Standing {
     }
 }
 
-/// Why a ref that was issued does not resolve.
+/// Why an issued ref does not resolve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum EndReason {
-    /// The element is there and means something else now.
+    /// The element is there but means something else now.
     Changed,
     /// The element is not there.
     Gone,
-    /// The element was in another tab or window than the one that is looked at.
+    /// The element is in a tab or window other than the current one.
     Elsewhere,
-    /// It ended so long ago that nothing is known of it any more.
+    /// The ref ended so long ago that its meaning was forgotten.
     Forgotten,
-    /// It cannot be proved that the element is the one that was issued (`enforce`), or the capture was cut before it.
+    /// The element is not proven to be the one that was issued (`enforce`), or the capture was
+    /// truncated before it.
     Unproven,
 }
 
 impl EndReason {
-    /// The word for it in the envelope and in error details.
+    /// The name of this reason in the envelope and in error details.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -107,45 +108,48 @@ impl EndReason {
 /// A ref that may be used.
 #[derive(Debug, Clone)]
 pub struct Resolved {
-    /// Without its pin.
+    /// The ref without its pin.
     pub r#ref: Ref,
-    /// Its node in the current tree; `None` if a cut capture does not show it.
+    /// The node in the current tree; `None` if a truncated capture does not contain it.
     pub node: Option<NodeId>,
-    /// How to name it to the device now.
+    /// The handle or address by which to name the element to the device now.
     pub handle: Option<Handle>,
-    /// What it was issued for.
+    /// The meaning for which the ref was issued.
     pub meaning: Meaning,
-    /// How certain that is.
+    /// How certain the ref is.
     pub standing: Standing,
-    /// What the response has to say about it.
+    /// The warning for the response, if any.
     pub warning: Option<String>,
 }
 
-/// A ref that may not be used. Nothing is sent to the device.
+/// A ref that must not be used. Nothing is sent to the device.
 #[derive(Debug, Clone)]
 pub enum RefFault {
-    /// This lifetime never issued it, or never had the generation of its pin (`REF_NOT_FOUND`).
+    /// This lifetime never issued the ref, or never had the generation of its pin
+    /// (`REF_NOT_FOUND`).
     NotIssued {
-        /// Without its pin.
+        /// The ref without its pin.
         r#ref: Ref,
-        /// The precise warning, as the hint.
+        /// The precise warning, used as the hint.
         warning: Option<String>,
     },
-    /// It no longer stands for anything (`STALE_REF`).
+    /// The ref no longer stands for anything (`STALE_REF`).
     Ended {
-        /// Without its pin.
+        /// The ref without its pin.
         r#ref: Ref,
-        /// Why.
+        /// Why the ref ended.
         reason: EndReason,
-        /// What it stood for; `None` if that is forgotten.
+        /// What the ref stood for; `None` if forgotten.
         was: Option<Meaning>,
-        /// How the device named it last, where it did. It may name another element by now.
+        /// The last handle of the element, if any. The device may have given it to another element
+        /// since.
         handle: Option<Handle>,
-        /// `changed`: the element itself, to be issued under a new number. `gone`: the one element of the current
-        /// tree that has the same meaning, if there is exactly one. `unproven`: the likely element.
+        /// A current node to suggest. `changed`: the element itself, to be issued under a new
+        /// number. `gone`: the one node of the current tree with the same meaning, if it is unique.
+        /// `unproven`: the likely node.
         now: Option<NodeId>,
-        /// `gone`: the element is there and not shown, behind a dialog or in a closed part; the ref is good again when
-        /// it shows.
+        /// `gone`: the element exists but is not shown, behind a dialog or in a collapsed part. The
+        /// ref is valid again when the element is shown.
         hidden: bool,
         /// The precise warning, for the hint.
         warning: Option<String>,
@@ -153,14 +157,16 @@ pub enum RefFault {
 }
 
 impl Session {
-    /// What a ref stands for, for this client, now.
+    /// Returns the element for which a ref stands, for this client, now.
     ///
     /// # Errors
-    /// [`RefFault::NotIssued`] and [`RefFault::Ended`].
+    /// Returns [`RefFault::NotIssued`] for a ref that this lifetime never issued, and
+    /// [`RefFault::Ended`] for a ref that must not be used any more.
     pub fn resolve(&self, client: &ClientId, token: RefToken) -> Result<Resolved, RefFault> {
         let RefToken { r#ref, pin } = token;
         let now = self.generation().unwrap_or(Generation::new(0));
-        // A pin to the current generation says nothing about a move; a sentence about one would be false.
+        // A pin to the current generation implies no change of the tree, so a warning would be
+        // false.
         let precise = |from: Generation| (from != now).then(|| precise_warning(r#ref, from, now));
         let found = self.table.find(r#ref).filter(|_| pin.is_none_or(|p| has_had(self, p)));
         let Some((element, entry)) = found else {
@@ -192,8 +198,8 @@ impl Session {
         let handle = node.and_then(|n| self.tree()?.node(n).address()).or(element.handle);
         let warning = match (self.ladder(), standing) {
             (Ladder::Enforce, _) | (_, Standing::Current) => None,
-            // A pin to a tree with which the ref was not given is a client's error; the tree that it was given with
-            // is what the client has to know.
+            // The client may pin a tree with which the ref was not given. The generation that
+            // matters to the client is the one it received the ref with.
             (Ladder::Warn, _) if pin.is_some() => precise(given),
             (Ladder::Warn, Standing::Unproven) => Some(format!(
                 "{ref} may be another {} now: the app does not say which element is which, and only a part of it \
@@ -213,12 +219,12 @@ fn has_had(session: &Session, generation: Generation) -> bool {
     session.generation().is_some_and(|now| (session.seed..=now).contains(&generation))
 }
 
-/// With which tree this client was given the ref, as far as it says or we know.
+/// The generation with which this client received the ref, as far as the pin or our memory says.
 fn given(session: &Session, client: &ClientId, entry: &Entry, pin: Option<Generation>) -> Generation {
     match pin {
         Some(pin) if Some(pin) == session.generation() => entry.given,
         Some(pin) => pin,
-        // Somebody who was never given it read it where another client was.
+        // A client that never received the ref read it where another client did.
         None => session.clients.given(client, entry.r#ref).unwrap_or(entry.given),
     }
 }
@@ -243,7 +249,7 @@ fn end_of(
     }
 }
 
-/// The one element of the current tree that means the same, for the message of a ref that is gone.
+/// The unique node of the current tree with the same meaning, for the message about a gone ref.
 fn only_one_like(session: &Session, meaning: &Meaning) -> Option<NodeId> {
     let tree = session.tree()?;
     let records = session.records(tree);
@@ -255,7 +261,7 @@ fn only_one_like(session: &Session, meaning: &Meaning) -> Option<NodeId> {
     }
 }
 
-/// The precise warning, word for word as it is promised.
+/// The precise warning, in its exact promised wording.
 fn precise_warning(r#ref: Ref, from: Generation, now: Generation) -> String {
     format!(
         "Ref {ref} was minted from snapshot {from} but the session tree is now {now} — re-run snapshot -i."

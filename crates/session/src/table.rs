@@ -1,8 +1,9 @@
-//! The ref table: which element, with which meaning, every issued number stands for.
+//! The ref table: the element and the meaning of every issued number.
 //!
-//! Numbers are never re-pointed and never reused. An element that changes its meaning gets another number for the
-//! new one, and the old number is remembered: when the old meaning comes back, so does the old number. Only where an
-//! act counted its record up the number goes on (`counted.rs`).
+//! Numbers are never reassigned and never reused. An element whose meaning changes gets another
+//! number for the new meaning. The old number is remembered and holds again when the old meaning
+//! comes back. The one exception: when an act counted its record up, the element keeps its number
+//! (`counted.rs`).
 
 use crate::numbers::{NumberError, NumberSource, Numbers};
 use hashbrown::{HashMap, HashSet};
@@ -10,25 +11,25 @@ use std::collections::BTreeMap;
 use stickpin_refs::{Generation, Ref};
 use stickpin_tree::{Handle, Meaning, NodeId, SurfaceId};
 
-/// How many numbers that no longer stand for anything are remembered, with what they were.
+/// The most ended numbers that are remembered with their meanings.
 pub(crate) const MAX_ENDED: usize = 4_096;
-/// How many meanings of one element are remembered.
+/// The most meanings that are remembered per element.
 const MAX_PAST: usize = 16;
 
-/// Elements are numbered in the order in which they were first issued.
+/// The key of an element. Elements are numbered in the order in which they were first issued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ElementKey(u64);
 
-/// Where an element is, as far as the last captures say.
+/// Where an element is, according to the last captures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     /// In the current tree.
     Here(NodeId),
-    /// Not in the current tree, which was cut: that proves nothing.
+    /// Not in the current tree, which was truncated and so proves nothing.
     Unseen,
-    /// Not in the current tree, but still in the document.
+    /// Not in the current tree but still in the document.
     Hidden,
-    /// On another surface than the current tree shows.
+    /// On a surface that the current tree does not show.
     Elsewhere,
     /// Missing from a complete capture.
     Gone,
@@ -39,46 +40,48 @@ impl Place {
         if let Self::Here(node) = self { Some(node) } else { None }
     }
 
-    /// Whether refs can stand for an element in this place.
+    /// Whether a ref can stand for an element in this place.
     pub(crate) fn resolves(self) -> bool {
         matches!(self, Self::Here(_) | Self::Unseen)
     }
 }
 
-/// One number of an element: it stands for the element while the element means this.
+/// One number of an element. The number stands for the element while the element has this meaning.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) r#ref: Ref,
     pub(crate) meaning: Meaning,
-    /// When it was last issued or renewed to anybody.
+    /// When the number was last issued or renewed to any client.
     pub(crate) given: Generation,
-    /// When it stopped standing for the element; `None` while it does.
+    /// When the number stopped standing for the element; `None` while it stands.
     pub(crate) ended: Option<Generation>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Element {
-    /// How the device names it; `None` where it does not, or no longer does reliably.
+    /// The element's handle; `None` where there is none or it is no longer reliable.
     pub(crate) handle: Option<Handle>,
-    /// How the device named it while it was there. Nothing is found by that any more; it says whose it was.
+    /// The element's handle before it became unreliable. Used only in messages, never to find
+    /// anything.
     pub(crate) lapsed: Option<Handle>,
     pub(crate) surface: SurfaceId,
     pub(crate) place: Place,
-    /// The tree that it was last seen in, and where.
+    /// The generation and node in which the element was last seen.
     pub(crate) seen: (Generation, NodeId),
-    /// Found by likeness in a capture that was cut: there may be another one like it.
+    /// Whether the element was matched by content in a truncated capture, where another element may
+    /// look the same.
     pub(crate) unproven: bool,
-    /// Gone because its row was taken out of a list that stayed: an equal row that comes later is a new one, unless
-    /// its key says otherwise.
+    /// Whether the element is gone because its row left a list that stayed. An equal row that
+    /// appears later is a new one unless its key matches.
     pub(crate) row_lost: bool,
-    /// Which of its numbers holds; of an element that is away, which one held when it was last seen.
+    /// The number that holds now; for an absent element, the one that held when it was last seen.
     pub(crate) active: Option<Ref>,
-    /// Its numbers, the oldest first.
+    /// The element's numbers, oldest first.
     pub(crate) entries: Vec<Entry>,
 }
 
 impl Element {
-    /// The number that stands for it now.
+    /// The number that stands for the element now.
     pub(crate) fn live(&self) -> Option<Ref> {
         self.active.filter(|_| self.place.resolves())
     }
@@ -87,7 +90,8 @@ impl Element {
         self.entries.iter().find(|e| e.r#ref == r#ref)
     }
 
-    /// It was found in other nodes than those it was issued with: its meaning rests on these now.
+    /// Updates the meaning of an element that was found in other nodes than it was issued with: the
+    /// meaning now refers to those nodes.
     pub(crate) fn rest_on(&mut self, now: &Meaning) {
         let Some(active) = self.active else { return };
         if let Some(entry) = self.entries.iter_mut().find(|e| e.r#ref == active) {
@@ -95,7 +99,7 @@ impl Element {
         }
     }
 
-    /// The meaning that held when it was last seen.
+    /// The meaning that held when the element was last seen.
     pub(crate) fn active_meaning(&self) -> Option<&Meaning> {
         self.active.and_then(|r| self.entry(r)).map(|e| &e.meaning)
     }
@@ -106,15 +110,15 @@ pub(crate) struct Table {
     pub(crate) elements: BTreeMap<ElementKey, Element>,
     by_ref: HashMap<Ref, ElementKey>,
     pub(crate) by_handle: HashMap<Handle, ElementKey>,
-    /// The element at a node of the current tree, and the number that stands for it.
+    /// The element at each node of the current tree, and the number that stands for it.
     by_node: HashMap<NodeId, (ElementKey, Option<Ref>)>,
-    /// Surfaces that are closed and that elements were on.
+    /// Closed surfaces that held elements.
     ended_surfaces: HashSet<SurfaceId>,
     numbers: Numbers,
     next_key: u64,
-    /// Numbers that were forgotten since [`Table::forget`] reported them last.
+    /// Numbers forgotten since [`Table::forget`] last reported them.
     dropped: Vec<Ref>,
-    /// The newest end among the numbers that were forgotten.
+    /// The newest generation at which a forgotten number ended.
     forgotten_through: Option<Generation>,
 }
 
@@ -156,8 +160,8 @@ impl Table {
         self.numbers.ensure(count)
     }
 
-    /// What was on a surface that is closed never comes back. Elements of the current tree stay in it until the next one
-    /// is stored, which is of another surface.
+    /// Marks the elements of a closed surface as gone for good. Elements of the current tree stay
+    /// in place until the next tree, which shows another surface, is stored.
     pub(crate) fn end_surface(&mut self, surface: SurfaceId) {
         for element in self.elements.values_mut().filter(|e| e.surface == surface) {
             if element.place == Place::Elsewhere {
@@ -167,18 +171,18 @@ impl Table {
         }
     }
 
-    /// Where an element is whose surface the current tree does not show.
+    /// The place of an element whose surface the current tree does not show.
     pub(crate) fn away(ended: &HashSet<SurfaceId>, element: &Element) -> Place {
         let gone = element.place == Place::Gone || ended.contains(&element.surface);
         if gone { Place::Gone } else { Place::Elsewhere }
     }
 
-    /// Surfaces that are closed.
+    /// The closed surfaces.
     pub(crate) fn ended_surfaces(&self) -> HashSet<SurfaceId> {
         self.ended_surfaces.clone()
     }
 
-    /// Gives a node of the current tree the next number, which was [ensured](Table::ensure).
+    /// Assigns the next number, which was [ensured](Table::ensure), to a node of the current tree.
     pub(crate) fn mint(
         &mut self,
         node: NodeId,
@@ -227,7 +231,7 @@ impl Table {
         Ok(r#ref)
     }
 
-    /// Notes that refs were issued or renewed to somebody.
+    /// Records that refs were issued or renewed to a client.
     pub(crate) fn give(&mut self, refs: &[Ref], at: Generation) {
         for r in refs {
             let element = self.by_ref.get(r).and_then(|key| self.elements.get_mut(key));
@@ -238,7 +242,8 @@ impl Table {
         }
     }
 
-    /// After an alignment: notes which numbers ended or hold again, and returns those that ended now, sorted.
+    /// Records which numbers ended or hold again after an alignment. Returns those that ended now,
+    /// sorted.
     pub(crate) fn note_ends(&mut self, at: Generation) -> Vec<Ref> {
         let mut now_ended = Vec::new();
         self.by_node.clear();
@@ -260,8 +265,8 @@ impl Table {
         now_ended
     }
 
-    /// The numbers that ended with this tree while their elements are in it and have no other number yet, and how the device
-    /// names those.
+    /// The numbers that ended with this tree, with handles, for elements that are in the tree and
+    /// have no other number yet.
     pub(crate) fn ended_at(&self, at: Generation) -> Vec<(Ref, Handle)> {
         let here = self.elements.values().filter(|e| e.active.is_none() && e.place.node().is_some());
         let ended = here.filter_map(|e| {
@@ -271,12 +276,12 @@ impl Table {
         ended.collect()
     }
 
-    /// The numbers that stand for elements, and how the device names those.
+    /// The numbers that stand for elements now, with the elements' handles.
     pub(crate) fn live(&self) -> Vec<(Ref, Handle)> {
         self.elements.values().filter_map(|e| e.live().zip(e.handle)).collect()
     }
 
-    /// A number stands for its element with what that means now, also where it ended.
+    /// Keeps a number for its element with a new meaning, even if the number had ended.
     pub(crate) fn go_on(&mut self, r#ref: Ref, meaning: Meaning) {
         let Some(&key) = self.by_ref.get(&r#ref) else { return };
         let Some(element) = self.elements.get_mut(&key) else { return };
@@ -290,7 +295,7 @@ impl Table {
         }
     }
 
-    /// Every number that ended at `from` or later, sorted; `None` when some of them may be forgotten.
+    /// Every number that ended after `from`, sorted; `None` when some of them may be forgotten.
     pub(crate) fn ended_since(&self, from: Generation) -> Option<Vec<Ref>> {
         if self.forgotten_through.is_some_and(|g| g > from) {
             return None;
@@ -302,9 +307,10 @@ impl Table {
         Some(ended)
     }
 
-    /// Forgets the numbers that ended first, down to the bound. Returns all that were forgotten since the last call.
+    /// Forgets the numbers that ended first, down to the bound. Returns all numbers forgotten since
+    /// the last call.
     pub(crate) fn forget(&mut self) -> Vec<Ref> {
-        // Elements that cut captures never show again would pile up otherwise.
+        // Elements that truncated captures never show again would otherwise accumulate.
         let unseen = |e: &Element| (e.place == Place::Unseen).then_some(e.seen.0);
         let entries = self.elements.values().flat_map(|e| e.entries.iter().map(move |entry| (e, entry)));
         let mut ends: Vec<(Generation, Ref)> =
@@ -332,7 +338,7 @@ impl Table {
         }
         let (handle, node) = (element.handle, element.place.node());
         self.elements.remove(&key);
-        // Another element may have taken the handle over since.
+        // The handle may belong to another element by now.
         if let Some(h) = handle.filter(|h| self.by_handle.get(h) == Some(&key)) {
             self.by_handle.remove(&h);
         }

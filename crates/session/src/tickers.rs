@@ -1,42 +1,49 @@
-//! Places whose numbers change by themselves, learned by watching: clocks, prices, counters of other people's work.
+//! Places whose numbers change by themselves, learned by watching: clocks, prices, counters of
+//! other people's work.
 //!
-//! Every reading of the app is compared with the one before, also those that a command makes for itself. What differs while
-//! nobody acts in between changed by itself; what did so twice is a ticker, and so are numbers of one
-//! [pattern](ContextChange::pattern) that were drawn anew twice or that a client was told of twice, shares and prices once. Words that change may be
-//! another record, however often they do. Only a text that says a state of something (`per second, rising`) and came
-//! back to what it said before, while nobody acted, is known to do so again.
+//! Every reading of the app is compared with the previous one, including readings that a command
+//! makes for itself. A difference between two readings without an act in between is a change by
+//! itself.
+//!
+//! - A number that changed by itself twice is a ticker.
+//! - Numbers of one [pattern](ContextChange::pattern) are tickers once they re-rendered twice, or
+//!   once a client was told of them twice. For shares and prices, one report suffices.
+//! - Words that change may be another record, however often they change. Only a text that names a
+//!   state (`per second, rising`) and returned to an earlier state without an act is expected to do
+//!   so again.
 
 use hashbrown::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use stickpin_tree::{ContextChange, FactKey, Tree, texts_changed};
 
-/// Places that are known to change by themselves, at most.
+/// The most places that are remembered as changing by themselves.
 const MAX_TICKERS: usize = 4_096;
 
-/// How often a number must have changed while nobody acted until it is known to change by itself.
+/// How often a number must change without an act before it counts as changing by itself.
 const TICKS: u8 = 2;
 
-/// States that one text is known to say, at most.
+/// The most states that are remembered per text.
 const MOST_STATES: usize = 4;
 
 /// What changes by itself.
 #[derive(Debug, Default)]
 pub(crate) struct Tickers {
     changed: HashMap<FactKey, u8>,
-    /// How often clients were told of a pattern, or its numbers were drawn anew.
+    /// How often clients were told of a pattern, or its numbers re-rendered.
     told: HashMap<u64, u8>,
-    /// What texts said that came to say another state by themselves, and whether one came back to that.
+    /// The states that texts named as they changed by themselves, and whether a state came back.
     states: HashMap<FactKey, States>,
-    /// The document that the patterns are of.
+    /// The document to which the patterns belong.
     document: u64,
     /// The last reading.
     last: Option<Arc<Tree>>,
-    /// Somebody acted since then: what differs in the next reading may be an effect.
+    /// Whether an act happened since the last reading: differences in the next one may be its
+    /// effects.
     acted: bool,
 }
 
-/// What a text said of a state, one after the other.
+/// The states that one text has named, in order.
 #[derive(Debug, Default)]
 struct States {
     said: Vec<u64>,
@@ -44,12 +51,12 @@ struct States {
 }
 
 impl Tickers {
-    /// An act begins.
+    /// Records that an act begins.
     pub(crate) fn note_act(&mut self) {
         self.acted = true;
     }
 
-    /// The whole app was read.
+    /// Learns from a reading of the whole app.
     pub(crate) fn observe(&mut self, now: &Arc<Tree>) {
         let acted = std::mem::take(&mut self.acted);
         let document = now.documents().first().map_or(0, |d| d.scope);
@@ -84,7 +91,7 @@ impl Tickers {
         }
     }
 
-    /// Whether the place of a change is known to say now this, now that state, and both texts are such.
+    /// Whether a change is between two states that its place is known to alternate between.
     pub(crate) fn knows_state(&self, change: &ContextChange) -> bool {
         let known = self.states.get(&change.key).filter(|states| states.came_back);
         let said = |text: &str| known.is_some_and(|states| states.said.contains(&words_of(text)));
@@ -98,12 +105,12 @@ impl Tickers {
         self.told.get(&pattern).is_some_and(|&times| times >= TICKS)
     }
 
-    /// Whether the text at a place is known to change by itself, its number or its state.
+    /// Whether the text at a place is known to change by itself, in its number or its state.
     pub(crate) fn knows_text(&self, key: FactKey) -> bool {
         self.knows(key) || self.states.get(&key).is_some_and(|states| states.came_back)
     }
 
-    /// A client was told of changes that no act of its own made.
+    /// Records that a client was told of changes that its own acts did not make.
     pub(crate) fn note_told(&mut self, changes: &[ContextChange]) {
         let numbers = changes.iter().filter(|change| change.differs_in_numbers());
         let patterns: HashSet<(u64, bool)> = numbers.map(|c| (c.pattern(), c.is_of_quantity())).collect();
@@ -117,13 +124,13 @@ impl Tickers {
         self.changed.get(&key).is_some_and(|&times| times >= TICKS)
     }
 
-    /// Whether numbers between the same words in alike places are.
+    /// Whether numbers between the same words in similar places are known to change by themselves.
     pub(crate) fn knows_alike(&self, change: &ContextChange) -> bool {
         change.differs_in_numbers() && self.knows_pattern(change.pattern())
     }
 }
 
-/// The words of a text without its numbers, as one number.
+/// A hash of the words of a text without its numbers.
 fn words_of(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     let words = text.split_whitespace().filter(|word| !word.contains(|c: char| c.is_ascii_digit()));
@@ -131,7 +138,7 @@ fn words_of(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// Counts one more, within the bound.
+/// Increments a count, unless the map is full.
 fn count<K: Hash + Eq>(seen: &mut HashMap<K, u8>, key: K) {
     if seen.len() < MAX_TICKERS || seen.contains_key(&key) {
         let times = seen.entry(key).or_default();
