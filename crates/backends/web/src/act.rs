@@ -1,4 +1,4 @@
-//! Inputs, and answers to dialogs.
+//! Sends inputs and answers dialogs.
 
 use crate::driven::{Driven, Nagging};
 use crate::hang::{self, not_taken};
@@ -15,14 +15,15 @@ use stickpin_webpage::state::TabState;
 use stickpin_webpage::tab::{Tab, dialog_open};
 use tokio::time::timeout;
 
-/// How long an input that is to end may take to be where nothing is half done: less than the kernel's own grace.
+/// How long a cancelled input may take to reach a point where nothing is half done. Less than the
+/// kernel's own grace period.
 const RELEASE: Duration = Duration::from_millis(300);
 
-/// How long a page that is not left may take to go on. A browser that is sent elsewhere before it heard from the page
-/// that it stays takes the word for the answer to the new question, and goes nowhere.
+/// How long a page that stays open may take to resume. A browser that is navigated before it heard
+/// that the page stays takes that message for the answer to the new question, and goes nowhere.
 const STAYS: Duration = Duration::from_secs(1);
 
-/// Aims at an element, once what is there now is there to stay.
+/// Aims at an element, after any pending navigation is committed.
 pub(crate) async fn aim(web: &mut Driven, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
     web.page.commit(Some(handle)).await?;
     act::aim::aim_at(&mut web.page, handle, options).await
@@ -43,14 +44,14 @@ pub(crate) async fn commit(
     let performed = tokio::select! {
         biased;
         performed = act::carry_out(&mut web.page, action, prepared, cancel) => performed,
-        // What is held is released with it.
+        // Dropping the input releases the keys and buttons that it holds.
         () = late(cancel) => Err(unknown(not_taken().into())),
     };
     web.page.input_sent();
     tabs::performed(web, action, performed).await
 }
 
-/// Answers the dialog of the driven tab, or the one of another tab that it was told of.
+/// Answers the dialog of the driven tab, or the dialog of another tab that the driven tab reported.
 pub(crate) async fn answer_dialog(web: &mut Driven, answer: DialogAnswer) -> Result<()> {
     let Some(dialog) = web.page.tab.read(|tab| tab.dialog.clone())? else {
         return Err(Error::new(ErrorCode::ElementNotFound, "no dialog is open"));
@@ -69,17 +70,18 @@ pub(crate) async fn answer_dialog(web: &mut Driven, answer: DialogAnswer) -> Res
     let done = async {
         let before = tab.read(|tab| tab.answers)?;
         tab.command(&method).await?;
-        // The next question may read like this one.
+        // The next dialog may have the same text, so also compare the number of answers.
         let over = |tab: &TabState| tab.answers != before || tab.dialog.as_ref() != Some(&dialog);
         tab.until(|tab| over(tab).then_some(())).await?;
         if stays {
-            // What stays undone here is the wait alone: a dialog or an end that came up is told by what comes next.
+            // Only the wait is skipped on a timeout: the next command reports a dialog or a closed
+            // tab.
             drop(timeout(STAYS, tab.turn()).await);
         }
         if silenced {
             hang::goes_on(web).await?;
         }
-        // A page that does something else than ask may ask again later.
+        // A page that does anything other than ask may ask again later, so the count starts over.
         Ok(dismissed && !silenced && !stays && dialog.tab.is_none() && hang::answers_now(web).await?)
     };
     let done = done.await;
@@ -88,13 +90,13 @@ pub(crate) async fn answer_dialog(web: &mut Driven, answer: DialogAnswer) -> Res
     }
     web.page.acted = Some(Instant::now());
     match done {
-        // The answer was to close it.
+        // The answer closed the tab.
         Err(_) if tab.closed() => Ok(()),
         done => done.map(drop).map_err(unknown),
     }
 }
 
-/// Returns when a command that was asked to end has had its time for that.
+/// Returns when a cancelled command has used up its grace period.
 async fn late(cancel: &CancellationToken) {
     cancel.cancelled().await;
     tokio::time::sleep(RELEASE).await;

@@ -1,4 +1,4 @@
-//! What a person types after `open`, as an address.
+//! Parses what a person types after `open` as a URL.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -8,10 +8,10 @@ use url::Url;
 /// The schemes that are opened.
 const SCHEMES: &[&str] = &["http", "https", "file", "about", "data"];
 
-/// Schemes of browsers that are claimed only to say that they are not opened.
+/// Browser schemes that are claimed only to report that they are not opened.
 const REFUSED: &[&str] = &["javascript", "chrome", "view-source", "blob", "ftp", "ws", "wss", "devtools"];
 
-/// Whether this reads like an address of a page.
+/// Whether the text reads like the address of a page.
 pub(crate) fn claims(what: &str) -> bool {
     let what = what.trim();
     match scheme(what) {
@@ -23,10 +23,10 @@ pub(crate) fn claims(what: &str) -> bool {
     }
 }
 
-/// The address that is meant.
+/// Parses an address.
 ///
 /// # Errors
-/// `INVALID_ARGS` for what is none, or has a scheme that is not opened.
+/// Returns `INVALID_ARGS` when the text is not an address or has a scheme that is not opened.
 pub(crate) fn parse(what: &str) -> Result<Url> {
     let what = what.trim();
     let bad = |why: String| {
@@ -56,7 +56,7 @@ pub(crate) fn parse(what: &str) -> Result<Url> {
     }
 }
 
-/// The scheme, if there is one: `localhost:8000` and `example.com:80` have none.
+/// The scheme, if any: `localhost:8000` and `example.com:80` have none.
 fn scheme(what: &str) -> Option<&str> {
     let (scheme, rest) = what.split_once(':')?;
     let valid = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -66,7 +66,7 @@ fn scheme(what: &str) -> Option<&str> {
     (valid && !port).then_some(scheme)
 }
 
-/// A file that holds a page, by its name.
+/// Whether the text is a file name with an HTML extension.
 fn is_page_file(what: &str) -> bool {
     let lower = what.to_ascii_lowercase();
     let name = lower.ends_with(".html") || lower.ends_with(".htm") || lower.ends_with(".xhtml");
@@ -74,7 +74,8 @@ fn is_page_file(what: &str) -> bool {
     name && (what.starts_with(['/', '.', '~']) || !what.contains('/') || host(what).is_none())
 }
 
-/// Whether it begins with a host name, and whether that is this machine or an address of a network.
+/// Whether the text starts with a host name: `Some(true)` for this machine or the local network,
+/// `Some(false)` for any other host, `None` if it does not.
 fn host(what: &str) -> Option<bool> {
     let authority = what.split(['/', '?', '#']).next().unwrap_or_default();
     if let Some(rest) = authority.strip_prefix('[') {
@@ -94,7 +95,7 @@ fn host(what: &str) -> Option<bool> {
         !l.is_empty() && !l.starts_with('-') && l.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_')
     };
     let top = labels.last().is_some_and(|t| t.len() >= 2 && t.chars().all(char::is_alphabetic));
-    // A name with a port and without a dot is a machine of the local network.
+    // A name with a port and without a dot is a machine on the local network.
     if labels.len() == 1 {
         return (port.is_some() && labels.iter().all(label)).then_some(true);
     }

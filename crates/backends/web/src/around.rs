@@ -4,32 +4,35 @@ use crate::downloads::Coming;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Shared by the task that reads events and by the device. Locked behind the state of the pages, never before it.
+/// Browser state shared by the event task and the device. Lock order: after the state of the pages,
+/// never before it.
 #[derive(Debug, Default)]
 pub(crate) struct Around(Mutex<Known>);
 
-/// What is known.
+/// The state of a browser beyond its pages.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// Downloads, the last ones, oldest first.
+    /// The most recent downloads, oldest first.
     pub(crate) downloads: Vec<Coming>,
-    /// The last number that was given to a tab.
+    /// The last number assigned to a tab.
     pub(crate) last_tab: u64,
-    /// The folders whose files pages may show; none where nothing confines them.
+    /// The directories whose files pages may show; `None` when the session is not confined.
     pub(crate) file_roots: Option<Vec<PathBuf>>,
-    /// The size of the viewport that every tab gets.
+    /// The size of the viewport of every tab, in CSS pixels.
     pub(crate) viewport: Option<(u32, u32)>,
-    /// The tab that was last brought to the front, and the newest tab by then: one that opens later is in front of it.
+    /// The tab last brought to the front, and the newest tab at that time: a tab that opens later
+    /// is in front of it.
     pub(crate) front: Option<(String, u64)>,
 }
 
 impl Around {
     pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
-        // Nothing panics while it is held; if something did, what is known would still be whole.
+        // No code panics while holding the lock; even if it did, the state would still be
+        // consistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The folders whose files pages may show.
+    /// The directories whose files pages may show; `None` when the session is not confined.
     pub(crate) fn file_roots(&self) -> Option<Vec<PathBuf>> {
         self.known().file_roots.clone()
     }

@@ -1,4 +1,4 @@
-//! An open page: what the device trait promises, each part in a file of its own.
+//! An open page: the implementation of the device trait, which delegates to one file per part.
 
 use crate::act;
 use crate::around::Around;
@@ -25,8 +25,8 @@ use stickpin_webpage::tab::{Tab, frames};
 use stickpin_webpage::wait::{effects, settle};
 use tokio::time::timeout;
 
-/// The net below events: how long `changed` waits before it says that something *may* have changed, because a page
-/// can set the value of a field without any event.
+/// How long `changed` waits before it reports a *possible* change. A page can set the value of a
+/// field without any event.
 const NET: Duration = Duration::from_millis(500);
 
 /// A tab of a browser that was started for it.
@@ -43,14 +43,14 @@ impl WebDevice {
         Self { info, web: Driven::new(browser, around, tab) }
     }
 
-    /// What is known of the page that is driven: for tests, which walk it again where it was said to be unchanged.
+    /// The driven page. For tests, which capture the page again after it was reported unchanged.
     #[must_use]
     pub fn driven(&self) -> &stickpin_webpage::Page {
         &self.web.page
     }
 
-    /// The connection to its browser and the session of its page: for tests, which ask the page itself what it
-    /// received, and for tools that need what no command offers.
+    /// The connection to the browser and the session of the driven page. For tests, which ask the
+    /// page itself what it received, and for tools that need something no command offers.
     #[must_use]
     pub fn devtools(&self) -> (&Client, &str) {
         (&self.web.page.tab.client, &self.web.page.tab.session)
@@ -121,14 +121,14 @@ impl Device for WebDevice {
     }
 
     async fn changed(&mut self, wait: Duration, cancel: &CancellationToken) -> Result<bool> {
-        // Whoever asks again and again must not keep events from being read.
+        // A caller that polls in a loop must not keep events from being read.
         tokio::task::yield_now().await;
         let seen = self.web.page.seen;
         let changed = self.web.page.tab.until(|tab| (tab.activity != seen).then_some(()));
         tokio::select! {
             changed = timeout(wait.min(NET), changed) => match changed {
                 Ok(changed) => changed.map(|()| true),
-                // The net is shorter than the wait: something may have changed without a word.
+                // The cap is shorter than the wait: something may have changed without an event.
                 Err(_) => Ok(wait > NET),
             },
             () = cancel.cancelled() => Ok(false),
@@ -157,7 +157,7 @@ impl Device for WebDevice {
             .tab
             .write(|tab| (tab.notices.drain(..).collect::<Vec<_>>(), tab.changes, tab.drawn.take()))?;
         notices.extend(drawn.map(|what| Notice::Unwatched { what }));
-        // What other tabs saw until now belongs to nothing that is asked about later.
+        // Notices of other tabs up to now belong to no later command.
         self.web.page.tab.shared.state().tabs.values_mut().for_each(|tab| tab.notices.clear());
         if std::mem::replace(&mut self.web.page.told, changes) != changes {
             notices.insert(0, Notice::Changed);

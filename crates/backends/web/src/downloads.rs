@@ -1,27 +1,27 @@
-//! Downloads: what comes, under which name it is kept, and what is told of it.
+//! Downloads: their state, their file names, and the notices about them.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use stickpin_device::{Download, DownloadState, Notice};
 use stickpin_devtools::protocol as cdp;
 
-/// Downloads that are remembered.
+/// The most downloads that are remembered.
 const DOWNLOADS: usize = 50;
 
-/// Bytes of a file's name.
+/// The longest file name, in bytes.
 const NAME: usize = 150;
 
-/// A file that comes.
+/// A download, in progress or ended.
 #[derive(Debug)]
 pub(crate) struct Coming {
     guid: String,
     pub(crate) download: Download,
     pub(crate) began: Instant,
     pub(crate) ended: Option<Instant>,
-    /// That it is under way was told.
+    /// Whether a notice reported that the download is in progress.
     told: bool,
 }
-/// A download begins.
+/// Records that a download began.
 pub(crate) fn download_began(downloads: &mut Vec<Coming>, guid: String, suggested: &str) {
     if downloads.len() == DOWNLOADS {
         downloads.remove(0);
@@ -31,7 +31,8 @@ pub(crate) fn download_began(downloads: &mut Vec<Coming>, guid: String, suggeste
     downloads.push(Coming { guid, download, began: Instant::now(), ended: None, told: false });
 }
 
-/// A download goes on or ends: what is to be told, if anything. The browser named the file after its id.
+/// Records progress or the end of a download, and returns a notice if it ended. The browser named
+/// the file after its id.
 pub(crate) fn download_progress(
     downloads: &mut [Coming],
     folder: &Path,
@@ -63,7 +64,7 @@ pub(crate) fn download_progress(
     Some(notice)
 }
 
-/// Gives a file the name that was suggested for it, or one like it that is free.
+/// Renames a file to its suggested name, or to a similar name that is free.
 fn give_name(folder: &Path, guid: &str, name: &str) -> std::result::Result<PathBuf, String> {
     let (stem, extension) = match name.rsplit_once('.') {
         Some((stem, extension)) if !stem.is_empty() => (stem, format!(".{extension}")),
@@ -79,7 +80,8 @@ fn give_name(folder: &Path, guid: &str, name: &str) -> std::result::Result<PathB
     Ok(path)
 }
 
-/// A name that stays in its folder and hides nothing: the page suggested it.
+/// Returns the suggested name as a plain, visible file name. The page chose it, so it must not
+/// leave its directory.
 fn file_name(suggested: &str) -> String {
     let last = suggested.rsplit(['/', '\\']).next().unwrap_or_default();
     let plain = |c: char| if stickpin_tree::is_unsafe(c) || ":*?\"<>|".contains(c) { '_' } else { c };
@@ -91,14 +93,14 @@ fn file_name(suggested: &str) -> String {
     if name.len() <= NAME {
         return name.to_owned();
     }
-    // The end says what kind of file it is.
+    // Keep the extension, which tells the type of the file.
     let extension = name.rsplit_once('.').map_or("", |(_, e)| e);
     let extension = if extension.len() < 20 { format!(".{extension}") } else { String::new() };
     let stem = &name[..name.floor_char_boundary(NAME - extension.len())];
     format!("{stem}{extension}")
 }
 impl Coming {
-    /// That it is under way, where nobody was told so yet.
+    /// Returns the notice that the download is in progress, unless one was returned before.
     pub(crate) fn under_way(&mut self) -> Option<Notice> {
         if self.told || self.ended.is_some() {
             return None;
@@ -149,7 +151,7 @@ mod tests {
                 download_progress(&mut downloads, folder.path(), &event),
                 Some(Notice::Downloaded { .. })
             ));
-            // Twice is once.
+            // A repeated event has no effect.
             assert_eq!(download_progress(&mut downloads, folder.path(), &event), None);
         }
         for (name, content) in [("a.txt", "g1"), ("a (2).txt", "g2"), ("none", "g3"), ("none (2)", "g4")] {

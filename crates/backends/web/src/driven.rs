@@ -1,4 +1,4 @@
-//! A browser, and the tab of it that is driven.
+//! A browser and its driven tab.
 
 use crate::around::Around;
 use crate::launch::Browser;
@@ -7,17 +7,17 @@ use stickpin_device::Dialog;
 use stickpin_webpage::Page;
 use stickpin_webpage::tab::Tab;
 
-/// What is driven: the functions of this crate work on it.
+/// A browser and its driven tab, on which the functions of this crate work.
 #[derive(Debug)]
 pub(crate) struct Driven {
     pub(crate) browser: Browser,
-    /// What is known of the browser beyond its pages.
+    /// The state of the browser beyond its pages.
     pub(crate) around: Arc<Around>,
-    /// The page of the tab that is driven.
+    /// The page of the driven tab.
     pub(crate) page: Page,
-    /// Sessions of the tabs that were driven before this one, the latest last.
+    /// Sessions of the previously driven tabs, latest last.
     pub(crate) trail: Vec<String>,
-    /// What was asked and dismissed over and over.
+    /// The dialog that was dismissed repeatedly.
     pub(crate) nagging: Nagging,
 }
 
@@ -33,10 +33,10 @@ impl Driven {
     }
 }
 
-/// How many times in a row one question is dismissed until it is dismissed by itself.
+/// How many dismissals in a row of one dialog turn on automatic dismissal.
 pub(crate) const PATIENCE: u32 = 3;
 
-/// What was dismissed again and again, while the page did nothing but ask.
+/// Counts how often one dialog was dismissed while the page did nothing but ask.
 #[derive(Debug, Default)]
 pub(crate) struct Nagging {
     question: Option<(String, String)>,
@@ -44,7 +44,7 @@ pub(crate) struct Nagging {
 }
 
 impl Nagging {
-    /// A question is dismissed: whether it has been asked too often.
+    /// Records a dismissal and returns whether the dialog was dismissed too often.
     pub(crate) fn again(&mut self, kind: &str, message: &str) -> bool {
         let question = Some((kind.to_owned(), message.to_owned()));
         self.times = if self.question == question { self.times + 1 } else { 1 };

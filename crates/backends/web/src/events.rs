@@ -1,5 +1,6 @@
-//! Events of the browser, written into the [state](stickpin_webpage::state). Runs on the task that reads the pipe: nothing
-//! here waits, but new targets are prepared from here, because a paused target has to get everything in one go.
+//! Writes browser events into the [state](stickpin_webpage::state). Runs on the task that reads the
+//! pipe, so nothing here waits. New targets are also prepared here, because a paused target must
+//! get all of its commands in one go.
 
 use crate::around::Around;
 use crate::downloads::{download_began, download_progress};
@@ -49,13 +50,14 @@ impl Sink for Recorder {
     }
 }
 
-/// Sends a command whose answer nobody reads: a failure shows itself in what is built on it.
+/// Sends a command and ignores its answer: a failure shows in the commands that depend on it.
 fn send<M: Method>(client: &Client, session: &str, command: &M) {
     drop(client.send(Some(session), command));
 }
 
 impl Recorder {
-    /// Writes an event of the browser itself down; none where it is not understood.
+    /// Records an event of the browser itself; `None` if the event was not understood or not
+    /// needed.
     fn of_browser(
         &self,
         client: &Client,
@@ -85,7 +87,7 @@ impl Recorder {
                 let event = read(method, params)?;
                 let downloads = &mut self.around.known().downloads;
                 let notice = download_progress(downloads, &self.downloads, &event)?;
-                // Whoever drives the session is told, whichever tab it came from.
+                // Tell the driven tab, whichever tab caused the download.
                 state.tabs.values_mut().for_each(|tab| tab.notice(notice.clone()));
             }
             _ => {}
@@ -93,8 +95,9 @@ impl Recorder {
         Some(())
     }
 
-    /// Prepares a new target. It is paused until the last of these commands, so that nothing of it runs before Page is
-    /// enabled: a dialog that opened earlier could never be answered.
+    /// Prepares a new target. The target stays paused until the last of these commands, so that
+    /// none of its code runs before the Page domain is enabled. A dialog that opened earlier could
+    /// never be answered.
     fn attached(
         &self,
         client: &Client,
@@ -149,18 +152,18 @@ impl Recorder {
     }
 }
 
-/// How a viewport of this size is asked for.
+/// The command that sets a viewport of this size, in CSS pixels.
 pub(crate) fn metrics(width: u32, height: u32) -> cdp::SetDeviceMetrics {
     cdp::SetDeviceMetrics { width, height, device_scale_factor: 0.0, mobile: false }
 }
 
-/// Whether a tab that is opened with this address goes somewhere.
+/// Whether a tab opened with this address will navigate.
 fn leads_away(url: &str) -> bool {
     !url.is_empty() && !url.starts_with("about:") && !url.starts_with("javascript:")
 }
 
-/// What a tab is opened for, when a page opened it: the address that the page asked for, because the tab itself is still
-/// empty. None for those that we asked for.
+/// The address for which a page opened this tab; `None` for tabs that we opened. The new tab itself
+/// is still empty, so the address comes from the opener's request.
 fn opened(state: &mut State, info: &cdp::TargetInfo) -> Option<String> {
     let opener = info.opener_id.as_ref()?;
     let by = state.tabs.values_mut().find(|t| t.target == *opener || t.frames.contains_key(opener));

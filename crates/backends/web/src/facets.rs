@@ -1,4 +1,4 @@
-//! What the facets of the device are: of its tabs, and of the page of the one that is driven.
+//! The facets of the device, implemented for the tabs and for the page of the driven tab.
 
 use crate::downloads::Coming;
 use crate::driven::Driven;
@@ -33,7 +33,7 @@ impl Geometry for Driven {
         self.page.tab.move_pointer((x, y)).await?;
         let top = self.page.tab.top().await?;
         match self.page.tab.frame(&top).await {
-            // A page may answer the pointer with a dialog, or by going somewhere else.
+            // A page may respond to the pointer with a dialog or a navigation.
             Ok(()) | Err(Fault::Dialog(_) | Fault::WorldGone) => Ok(()),
             Err(fault) => Err(fault.into()),
         }

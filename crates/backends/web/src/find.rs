@@ -1,18 +1,19 @@
-//! Where the browser is.
+//! Finds the browser program.
 //!
-//! Search order: the configured program (`STICKPIN_CHROMIUM`) and nothing else if there is one; then, for each
-//! name in [`NAMES`], every folder of `PATH`; then the [`PLACES`] where installers put it.
+//! The configured program (`STICKPIN_CHROMIUM`), if any, is the only candidate. Otherwise the
+//! search tries each name of [`NAMES`] in every directory of `PATH`, then the usual install
+//! locations in [`PLACES`].
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_process::{is_program, on_path};
 
-/// Program names, the most likely to be driven safely first.
+/// Program names, in order of how safely they can be driven.
 const NAMES: &[&str] =
     &["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome", "microsoft-edge"];
 
-/// Where installers put it when it is not on `PATH`.
+/// Install locations outside of `PATH`.
 const PLACES: &[&str] = &[
     "/usr/bin/chromium",
     "/usr/lib/chromium/chromium",
@@ -25,10 +26,11 @@ const PLACES: &[&str] = &[
     "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
 ];
 
-/// The browser to start.
+/// Finds the browser to start.
 ///
 /// # Errors
-/// `TOOL_MISSING` with the install command, or with what is wrong with the configured program.
+/// Returns `TOOL_MISSING` when no browser is installed (with the install command) or when the
+/// configured program is unusable.
 pub(crate) fn chromium(configured: Option<&Path>, path: Option<&OsStr>) -> Result<PathBuf> {
     if let Some(program) = configured {
         if is_program(program) {
@@ -47,14 +49,16 @@ pub(crate) fn chromium(configured: Option<&Path>, path: Option<&OsStr>) -> Resul
     })
 }
 
-/// The oldest version of Chromium that is driven. Older ones do not tell of a navigation that begins, leave a page waiting
-/// whose file chooser is not wanted, and take what is hidden by `visibility` for shown.
+/// The oldest supported version of Chromium. Older versions do not report the start of a
+/// navigation, leave a page waiting after a refused file chooser, and report elements hidden by
+/// `visibility` as shown.
 pub(crate) const OLDEST: u32 = 134;
 
-/// Refuses a version, as a browser says it of itself, that is too old. What is no version is let through.
+/// Refuses a browser version that is too old. Takes the version text as the browser reports it, and
+/// accepts text without a version.
 ///
 /// # Errors
-/// `TOOL_MISSING`, naming the version that was found and the one that is needed.
+/// Returns `TOOL_MISSING`, naming the version found and the version needed.
 pub(crate) fn not_too_old(said: &str) -> Result<()> {
     let numbers = said.split(|c: char| !(c.is_ascii_digit() || c == '.'));
     let version = numbers.filter(|n| n.contains('.')).find_map(|n| n.split('.').next()?.parse::<u32>().ok());
@@ -68,7 +72,7 @@ pub(crate) fn not_too_old(said: &str) -> Result<()> {
     }
 }
 
-/// What to type to get one.
+/// The command that installs a browser.
 pub(crate) fn install_hint() -> &'static str {
     if cfg!(target_os = "macos") {
         "brew install --cask chromium (or let STICKPIN_CHROMIUM name the browser)"

@@ -1,4 +1,4 @@
-//! Closing a list that was opened in vain.
+//! Closes a popup list that a press opened without effect.
 
 use crate::act;
 use crate::driven::Driven;
@@ -11,8 +11,9 @@ use stickpin_webpage::agent::Opened;
 use stickpin_webpage::read::page::Place;
 use stickpin_webpage::tab::frames;
 
-/// Closes what a press on an element opened, if it is open: by another press where the element says that it is expanded,
-/// else by Escape. Lists that were there before belong to something else.
+/// Closes the list that a press on an element opened, if it is open. Presses the element again if
+/// it reports itself as expanded, else sends Escape. Lists in `older` were open before and are
+/// ignored.
 pub(crate) async fn fold_list(web: &mut Driven, opener: Handle, older: &[Handle]) -> Result<bool> {
     if web.dialog().is_some() {
         return Ok(false);
@@ -27,7 +28,7 @@ pub(crate) async fn fold_list(web: &mut Driven, opener: Handle, older: &[Handle]
         {
             return Ok(true);
         }
-        // It may have opened another list in its place.
+        // The press may have opened another list instead.
         opened = web.page.tab.call(&world, "opened", (id, &older)).await?;
     }
     let Some(Opened { expanded, key, .. }) = opened else { return Ok(true) };
@@ -40,7 +41,7 @@ pub(crate) async fn fold_list(web: &mut Driven, opener: Handle, older: &[Handle]
     Ok(web.page.tab.call(&world, "folded", (id, &older, expanded)).await?)
 }
 
-/// Presses an element if nothing lies on it; whether the press reached it.
+/// Presses an element if nothing covers it. Returns whether the press reached the element.
 async fn press_again(web: &mut Driven, target: Handle) -> Result<bool> {
     let aim =
         act::aim(web, target, AimOptions { pointer: true, press: true, plain: true, guarded: &[] }).await?;

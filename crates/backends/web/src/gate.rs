@@ -1,8 +1,8 @@
-//! Which files of this machine pages may show: where a session is confined to folders, every request for a `file:` address
-//! is paused in the browser and answered here, one by one.
+//! Restricts which local files pages may show. When a session is confined to directories, the
+//! browser pauses every request for a `file:` URL, and this module answers each one.
 //!
-//! This covers navigations of every tab and frame, whoever began them, redirects, and what pages load; links are resolved before
-//! a path is compared. What the network serves is not paused.
+//! The gate covers what pages load, redirects, and navigations in every tab and frame, whatever
+//! started them. Links are resolved before paths are compared. Network requests are not paused.
 
 use crate::driven::Driven;
 use serde_json::json;
@@ -14,15 +14,15 @@ use stickpin_webpage::state::Shared;
 use stickpin_webpage::text::clip;
 use url::Url;
 
-/// What pauses the requests of a target.
+/// The command that pauses the file requests of a target.
 pub(crate) fn closed() -> cdp::EnableFetch {
     cdp::EnableFetch { patterns: vec![json!({"urlPattern": "file:*"})] }
 }
 
-/// Checks an address before the browser is sent to it.
+/// Checks a URL before the browser navigates to it.
 ///
 /// # Errors
-/// `POLICY_DENIED` for a file outside of `roots`.
+/// Returns `POLICY_DENIED` for a file outside of `roots`.
 pub(crate) fn admit(url: &Url, roots: Option<&[PathBuf]>) -> Result<()> {
     let Some(roots) = roots.filter(|_| url.scheme() == "file") else { return Ok(()) };
     match url.to_file_path() {
@@ -36,7 +36,8 @@ pub(crate) fn admit(url: &Url, roots: Option<&[PathBuf]>) -> Result<()> {
     }
 }
 
-/// Answers a paused request. Paths are looked at elsewhere: a slow disk does not hold up the events of the browser.
+/// Answers a paused request. Paths are checked on another thread, so that a slow disk does not
+/// delay browser events.
 pub(crate) fn paused(
     client: &Client,
     shared: &Arc<Shared>,
@@ -47,7 +48,7 @@ pub(crate) fn paused(
     let (client, shared, session) = (client.clone(), Arc::clone(shared), session.to_owned());
     tokio::task::spawn_blocking(move || {
         let cdp::RequestPaused { request_id, request } = event;
-        // An address that cannot be read is no reason to let it pass.
+        // An unparsable URL is refused.
         let admitted = Url::parse(&request.url).is_ok_and(|url| admit(&url, roots.as_deref()).is_ok());
         if admitted {
             return drop(client.send(Some(&session), &cdp::ContinueRequest { request_id }));
@@ -60,13 +61,13 @@ pub(crate) fn paused(
                 tab.notice(Notice::RequestFailed { method: request.method, url: clip(&request.url), why });
             }
         }
-        // Aborted: what was shown stays, and no error page takes its place.
+        // With `Aborted`, the current page stays and no error page replaces it.
         drop(client.send(Some(&session), &cdp::FailRequest { request_id, error_reason: "Aborted" }));
         shared.touch();
     });
 }
 
-/// Confines all tabs, also those to come.
+/// Confines all tabs, including future ones.
 pub(crate) async fn close_gate(web: &mut Driven, roots: &[PathBuf]) -> Result<()> {
     let sessions: Vec<String> = {
         if web.around.known().file_roots.replace(roots.to_vec()).is_some() {
@@ -80,7 +81,7 @@ pub(crate) async fn close_gate(web: &mut Driven, roots: &[PathBuf]) -> Result<()
     for answer in closing {
         match answer.await {
             Ok(_) => {}
-            // A target that has gone shows nothing.
+            // A target that is gone shows nothing.
             Err(e) if e.session_gone() => {}
             Err(e) => return Err(web.page.tab.call_error(&e)),
         }

@@ -1,6 +1,6 @@
-//! Pages that do not answer, because a script of theirs runs for ever or asks one question after the other. A page is
-//! left through its own process: whoever wants to leave one that hangs ends its script first, and where that does not
-//! help, goes on in another tab.
+//! Handles pages that do not answer because a script runs endlessly or opens one dialog after
+//! another. Leaving a page needs its own process. A hanging page is therefore left by terminating
+//! its script first; if that fails, navigation continues in another tab.
 
 use crate::driven::{Driven, PATIENCE};
 use crate::navigate;
@@ -14,35 +14,36 @@ use stickpin_webpage::state::TabState;
 use stickpin_webpage::tab::{Fault, Tab};
 use tokio::time::timeout;
 
-/// How long a page that is to be left may be busy.
+/// How long a page may be busy before it counts as hanging.
 const BUSY: Duration = Duration::from_secs(2);
 
-/// How long a page may take to answer whose script was ended, or whose question was answered.
+/// How long a page may take to answer after its script was terminated or its dialog answered.
 const ENDED: Duration = Duration::from_millis(500);
 
-/// How long a page is given to hang again.
+/// How long to wait for a page to hang again.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// How often scripts are ended.
+/// How often scripts are terminated before giving up.
 const ROUNDS: usize = 3;
 
-/// How long a tab may take to be there, or to be gone.
+/// How long a tab may take to open or close.
 const OTHER: Duration = Duration::from_secs(5);
 
-/// Makes a page answer that is to be left; false where it does not. `leave` says whether its questions may be answered.
+/// Makes a hanging page answer so that it can be left; returns false if it does not. `leave` says
+/// whether its dialogs may be answered.
 ///
 /// # Errors
-/// `BACKEND_LOST`.
+/// Returns `BACKEND_LOST` when the browser is gone.
 pub(crate) async fn wake(web: &Driven, leave: Leave) -> Result<bool> {
     for round in 0..=ROUNDS {
         match answered(web, if round == 0 { BUSY } else { ENDED }).await? {
             Answer::Now if round == 0 => return Ok(true),
             Answer::Now => {
-                // A timer may have begun the next one.
+                // A timer may have started the next script.
                 tokio::time::sleep(AGAIN).await;
                 return answers_now(web).await;
             }
-            // It is for whoever drives the page, and what comes next says so.
+            // The caller decides about the dialog; the next step reports it.
             Answer::Asks if leave == Leave::Ask => return Ok(true),
             Answer::Asks => silence(&web.page.tab).await?,
             Answer::Never => end_scripts(&web.page.tab)?,
@@ -51,19 +52,19 @@ pub(crate) async fn wake(web: &Driven, leave: Leave) -> Result<bool> {
     Ok(false)
 }
 
-/// Dismisses what a page asks, now and from here on, until another document is there.
+/// Dismisses the open dialog and all equal ones until the next document.
 async fn silence(tab: &Tab) -> Result<()> {
     tab.write(|state| {
         state.silenced = state.dialog.as_ref().map(|dialog| (dialog.kind.clone(), dialog.message.clone()));
     })?;
     match tab.command(&cdp::HandleDialog { accept: false, prompt_text: None }).await {
-        // The browser closed it meanwhile.
+        // The browser closed the dialog meanwhile.
         Err(e) if e.code == ErrorCode::Internal => Ok(()),
         done => done.map(drop),
     }
 }
 
-/// Whether every process of the page takes up what it is told.
+/// Whether every process of the page answers a command.
 async fn answered(web: &Driven, patience: Duration) -> Result<Answer> {
     let asked = |tab: &TabState| tab.dialog.as_ref().is_some_and(|d| d.kind != "beforeunload");
     if web.page.tab.read(asked)? {
@@ -74,7 +75,7 @@ async fn answered(web: &Driven, patience: Duration) -> Result<Answer> {
     let replies: Vec<_> = sessions.iter().map(|s| web.page.tab.client.send(Some(s), &probe)).collect();
     let answered = async {
         for reply in replies {
-            // Refused: that document is on its way out.
+            // A refusal means that the document is going away.
             drop(reply.await);
         }
     };
@@ -88,8 +89,8 @@ async fn answered(web: &Driven, patience: Duration) -> Result<Answer> {
     }
 }
 
-/// A question of a tab is about to be dismissed. One that comes over and over is dismissed by itself from here on,
-/// which is the answer.
+/// Records that a dialog is about to be dismissed. Returns true if the same dialog was dismissed
+/// too often; equal dialogs are then dismissed automatically.
 pub(crate) fn dismissing(web: &mut Driven, tab: &Tab, dialog: &Dialog) -> Result<bool> {
     if dialog.kind == "beforeunload" || !web.nagging.again(&dialog.kind, &dialog.message) {
         return Ok(false);
@@ -98,15 +99,15 @@ pub(crate) fn dismissing(web: &mut Driven, tab: &Tab, dialog: &Dialog) -> Result
     Ok(true)
 }
 
-/// Whether the page takes up what it is told, rather than asking again at once.
+/// Whether the page answers rather than opening another dialog at once.
 pub(crate) async fn answers_now(web: &Driven) -> Result<bool> {
     Ok(answered(web, ENDED).await? == Answer::Now)
 }
 
-/// Whether a page goes on that was dismissed for the last time.
+/// Checks that a page continues after its dialogs were silenced.
 ///
 /// # Errors
-/// `TIMEOUT` when it does nothing but ask.
+/// Returns `TIMEOUT` when the page does nothing but ask.
 pub(crate) async fn goes_on(web: &Driven) -> Result<()> {
     match answered(web, ENDED).await? {
         Answer::Never => Err(Error::new(
@@ -118,10 +119,10 @@ pub(crate) async fn goes_on(web: &Driven) -> Result<()> {
     }
 }
 
-/// Goes on in another tab, and gives up the one that hangs.
+/// Continues in another tab and abandons the hanging one.
 ///
 /// # Errors
-/// As for any navigation; the page that hangs is given up all the same.
+/// Returns the same errors as any navigation; the hanging page is abandoned even then.
 pub(crate) async fn replace(
     web: &mut Driven,
     to: &Navigation,
@@ -144,7 +145,7 @@ pub(crate) async fn replace(
         tab.driven = true;
         tab.notice(Notice::Closed { id });
     })?;
-    // A page that hangs does not close itself.
+    // A hanging page does not close by itself.
     drop(hung.client.send(Some(&hung.session), &cdp::CrashPage {}));
     drop(hung.client.send(None, &cdp::CloseTarget { target_id }));
     if timeout(OTHER, hung.shared.until_gone(&hung.session)).await.is_err() {
@@ -154,7 +155,7 @@ pub(crate) async fn replace(
     Box::pin(navigate::go(web, &Navigation::To(what), Leave::Discard, deadline, cancel)).await
 }
 
-/// The address that a step leads to; none where it leads nowhere.
+/// The URL that a navigation leads to; `None` where it leads nowhere.
 async fn address_of(web: &Driven, to: &Navigation) -> Result<Option<String>> {
     match to {
         Navigation::To(what) => Ok(Some(what.clone())),
@@ -164,28 +165,28 @@ async fn address_of(web: &Driven, to: &Navigation) -> Result<Option<String>> {
     }
 }
 
-/// Ends what runs in a page now. The browser interrupts scripts for this.
+/// Terminates the scripts that run in a page now. The browser interrupts scripts for this.
 fn end_scripts(tab: &Tab) -> Result<()> {
     for session in tab.sessions()? {
         tracing::debug!(session, "scripts of the page are ended");
-        // What it answers is that nothing runs any more, which shows itself.
+        // The answer says only that nothing runs any more, which the next probe shows.
         drop(tab.client.send(Some(&session), &cdp::TerminateExecution {}));
     }
     Ok(())
 }
 
-/// What a page says to being spoken to.
+/// How a page reacts to a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answer {
-    /// It goes on.
+    /// The page answers.
     Now,
-    /// It waits for an answer itself.
+    /// The page shows a dialog and waits for an answer.
     Asks,
-    /// Nothing.
+    /// The page does not answer.
     Never,
 }
 
-/// An input that the page did not take up before its time was over.
+/// The error for an input that the page did not process in time.
 pub(crate) fn not_taken() -> Fault {
     Error::new(ErrorCode::Timeout, "the page did not take the input up in time")
         .hint("a script of the page may be running for ever: stickpin reload")

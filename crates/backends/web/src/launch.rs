@@ -1,7 +1,8 @@
-//! Starting a browser and ending it.
+//! Starts and ends a browser.
 //!
-//! It is driven over two pipes (`--remote-debugging-pipe`): no port that others on the machine could connect to,
-//! and the browser ends by itself when our process does, because then its pipe closes.
+//! The browser is driven over two pipes (`--remote-debugging-pipe`). There is no port to which
+//! others on the machine could connect. The browser exits when our process does, because its pipe
+//! closes.
 
 use crate::find::not_too_old;
 use command_fds::{CommandFdExt, FdMapping};
@@ -19,39 +20,40 @@ use tokio::time::timeout;
 
 /// How long a browser may take to answer its first command.
 const START: Duration = Duration::from_secs(20);
-/// How long a browser that was asked to end may take before it is killed.
+/// How long a browser may take to exit when asked, before it is killed.
 const END: Duration = Duration::from_secs(3);
-/// Longest temporary folder in which the browser can still make its socket (a path of at most 104 bytes).
+/// The longest temporary directory, in bytes, in which the browser can still create its socket (the
+/// path is limited to 104 bytes).
 const MAX_TMPDIR: usize = 55;
 
-/// Flags that keep the browser from doing anything of its own accord: no network, no dialogs of its own, no
-/// throttling of pages that nobody looks at.
+/// Flags that keep the browser from acting on its own: no network traffic, no dialogs, no
+/// throttling of background pages.
 const FLAGS: &str = include_str!("../flags.txt");
 
-/// What to start.
+/// The parameters of a browser to start.
 #[derive(Debug)]
 pub(crate) struct Launch<'a> {
     pub(crate) program: &'a Path,
-    /// The session's own folder.
+    /// The session's own directory.
     pub(crate) dir: &'a Path,
-    /// A profile to keep; else a fresh one in `dir`.
+    /// A persistent profile; `None` for a fresh one in `dir`.
     pub(crate) profile: Option<&'a Path>,
     pub(crate) headed: bool,
     pub(crate) window: Option<(u32, u32)>,
-    /// Run without the sandbox although we are not root.
+    /// Run without the sandbox even when not root.
     pub(crate) no_sandbox: bool,
 }
 
-/// A browser that runs.
+/// A running browser.
 #[derive(Debug)]
 pub(crate) struct Browser {
     pub(crate) client: Client,
-    /// `Chromium 156`.
+    /// Name and version, as in `Chromium 156`.
     pub(crate) label: String,
     pub(crate) pid: u32,
-    /// Whether a person may see it.
+    /// Whether the browser shows a window.
     pub(crate) headed: bool,
-    /// Where it puts what pages download.
+    /// The directory for downloads.
     pub(crate) downloads: PathBuf,
     child: Child,
     dir: PathBuf,
@@ -59,7 +61,7 @@ pub(crate) struct Browser {
 }
 
 impl Launch<'_> {
-    /// The arguments, the profile last.
+    /// The command-line arguments, the profile last.
     fn arguments(&self, profile: &Path, root: bool) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = FLAGS.lines().map(OsString::from).collect();
         if !self.headed {
@@ -78,10 +80,11 @@ impl Launch<'_> {
         arguments
     }
 
-    /// Starts it and waits until it answers.
+    /// Starts the browser and waits until it answers.
     ///
     /// # Errors
-    /// `TOOL_MISSING` when it cannot be executed, `BACKEND_LOST` when it does not answer, `IO` for its folders.
+    /// Returns `TOOL_MISSING` when the program cannot be executed or is too old, `BACKEND_LOST`
+    /// when it does not answer, `IO` when its directories or pipes cannot be created.
     pub(crate) async fn start(&self, sink: impl Sink) -> Result<Browser> {
         let own_profile = self.dir.join("profile");
         let (tmp, downloads) = (self.dir.join("tmp"), self.dir.join("downloads"));
@@ -108,7 +111,8 @@ impl Launch<'_> {
         let root = rustix::process::geteuid().is_root();
         command.args(self.arguments(profile, root)).arg("about:blank");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
-        // Its own group: an interrupt typed at our terminal is not for it, and it can be ended with its children.
+        // Use a process group: Ctrl-C in our terminal must not reach the browser, and the browser
+        // can be killed with its children.
         command.process_group(0);
         if tmp.as_os_str().len() <= MAX_TMPDIR {
             command.env("TMPDIR", &tmp);
@@ -119,7 +123,8 @@ impl Launch<'_> {
                 FdMapping { parent_fd: browser_writes.into(), child_fd: 4 },
             ])
             .map_err(|e| Error::new(ErrorCode::Internal, e.to_string()))?;
-        // The command owns the browser's ends of the pipes: dropped with it, before anything is read.
+        // The command owns the browser's ends of the pipes. Drop it before reading, so that they
+        // close.
         let child = {
             let mut command = tokio::process::Command::from(command);
             command.kill_on_drop(true).spawn()
@@ -165,7 +170,8 @@ impl Launch<'_> {
     fn start_error(&self, why: &str, log: &Path) -> Error {
         let said =
             std::fs::read(log).map(|text| String::from_utf8_lossy(&text).into_owned()).unwrap_or_default();
-        // Without a display that line is followed by others that only tell of its end.
+        // Without a display, the line about the display is followed by others that only report the
+        // exit.
         let mut lines = said.lines().rev().filter(|line| !line.trim().is_empty());
         let display = lines.clone().find(|line| self.headed && is_about_display(line));
         let last = display.or_else(|| lines.next()).unwrap_or("nothing");
@@ -186,7 +192,7 @@ impl Launch<'_> {
     }
 }
 
-/// Whether a line of a browser's log says that there is no display for its window.
+/// Whether a line of the browser's log says that there is no display.
 fn is_about_display(line: &str) -> bool {
     ["DISPLAY", "X server", "open display", "wayland", "platform failed to initialize"]
         .iter()
@@ -195,7 +201,8 @@ fn is_about_display(line: &str) -> bool {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // One that was given up: its helpers would go on writing to the folders that are about to be removed.
+        // Kill an abandoned browser: its helpers would write to the directories that are removed
+        // next.
         if matches!(self.child.try_wait(), Ok(None)) {
             kill_group(self.pid);
         }
@@ -203,25 +210,26 @@ impl Drop for Browser {
 }
 
 impl Browser {
-    /// Writes down what a sweep has to end if we are killed.
+    /// Writes the record by which a sweep finds the browser if we are killed.
     fn record(&self) -> Result<()> {
         let record = Record::of(&[self.pid]);
         record.write(&self.dir).map_err(|e| io_error("write to", &self.dir, &e))
     }
 
-    /// Ends it, waits for that, and removes its folders.
+    /// Ends the browser, waits for its exit, and removes its directories.
     ///
     /// # Errors
-    /// `IO` when a folder cannot be removed.
+    /// Returns `IO` when a directory cannot be removed.
     pub(crate) async fn end(&mut self) -> Result<()> {
         if self.client.lost().is_none() {
-            // It may end before it answers; the exit below is what counts.
+            // The browser may exit before it answers; only the exit below matters.
             let _ = timeout(END, self.client.call(None, &protocol::CloseBrowser {})).await;
         }
         if timeout(END, self.child.wait()).await.is_err() {
             tracing::warn!(pid = self.pid, "the browser did not end when asked; it is killed");
         }
-        // Also after an orderly end: a helper process may outlive it by a moment and write to the profile.
+        // Needed even after a clean exit: a helper process may outlive the browser and write to the
+        // profile.
         kill_group(self.pid);
         if let Err(e) = self.child.wait().await {
             tracing::warn!(pid = self.pid, error = %e, "could not wait for the browser");
@@ -243,14 +251,15 @@ impl Browser {
     }
 }
 
-/// `Chrome/156.0.8078.79` as people say it.
+/// Converts a product such as `Chrome/156.0.8078.79` to a label such as `Chromium 156`.
 fn label(product: &str) -> String {
     let (name, version) = product.split_once('/').unwrap_or((product, ""));
     let name = if name.contains("Edg") { "Edge" } else { "Chromium" };
     format!("{name} {}", version.split('.').next().unwrap_or_default())
 }
 
-/// A capture is megabytes, and a pipe holds 64 KiB by default: fewer turns for the same bytes.
+/// Enlarges a pipe, so that a capture of several megabytes needs fewer reads. The default is 64
+/// KiB.
 #[cfg(target_os = "linux")]
 fn widen(pipe: &std::io::PipeReader) {
     if let Err(e) = rustix::pipe::fcntl_setpipe_size(pipe, 1 << 20) {

@@ -1,16 +1,16 @@
-//! Implementation of the device traits over the Chrome DevTools Protocol: a browser of our own, its tabs, and the page
-//! that is driven, which `stickpin-webpage` knows how to.
+//! The device traits over the Chrome DevTools Protocol: a browser of our own, its tabs, and the
+//! driven page, which `stickpin-webpage` implements.
 //!
 //! | module | |
 //! |---|---|
-//! | `find`, `launch` | which browser, how it starts and ends, what is swept after a crash |
-//! | `around`, `events`, `downloads`, `gate` | what is known of the browser from its events; which files its pages may show |
-//! | `driven` | a browser and the tab of it that is driven: what the functions below work on |
-//! | `tabs` | which tabs there are, and the one that is driven |
+//! | `find`, `launch` | which browser to use; starting, ending and sweeping it |
+//! | `around`, `events`, `downloads`, `gate` | browser state from events; which files pages may show |
+//! | `driven` | a browser and its driven tab, on which the functions below work |
+//! | `tabs` | the list of tabs and the driven one |
 //! | `provider`, `device`, `facets` | the device traits |
-//! | `navigate`, `address`, `hang` | going somewhere, what an address is, pages that do not answer and how they are left |
-//! | `act` | inputs, answers to dialogs |
-//! | `fold` | closing a list that was opened in vain |
+//! | `navigate`, `address`, `hang` | navigation, URLs, leaving pages that do not answer |
+//! | `act` | inputs and answers to dialogs |
+//! | `fold` | closing a list that was opened without effect |
 
 mod act;
 mod address;

@@ -1,4 +1,4 @@
-//! Going somewhere else, and knowing when one is there.
+//! Navigates, and detects when a navigation is complete.
 
 use crate::address;
 use crate::driven::Driven;
@@ -17,16 +17,17 @@ use stickpin_webpage::text::clip;
 use stickpin_webpage::wait::settle;
 use tokio::time::{timeout, timeout_at};
 
-/// How long a page has to be quiet until it counts as there.
+/// How long a page must be quiet to count as loaded.
 pub(crate) const QUIET: Duration = Duration::from_millis(150);
 
-/// How long a browser may take to give up a navigation: who waits for that has waited long enough.
+/// How long a browser may take to cancel a navigation. Kept short: the caller has already timed
+/// out.
 const STOPPED: Duration = Duration::from_millis(300);
 
-/// How long a browser may take to say what came instead of a page.
+/// How long a browser may take to report what came instead of a page.
 const CAME: Duration = Duration::from_secs(1);
 
-/// What a new tab shows.
+/// The URL of a new tab.
 pub(crate) const EMPTY: &str = "about:blank";
 
 pub(crate) async fn go(
@@ -38,7 +39,7 @@ pub(crate) async fn go(
 ) -> Result<Arrived> {
     let before = web.page.tab.url()?;
     if let Navigation::To(what) = to {
-        // What is no address, or not to be opened, leaves the page alone.
+        // An invalid or refused address must leave the page alone.
         gate::admit(&address::parse(what)?, web.around.file_roots().as_deref())?;
     }
     let answers = tokio::select! {
@@ -55,7 +56,7 @@ pub(crate) async fn go(
     };
     let moved = match moved {
         Ok(moved) => moved,
-        // What is no address, or no step of a browser, was not even tried.
+        // The navigation was not even attempted.
         Err(e) if matches!(e.code, ErrorCode::InvalidArgs | ErrorCode::Unsupported) => return Err(e),
         Err(mut e) => {
             if e.code == ErrorCode::DeviceNotFound
@@ -67,8 +68,8 @@ pub(crate) async fn go(
                 e.hint = format!("{}; stickpin back returns to what was there", e.hint);
             }
             if e.code == ErrorCode::Timeout {
-                // The page that is there answers nothing while the browser waits for another one.
-                // Refused where nothing is under way any more.
+                // The current page answers nothing while the browser waits for another one. The
+                // command is refused when no navigation is in progress.
                 drop(timeout(STOPPED, web.page.tab.command(&cdp::StopLoading {})).await);
                 web.page.tab.write(|tab| tab.navigating = None)?;
             }
@@ -81,12 +82,12 @@ pub(crate) async fn go(
     Ok(Arrived { moved, url, title, settled: settled || !moved })
 }
 
-/// The address, which is known from events, and the title, which is one question.
+/// Returns the URL, which is known from events, and the title, which takes one request.
 pub(crate) async fn whereabouts(web: &Driven) -> Result<Page> {
     Ok(Page { url: web.page.tab.url()?, title: title(web).await? })
 }
 
-/// Goes, until another document is committed. False when there is nowhere to go.
+/// Navigates until another document is committed. Returns false when there is nowhere to go.
 async fn leave_page(web: &mut Driven, to: &Navigation, leave: Leave, deadline: Instant) -> Result<bool> {
     if leave == Leave::Ask {
         return depart(web, to, leave, deadline).await;
@@ -98,7 +99,7 @@ async fn leave_page(web: &mut Driven, to: &Navigation, leave: Leave, deadline: I
     }
 }
 
-/// Answers the pages that ask before they are left, for as long as it is polled.
+/// Accepts every `beforeunload` dialog of the page, for as long as the future is polled.
 pub(crate) async fn discard(web: &Driven) -> Result<std::convert::Infallible> {
     loop {
         let message = web.page.tab.until(|tab| asks_to_leave(tab).map(str::to_owned)).await?;
@@ -108,7 +109,7 @@ pub(crate) async fn discard(web: &Driven) -> Result<std::convert::Infallible> {
     }
 }
 
-/// Goes, until another document is committed or a dialog is in the way that `leave` does not answer.
+/// Navigates until another document is committed or a dialog opens that `leave` does not answer.
 async fn depart(web: &Driven, to: &Navigation, leave: Leave, deadline: Instant) -> Result<bool> {
     let arrivals = web.page.tab.read(|tab| tab.arrivals)?;
     match to {
@@ -125,7 +126,7 @@ async fn depart(web: &Driven, to: &Navigation, leave: Leave, deadline: Instant) 
         }
     }
     let arrived = web.page.tab.until(|tab| {
-        // "Leave the page?" is for whoever drives it: a draft is at stake.
+        // The caller must answer "Leave the page?": a draft may be lost.
         let answered = leave == Leave::Discard && asks_to_leave(tab).is_some();
         if let Some(dialog) = tab.dialog.as_ref().filter(|_| !answered) {
             return Some(Err(dialog_open(dialog)));
@@ -139,18 +140,19 @@ async fn depart(web: &Driven, to: &Navigation, leave: Leave, deadline: Instant) 
     }
 }
 
-/// The place that is one step back or forward, if there is one.
+/// The history entry one step back or forward, if any.
 pub(crate) async fn entry(web: &Driven, to: &Navigation) -> Result<Option<cdp::HistoryEntry>> {
     let history = web.page.tab.command(&cdp::GetHistory {}).await?;
     let at = history.current_index;
     let entry = if *to == Navigation::Back { at.checked_sub(1) } else { at.checked_add(1) };
     let entry = entry.and_then(|at| history.entries.get(at).cloned());
-    // The empty page that every tab begins with is no place where anybody was.
+    // The empty page with which every tab starts does not count as visited.
     let began = *to == Navigation::Back && at == 1 && history.entries.len() > 1;
     Ok(entry.filter(|entry| !(began && entry.url == EMPTY)))
 }
 
-/// Sends a command that makes the page be left.
+/// Sends a command that leaves the page. With [`Leave::Ask`], returns early with an error when a
+/// dialog opens.
 async fn unless_asked<M: Method>(web: &Driven, leave: Leave, method: &M) -> Result<()> {
     let sent = web.page.tab.command(method);
     match leave {
@@ -160,7 +162,7 @@ async fn unless_asked<M: Method>(web: &Driven, leave: Leave, method: &M) -> Resu
     Ok(())
 }
 
-/// Goes to an address.
+/// Navigates to a URL.
 async fn visit(web: &Driven, what: &str, deadline: Instant) -> Result<bool> {
     let url = address::parse(what)?;
     gate::admit(&url, web.around.file_roots().as_deref())?;
@@ -181,19 +183,19 @@ async fn visit(web: &Driven, what: &str, deadline: Instant) -> Result<bool> {
     let committed = web.page.tab.until(|tab| tab.main_frame().filter(|f| f.loader == loader).map(|_| ()));
     match timeout_at(deadline.into(), committed).await {
         Ok(committed) => committed.map(|()| true),
-        // Committed, and replaced at once by where its script led.
+        // The document was committed, and its script navigated on at once.
         Err(_) => Ok(true),
     }
 }
 
-/// Why an address that was gone to shows no page: what came instead.
+/// The error for a URL that showed no page, with the reason.
 async fn not_opened(web: &Driven, url: &str, text: &str, since: Instant) -> Error {
     let shown = clip(url);
     if text != "net::ERR_ABORTED" {
         let message = format!("{shown} cannot be opened: {text}");
         return Error::new(ErrorCode::DeviceNotFound, message).hint(advice(text));
     }
-    // The browser says it of its tabs and of its downloads by different ways.
+    // The browser reports tabs and downloads through different events.
     let came = web.page.tab.shared.until(|state| {
         let known = web.around.known();
         let file = known.downloads.iter().rev().find(|d| d.began >= since).map(|d| d.download.name.clone());
@@ -226,11 +228,11 @@ async fn not_opened(web: &Driven, url: &str, text: &str, since: Instant) -> Erro
 
 async fn title(web: &Driven) -> Result<String> {
     let Ok(world) = web.page.tab.top().await else { return Ok(String::new()) };
-    // The getter itself: a page can have an image named "title".
+    // Call the getter itself: a page can have an image named "title".
     let script = "Object.getOwnPropertyDescriptor(Document.prototype,'title').get.call(document)";
     match web.page.tab.evaluate(&world, script.to_owned()).await {
         Ok(title) => Ok(title),
-        // Being replaced, or behind a dialog: it has none that could be read now.
+        // The page is being replaced or shows a dialog, so it has no readable title now.
         Err(Fault::WorldGone | Fault::Dialog(_)) => Ok(String::new()),
         Err(fault) => Err(fault.into()),
     }
@@ -238,9 +240,9 @@ async fn title(web: &Driven) -> Result<String> {
 
 /// What came instead of a page.
 enum Came {
-    /// A file of this name.
+    /// A download with this file name.
     File(String),
-    /// An answer without content.
+    /// A response without content, by status code.
     Nothing(u16),
 }
 
@@ -248,13 +250,13 @@ fn cancelled() -> Error {
     Error::new(ErrorCode::Timeout, "the navigation was cancelled")
 }
 
-/// What the page says that asks before it is left.
+/// The message of the page's `beforeunload` dialog, if one is open.
 fn asks_to_leave(tab: &TabState) -> Option<&str> {
     let own = tab.dialog.as_ref().filter(|d| d.kind == "beforeunload" && d.tab.is_none());
     own.map(|d| d.message.as_str())
 }
 
-/// What to do about an address that cannot be reached.
+/// The hint for a URL that cannot be reached.
 fn advice(text: &str) -> &'static str {
     match text {
         "net::ERR_NAME_NOT_RESOLVED" => "is the name right, and is there a network?",

@@ -1,4 +1,4 @@
-//! Finding a browser and opening pages in it.
+//! Finds a browser and opens pages in it.
 
 use crate::around::Around;
 use crate::device::WebDevice;
@@ -22,34 +22,34 @@ use stickpin_webpage::tab::{Tab, lost};
 use stickpin_webpage::text::clip;
 use tokio::time::timeout;
 
-/// How long a fresh browser may take to show its first, empty tab.
+/// How long a new browser may take to show its first, empty tab.
 const FIRST_TAB: Duration = Duration::from_secs(20);
 
-/// The viewport unless another one is asked for: what most people have at least.
+/// The default viewport in CSS pixels: the least that most people have.
 const VIEWPORT: (u32, u32) = (1280, 800);
 
-/// How long a browser may take to say its version.
+/// How long a browser may take to print its version.
 const VERSION: Duration = Duration::from_secs(10);
 
-/// What the binary says about browsers; nothing here reads the environment.
+/// The configuration of the provider, passed by the binary; this crate never reads the environment.
 #[derive(Debug, Clone, Default)]
 pub struct WebConfig {
-    /// The program to start and none other (`STICKPIN_CHROMIUM`).
+    /// The only program to start (`STICKPIN_CHROMIUM`), if set.
     pub chromium: Option<PathBuf>,
-    /// Where else to look for one: the value of `PATH`.
+    /// The value of `PATH`, where to look for a browser otherwise.
     pub path: Option<OsString>,
-    /// Start it without its sandbox although we are not root.
+    /// Start the browser without its sandbox even when not root.
     pub no_sandbox: bool,
 }
 
-/// Chromium and its relatives.
+/// The provider for Chromium and related browsers.
 #[derive(Debug, Clone, Default)]
 pub struct WebProvider {
     pub(crate) config: WebConfig,
 }
 
 impl WebProvider {
-    /// A provider that starts browsers as `config` says.
+    /// Creates a provider that starts browsers according to `config`.
     #[must_use]
     pub fn new(config: WebConfig) -> Self {
         Self { config }
@@ -62,7 +62,9 @@ impl WebProvider {
     /// Starts a browser that shows an empty tab.
     ///
     /// # Errors
-    /// `TOOL_MISSING`, `BACKEND_LOST`, `IO`.
+    /// Returns `TOOL_MISSING` when no suitable browser is found, `BACKEND_LOST` when the browser
+    /// does not start or show a tab, `TIMEOUT` when the request is cancelled, `IO` when its
+    /// directories or pipes fail.
     pub async fn start(&self, request: &OpenRequest) -> Result<WebDevice> {
         let program = self.program()?;
         let shared = Arc::new(Shared::default());
@@ -92,7 +94,7 @@ impl WebProvider {
     }
 }
 
-/// Attaches to everything that there is and will be, and opens the first tab.
+/// Attaches to all current and future targets and opens the first tab.
 async fn first_tab(
     browser: &Browser,
     shared: &Arc<Shared>,
@@ -102,7 +104,7 @@ async fn first_tab(
     let client = &browser.client;
     let refused = |e: stickpin_devtools::CallError| lost(&format!("the browser refused to be driven: {e}"));
     let downloads = cdp::SetDownloadBehavior {
-        // Under names of ours: those that pages suggest are looked at first.
+        // Store downloads under their ids: the names that pages suggest are checked first.
         behavior: "allowAndName",
         download_path: browser.downloads.display().to_string(),
         events_enabled: true,
@@ -113,7 +115,7 @@ async fn first_tab(
         flatten: true,
         filter: Some(vec![json!({"type": "page"}), json!({"type": "iframe"})]),
     };
-    // Before the first target: none is ever without its gate.
+    // Set before the first target, so that no target is ever without its gate.
     around.known().file_roots.clone_from(&request.file_roots);
     let (downloads, attach) = (client.send(None, &downloads), client.send(None, &attach));
     if !request.headed {
@@ -132,7 +134,7 @@ async fn first_tab(
     Ok(tab)
 }
 
-/// What pages can do. Everything: this is the device that the others are measured by.
+/// The capabilities of pages: all of them. Other devices are measured by this one.
 pub(crate) const CAPABILITIES: &[Capability] = Capability::ALL;
 
 #[async_trait]
@@ -150,7 +152,7 @@ impl Provider for WebProvider {
     }
 
     async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>> {
-        // Before anything is started for an address that is none.
+        // Parse first: nothing is started for an invalid address.
         gate::admit(&address::parse(&request.what)?, request.file_roots.as_deref())?;
         let mut device = self.start(&request).await?;
         let to = Navigation::To(request.what.clone());

@@ -1,8 +1,8 @@
-//! The tabs of a browser, and the one that is driven.
+//! The tabs of a browser, and the driven one.
 //!
-//! Tabs are opened in the background and, in a window that a person sees, stay there: which one is driven is our own note.
-//! Where the driven one ends, every call about it is an error until [`take_ended`] has told so: an input
-//! never goes to a tab that nobody chose.
+//! Tabs open in the background and stay there in a window that a person sees; only this module
+//! records which tab is driven. When the driven tab ends, every call about it fails until
+//! [`take_ended`] has reported that. An input therefore never goes to a tab that nobody chose.
 
 use crate::driven::Driven;
 use crate::events::metrics;
@@ -25,16 +25,16 @@ use stickpin_webpage::text::clip;
 use stickpin_webpage::wait::settle;
 use tokio::time::timeout;
 
-/// How long a tab may take to be there, or to be gone, that the browser was asked for.
+/// How long a requested tab may take to open or close.
 const TAB: Duration = Duration::from_secs(10);
 
-/// How long a page may take to say whether it closes itself.
+/// How long a page may take to say whether it is closing itself.
 const CLOSING: Duration = Duration::from_millis(500);
 
-/// How long a tab may take to be there that a page was allowed to open: those that the browser blocks never come.
+/// How long a tab that a page opens may take to appear. Tabs that the browser blocks never appear.
 const OPENING: Duration = Duration::from_millis(1_000);
 
-/// Opens an empty tab in the background; the answer is its session.
+/// Opens an empty tab in the background and returns its session.
 pub(crate) async fn create(client: &Client, shared: &Arc<Shared>) -> Result<String> {
     let create = cdp::CreateTarget { url: EMPTY.into(), background: Some(true) };
     let refused = |e: CallError| lost(&format!("the browser refused to open a tab: {e}"));
@@ -48,7 +48,7 @@ pub(crate) async fn create(client: &Client, shared: &Arc<Shared>) -> Result<Stri
     attached.await
 }
 
-/// All of them, oldest first. The browser is asked, not the pages: one of them may hang.
+/// Lists all tabs, oldest first. Asks the browser rather than the pages, because a page may hang.
 pub(crate) async fn all_tabs(web: &Driven) -> Result<Vec<TabEntry>> {
     let refused = |e: CallError| web.page.tab.call_error(&e);
     let targets = web.page.tab.client.call(None, &cdp::GetTargets {}).await.map_err(refused)?;
@@ -73,7 +73,7 @@ pub(crate) async fn all_tabs(web: &Driven) -> Result<Vec<TabEntry>> {
     Ok(living.iter().map(entry).collect())
 }
 
-/// The session of a tab.
+/// Returns the session of a tab.
 pub(crate) fn session_of(web: &Driven, id: &str) -> Result<String> {
     let state = web.page.tab.shared.state();
     if let Some(why) = &state.lost {
@@ -88,7 +88,7 @@ pub(crate) fn session_of(web: &Driven, id: &str) -> Result<String> {
     })
 }
 
-/// From here on everything is about this tab.
+/// Makes a tab the driven one.
 pub(crate) fn drive(web: &mut Driven, session: String) {
     if session == web.page.tab.session {
         return;
@@ -100,7 +100,7 @@ pub(crate) fn drive(web: &mut Driven, session: String) {
     state.active.clone_from(&web.page.tab.session);
     let tab = state.tabs.get(&web.page.tab.session);
     web.page.number = tab.map_or(web.page.number, |tab| tab.number);
-    // What happened while nobody looked is no effect of what comes next.
+    // Changes that happened before are not effects of the next act.
     web.page.told = tab.map_or(0, |tab| tab.changes);
     web.page.seen = tab.map_or(0, |tab| tab.activity).wrapping_sub(1);
     web.page.acted = None;
@@ -108,8 +108,8 @@ pub(crate) fn drive(web: &mut Driven, session: String) {
     keep_in_front(web);
 }
 
-/// Brings the driven tab to the front of a browser that nobody sees. Chromium draws one frame a second of a tab behind
-/// another, and input waits for a frame. Returns before the browser has done so.
+/// Brings the driven tab to the front of a headless browser without waiting for it. Chromium
+/// renders only one frame a second in a tab behind another, and input waits for a frame.
 pub(crate) fn keep_in_front(web: &Driven) {
     let target_id = {
         let state = web.page.tab.shared.state();
@@ -128,7 +128,7 @@ pub(crate) fn keep_in_front(web: &Driven) {
     drop(web.page.tab.client.send(None, &cdp::ActivateTarget { target_id }));
 }
 
-/// Waits until a tab that a page opened shows what it was opened for, when nobody has looked at it yet.
+/// Waits until a tab opened by a page has loaded, if the tab was never driven before.
 pub(crate) async fn arrive(web: &mut Driven) -> Result<()> {
     if web.page.tab.write(|tab| std::mem::replace(&mut tab.driven, true))? {
         return Ok(());
@@ -137,7 +137,7 @@ pub(crate) async fn arrive(web: &mut Driven) -> Result<()> {
     settle::settle_until(&mut web.page, QUIET, Instant::now() + TAB, &never).await.map(drop)
 }
 
-/// Whether the page closes itself: its window says so before the browser does.
+/// Whether the page is closing itself. Its window knows this before the browser reports it.
 async fn closes_itself(web: &Driven) -> bool {
     if web.page.tab.shared.state().living().len() < 2 {
         return false;
@@ -149,7 +149,7 @@ async fn closes_itself(web: &Driven) -> bool {
                 web.page.tab.evaluate::<bool>(&world, "window.closed".to_owned()).await
             };
             match asked.await {
-                // Its document went, and the tab with it or another document comes.
+                // The document is gone; the tab closes or another document comes.
                 Err(Fault::WorldGone) => tokio::task::yield_now().await,
                 Ok(closed) => return closed,
                 Err(_) => return web.page.tab.closed(),
@@ -160,7 +160,7 @@ async fn closes_itself(web: &Driven) -> bool {
     matches!(timeout(CLOSING, closing).await, Ok(true))
 }
 
-/// Opens a tab, drives it, and goes there.
+/// Opens a tab, drives it, and navigates to `what`.
 pub(crate) async fn open_tab(
     web: &mut Driven,
     what: Option<&str>,
@@ -168,7 +168,7 @@ pub(crate) async fn open_tab(
     cancel: &CancellationToken,
 ) -> Result<Arrived> {
     if let Some(what) = what {
-        // Before anything is opened for an address that is none.
+        // Check first: nothing is opened for an invalid address.
         let url = crate::address::parse(what)?;
         crate::gate::admit(&url, web.around.file_roots().as_deref())?;
     }
@@ -177,7 +177,7 @@ pub(crate) async fn open_tab(
     let before = web.page.tab.session.clone();
     drive(web, session);
     web.page.tab.write(|tab| tab.driven = true)?;
-    // Its first, empty document has to be there: a tab that is sent elsewhere before that crashes.
+    // Wait for the first, empty document: a tab that is navigated before that crashes.
     let arrived = match (web.page.tab.top().await, what) {
         (Err(fault), _) => Err(fault.into()),
         (Ok(_), Some(what)) => {
@@ -191,18 +191,18 @@ pub(crate) async fn open_tab(
         drive(web, before);
         web.trail.retain(|s| *s != failed);
         if let Ok(target_id) = target {
-            // It is empty, and its address is what the error is about.
+            // The tab is empty, and the error already names its address.
             let _ = Tab { session: failed.clone(), ..web.page.tab.clone() }
                 .write(|tab| tab.asked_to_close = true);
             drop(web.page.tab.client.send(None, &cdp::CloseTarget { target_id }));
-            // One that does not end stands in the list of tabs, for everybody to see.
+            // A tab that does not close stays visible in the list of tabs.
             drop(timeout(TAB, web.page.tab.shared.until_gone(&failed)).await);
         }
     }
     arrived
 }
 
-/// Closes a tab; when it was the driven one, [`take_ended`] says which is now.
+/// Closes a tab. If it was the driven one, [`take_ended`] reports which tab is driven next.
 pub(crate) async fn end_tab(
     web: &mut Driven,
     id: &str,
@@ -243,14 +243,14 @@ pub(crate) async fn end_tab(
                 "stickpin tab close {id} --discard throws the draft away; alert dismiss keeps the tab"
             )))
         }
-        // Gone, which is what was asked for; or the browser with it, which the next question finds.
+        // The tab is gone, as requested, or the browser is, which the next call reports.
         Ok(Err(_)) => Ok(()),
         Err(_) => Err(unknown(slow("closed"))),
     }
 }
 
-/// The tabs that ended since this was last asked. Where the driven one did, the next best is driven from here on: its
-/// opener, the one before, the newest.
+/// Returns the tabs that ended since the last call. If the driven tab ended, its opener, the
+/// previously driven tab or the newest tab is driven from now on.
 pub(crate) fn take_ended(web: &mut Driven) -> Vec<TabEnded> {
     let mut state = web.page.tab.shared.state();
     if state.lost.is_some() || state.living().is_empty() {
@@ -276,7 +276,7 @@ pub(crate) fn take_ended(web: &mut Driven) -> Vec<TabEnded> {
             }
         }
         if how == TabEnd::Crashed {
-            // What is left of it shows nothing and can be given back.
+            // A crashed tab shows nothing and can be closed.
             drop(web.page.tab.client.send(None, &cdp::CloseTarget { target_id: tab.target.clone() }));
         }
         let how = if tab.asked_to_close { TabEnd::Asked } else { how };
@@ -295,15 +295,15 @@ pub(crate) fn take_ended(web: &mut Driven) -> Vec<TabEnded> {
     ended
 }
 
-/// What became of an input, when it opened tabs or closed its own.
+/// Completes the result of an input that may have opened tabs or closed its own.
 pub(crate) async fn performed(
     web: &mut Driven,
     action: &Action,
     performed: Result<Performed>,
 ) -> Result<Performed> {
     match performed {
-        // Whoever presses "Close" has pressed it, also when nothing is left to ask. What was typed into a tab that
-        // went away meanwhile is not known to have arrived.
+        // A press on "Close" succeeded even if the tab is gone. Text typed into a tab that went
+        // away meanwhile is not known to have arrived.
         Err(e)
             if e.dispatched == Dispatched::Unknown
                 && web.page.tab.closed()
@@ -316,16 +316,16 @@ pub(crate) async fn performed(
         }
         Ok(performed) => {
             if closes_itself(web).await {
-                // Then it has ended before anybody looks what became of the input.
+                // The tab must be gone before anyone looks for the effects of the input.
                 let gone = web.page.tab.until(|_| None::<()>);
                 drop(timeout(TAB, gone).await);
                 return Ok(performed);
             }
-            // Tabs that the page asked for are on their way: who caused them is to be told of them.
+            // Wait for the tabs that the page requested, so that their cause is told about them.
             let there =
                 web.page.tab.until(|tab| (tab.opening.is_empty() || tab.dialog.is_some()).then_some(()));
             if timeout(OPENING, there).await.is_err() {
-                // Blocked by the browser. An address that stays behind would name the wrong tab later.
+                // The browser blocked the tab. A leftover address would name the wrong tab later.
                 web.page.tab.write(|tab| tab.opening.clear())?;
             }
             Ok(performed)
@@ -334,7 +334,7 @@ pub(crate) async fn performed(
     }
 }
 
-/// Gives every tab, also those to come, a viewport of this size.
+/// Sets the viewport of all current and future tabs, in CSS pixels.
 pub(crate) async fn set_viewport(web: &mut Driven, width: u32, height: u32) -> Result<()> {
     if web.browser.headed {
         return Err(stickpin_device::unsupported("web", "resize a window that a person sees"));
@@ -345,13 +345,14 @@ pub(crate) async fn set_viewport(web: &mut Driven, width: u32, height: u32) -> R
         state.living().into_iter().map(|(session, _)| session.clone()).collect()
     };
     for session in sessions.iter().filter(|s| **s != web.page.tab.session) {
-        // A tab that hangs gets its size when it answers again.
+        // A hanging tab gets its size when it answers again.
         drop(web.page.tab.client.send(Some(session), &metrics(width, height)));
     }
     web.page.tab.command(&metrics(width, height)).await.map(drop)
 }
 
-/// Makes the driven tab the front one of its window, where nobody sees that: the browser draws no pictures of others.
+/// Makes the driven tab of a headless browser the front one, because the browser draws no other
+/// tab.
 pub(crate) async fn for_a_picture(web: &Driven) -> Result<(), Fault> {
     if web.browser.headed || web.page.tab.shared.state().living().len() == 1 {
         return Ok(());
