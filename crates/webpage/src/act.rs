@@ -1,4 +1,4 @@
-//! What a person's input would do: pointer, keys, files, clipboard; and pictures of what is there.
+//! Sends what a person's input would send: pointer, keys, files, clipboard. Also takes screenshots.
 
 pub mod aim;
 pub mod clipboard;
@@ -14,17 +14,17 @@ use crate::read::together::Announced;
 use crate::tab::Fault;
 use stickpin_device::{Action, CancellationToken, Dispatched, Error, Performed, Result, Ticket, unsupported};
 
-/// Sends one input. `prepared`: of the aim at its target.
+/// Sends one input. `prepared` is the ticket of the preceding aim at the target.
 ///
 /// # Errors
-/// As the input says; whether anything may have reached the page is noted in the error.
+/// Returns the error of the input, which also says whether anything may have reached the page.
 pub async fn carry_out(
     page: &mut Page,
     action: &Action,
     prepared: &Ticket,
     cancel: &CancellationToken,
 ) -> Result<Performed> {
-    // Whatever else is sent is not to be stopped as the press that was announced.
+    // Only a press may be stopped as the announced press.
     let announced = prepared.redeem::<Announced>().filter(|_| matches!(action, Action::Press { .. }));
     match action {
         Action::Press { .. } => mouse::press(page, action, announced, cancel).await,
@@ -41,12 +41,13 @@ pub async fn carry_out(
     }
 }
 
-/// The error of something that may have reached the page.
+/// Marks an error as one of an input that may have reached the page.
 fn unknown(fault: impl Into<Error>) -> Error {
     fault.into().dispatched(Dispatched::Unknown)
 }
 
-/// Whether an input was answered by a dialog: it arrived, and nothing of the page can be asked now.
+/// Whether a dialog answered an input. Then the input arrived, and the page cannot be asked
+/// anything now.
 fn or_dialog(delivered: Result<(), Fault>) -> Result<bool> {
     match delivered {
         Ok(()) => Ok(false),
@@ -55,7 +56,8 @@ fn or_dialog(delivered: Result<(), Fault>) -> Result<bool> {
     }
 }
 
-/// What a document answered behind an input; none behind a dialog, and of a document that went away with the input.
+/// Returns a document's answer after an input; `None` when a dialog is open or the document went
+/// away with the input.
 fn if_there<T>(answer: Result<T, Fault>) -> Result<Option<T>> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
@@ -64,7 +66,7 @@ fn if_there<T>(answer: Result<T, Fault>) -> Result<Option<T>> {
     }
 }
 
-/// An input that was taken, of which nothing else is known.
+/// The result of an input of which nothing more is known.
 fn handled() -> Performed {
     Performed { handled: true, ..Performed::default() }
 }

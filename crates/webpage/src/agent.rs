@@ -1,4 +1,4 @@
-//! The script of ours in every document, and what it answers.
+//! Our script in every document, and its answers.
 
 mod answers;
 pub mod script;

@@ -1,7 +1,7 @@
-//! From what the page script captured to a [`Tree`].
+//! Builds a [`Tree`] from what the page script captured.
 //!
-//! The script answers with columns and a table of strings, one answer per document; frames are put in below the
-//! element that shows them. What comes from a page is data of a stranger: every index is checked.
+//! The script returns columns and a string table, one answer per document. The documents of frames
+//! are inserted below the elements that show them. Page data is untrusted: every index is checked.
 
 mod columns;
 mod said;
@@ -20,33 +20,34 @@ use stickpin_tree::{
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CaptureError {
-    /// No JSON of the expected shape.
+    /// The answer is not JSON of the expected shape.
     #[error("the page script's answer is no capture: {0}")]
     Json(#[from] serde_json::Error),
-    /// An index points nowhere, or columns differ in length.
+    /// An index is out of range, or columns differ in length.
     #[error("the page script's answer contradicts itself at {0}")]
     Corrupt(&'static str),
-    /// The rows are no tree.
+    /// The rows do not form a tree.
     #[error(transparent)]
     Tree(#[from] TreeError),
 }
 
-/// One document's capture with what only the device knows of it.
+/// One document's capture, with the context that only the device knows.
 #[derive(Debug)]
 pub struct Part {
-    /// What its script returned.
+    /// The answer of the document's script.
     pub columns: Columns,
-    /// The scope of the handles of its elements.
+    /// The scope of the document's handles.
     pub scope: u64,
-    /// Which frame shows it, as in [`Document::frame`].
+    /// The frame that shows the document, as in [`Document::frame`].
     pub frame: String,
 }
 
-/// Puts the captures of a tab together: the top document, and those of frames by the handle of the element that
-/// shows them. A frame whose element is not in the tree (hidden, or gone since) is left out.
+/// Combines the captures of a tab: the top document, and the documents of frames by the handle of
+/// the element that shows them. A frame whose element is not in the tree (hidden or gone) is left
+/// out.
 ///
 /// # Errors
-/// If an answer contradicts itself or is too large.
+/// Returns an error when an answer contradicts itself or is too large.
 pub fn assemble(
     top: &Part,
     frames: &HashMap<Handle, Part>,
@@ -73,7 +74,7 @@ struct Assembly<'a> {
     truncated: bool,
 }
 
-/// Frames in frames beyond this are not put in.
+/// The maximum nesting of frames in the tree.
 const FRAME_LIMIT: usize = 32;
 
 impl Assembly<'_> {
@@ -135,7 +136,7 @@ impl Assembly<'_> {
                 _ => None,
             };
             if inner.is_some() {
-                // An `object` or `embed` that shows a document is a frame in all but its name.
+                // An `object` or `embed` that shows a document is in effect a frame.
                 spec.role = Some(Role::Iframe);
             }
             self.builder.node(depth, spec)?;
@@ -143,7 +144,7 @@ impl Assembly<'_> {
                 if nesting < FRAME_LIMIT {
                     self.add(inner, depth + 1, nesting + 1)?;
                 } else {
-                    // What is deeper is there, and not in the tree.
+                    // Deeper frames exist but are not in the tree.
                     self.truncated = true;
                 }
             }
@@ -153,7 +154,7 @@ impl Assembly<'_> {
     }
 }
 
-/// The roles of a capture's strings, each looked up once.
+/// The roles of a capture's strings, each parsed once.
 struct Roles(Vec<Option<Role>>);
 
 impl Roles {
@@ -172,7 +173,7 @@ impl Roles {
     }
 }
 
-/// The attribute with the name that `rareAttributes` of the script gives it.
+/// The attribute for a name used by `rareAttributes` of the script.
 fn attr_of(key: &str) -> Option<Attr> {
     let name: StrDeserializer<'_, serde::de::value::Error> = key.into_deserializer();
     Attr::deserialize(name).ok()

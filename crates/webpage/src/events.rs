@@ -1,5 +1,6 @@
-//! Events of a page, written into the [state](crate::state). Runs on the task that reads the transport: nothing here
-//! waits, but a new target is prepared from here, because a paused target has to get everything in one go.
+//! Writes events of a page into the [state](crate::state). Runs on the task that reads the
+//! transport, so nothing here waits. New targets are also prepared here, because a paused target
+//! must get all of its commands in one go.
 
 mod network;
 mod runtime;
@@ -18,13 +19,13 @@ use stickpin_devtools::{CallError, Client, Method, Refusal, Reply};
 
 pub use network::worker;
 
-/// Bytes of the text of a dialog that waits.
+/// The longest text of an open dialog, in bytes.
 const MAX_DIALOG: usize = 2_000;
 
-/// Tabs that a page may ask for before the first of them is there, as far as their addresses are remembered.
+/// The most requested tabs whose addresses are remembered before the first of them appears.
 const MAX_OPENING: usize = 256;
 
-/// Reads the parameters of an event; what is not understood is skipped, with a word in the log.
+/// Parses the parameters of an event. Logs and skips an event that cannot be parsed.
 pub fn read<T: DeserializeOwned>(method: &str, params: &RawValue) -> Option<T> {
     match serde_json::from_str(params.get()) {
         Ok(event) => Some(event),
@@ -35,15 +36,15 @@ pub fn read<T: DeserializeOwned>(method: &str, params: &RawValue) -> Option<T> {
     }
 }
 
-/// Sends a command whose answer nobody reads: a failure shows itself in what is built on it.
+/// Sends a command and ignores its answer: a failure shows in the commands that depend on it.
 fn send<M: Method>(client: &Client, session: &str, command: &M) {
     drop(client.send(Some(session), command));
 }
 
-/// Whether a command of a set-up was carried out.
+/// A pending answer to a set-up command.
 type SetUpAnswer = Pin<Box<dyn Future<Output = Result<(), CallError>> + Send>>;
 
-/// The commands that set a target up, and their answers to come.
+/// The commands that set up a target, with their pending answers.
 struct SetUp<'a> {
     client: &'a Client,
     session: &'a str,
@@ -60,9 +61,9 @@ impl SetUp<'_> {
     }
 }
 
-/// Prepares a target that is paused until the last of these commands, so that nothing of it runs before Page is
-/// enabled: a dialog that opened earlier could never be answered. What the browser refuses of it is told by the next use
-/// of the tab.
+/// Prepares a target that stays paused until the last of these commands. None of its code runs
+/// before the Page domain is enabled: a dialog that opened earlier could never be answered. The
+/// next use of the tab reports commands that the browser refused.
 pub fn prepare(
     client: &Client,
     shared: &Arc<Shared>,
@@ -103,14 +104,16 @@ pub fn prepare(
             match answer.await {
                 Err(error @ CallError::Malformed { .. }) => shared.refused(&root, &error),
                 Err(error) if error.refusal() == Some(Refusal::Protocol) => shared.refused(&root, &error),
-                // What is gone needs no set-up; a browser that is lost, or a page that hangs, is told of otherwise.
+                // A target that is gone needs no set-up. A lost browser or a hanging page is
+                // reported elsewhere.
                 _ => {}
             }
         }
     });
 }
 
-/// Writes an event of a session of a page down; none where it is not understood, or about what is not there.
+/// Records an event of a page's session; `None` if the event was not understood or its subject is
+/// unknown.
 pub fn record(
     client: &Client,
     state: &mut State,
@@ -164,7 +167,8 @@ fn crashed(state: &mut State, session: &str, root: &str) -> Option<()> {
     Some(())
 }
 
-/// Writes an event of the domain `Page` down; none where it is not understood, or about what is not there.
+/// Records an event of the `Page` domain; `None` if the event was not understood or its subject is
+/// unknown.
 fn page(tab: &mut TabState, session: &str, name: &str, params: &RawValue) -> Option<()> {
     match name {
         "frameAttached" => {
@@ -185,7 +189,8 @@ fn page(tab: &mut TabState, session: &str, name: &str, params: &RawValue) -> Opt
             } else if let Some(frame) = tab.frames.get_mut(&frame_id)
                 && frame.session == session
             {
-                // It goes on in another process; the events of its new session follow or came already.
+                // The frame continues in another process; the events of its new session follow or
+                // came already.
                 frame.world = None;
             }
             tab.active();
@@ -259,7 +264,7 @@ fn navigated(tab: &mut TabState, session: &str, info: cdp::FrameInfo) {
     let url =
         format!("{}{}", info.unreachable_url.unwrap_or(info.url), info.url_fragment.unwrap_or_default());
     if main {
-        // Whatever was below went with the document.
+        // All child frames went away with the document.
         tab.frames.retain(|id, _| *id == info.id);
         tab.main.clone_from(&info.id);
         tab.navigating = None;
@@ -295,7 +300,8 @@ fn navigated(tab: &mut TabState, session: &str, info: cdp::FrameInfo) {
     tab.active();
 }
 
-/// An alert has only one answer; everything else waits for whoever drives the app.
+/// Records a dialog. An alert has only one answer, which is given at once; any other dialog waits
+/// for the caller.
 fn dialog_opening(client: &Client, state: &mut State, session: &str, root: &str, event: cdp::DialogOpening) {
     let Some(tab) = state.tabs.get_mut(root) else { return };
     if event.r#type == "alert" {
@@ -316,6 +322,6 @@ fn dialog_opening(client: &Client, state: &mut State, session: &str, root: &str,
     };
     state.dialogs.push((root.to_owned(), dialog));
     state.show_dialogs();
-    // Whoever waits for something else has to hear of it, in whichever tab.
+    // Wake every waiting command, in whichever tab.
     state.tabs.values_mut().for_each(TabState::active);
 }

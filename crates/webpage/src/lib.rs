@@ -1,22 +1,24 @@
-//! One web page that is read and acted on over the Chrome DevTools Protocol, whoever started its browser.
+//! Reads and acts on one web page over the Chrome DevTools Protocol. The browser may be started by
+//! anyone.
 //!
-//! Floors, lowest first; each uses those above it in this table only (`tests/floors.rs`):
+//! Layers, lowest first; each uses only those above it in this table (`tests/floors.rs`):
 //!
 //! | module | |
 //! |---|---|
-//! | `text` | texts of pages, cut to what is kept of them |
-//! | `agent` | the script of ours in every document, and what it answers |
+//! | `text` | text of pages, shortened for notices |
+//! | `agent` | our script in every document, and its answers |
 //! | `state` | what is known from events: frames, dialogs, requests, notices |
-//! | `events` | events of a page, written into the state; how a page is set up to send them |
-//! | `tab` | a session of the browser that shows a page: commands, calls into its documents, frames in frames |
-//! | `capture` | trees made of what the agent answers |
+//! | `events` | writes events of a page into the state; sets a page up to send them |
+//! | `tab` | a session that shows a page: commands, calls into its documents, nested frames |
+//! | `capture` | builds trees from the agent's answers |
 //! | `unseen` | what the agent cannot see: closed shadow roots, `ElementInternals`, listeners |
-//! | `read` | a page as it is now: whether a walk can be spared, what the questions of one act share, guards |
-//! | `wait` | quiet, and what an act set off |
-//! | `act` | where a press would go; pointer, keys, files, clipboard, pictures |
+//! | `read` | the page as it is now: skipped walks, shared requests of one act, guards |
+//! | `wait` | quiet, and the effects of an act |
+//! | `act` | aiming, pointer, keys, files, clipboard, screenshots |
 //!
-//! Invariants: nothing is asked of a page behind a dialog; a capture carries no coordinates; an input goes where a
-//! hit test of the same moment says. It knows no browser, no launch, and no way to choose another tab.
+//! Invariants: nothing is asked of a page behind a dialog. A capture carries no coordinates. An
+//! input goes where a hit test at the same moment says. This crate knows no browser and no launch,
+//! and cannot switch tabs.
 
 pub mod act;
 pub mod agent;

@@ -1,4 +1,4 @@
-//! A page as it is now.
+//! Reads a page as it is now.
 
 pub mod ahead;
 pub mod css;

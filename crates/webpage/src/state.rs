@@ -1,6 +1,7 @@
-//! What is known of pages from events: tabs, frames and our worlds in them, dialogs, requests, notices.
+//! What is known of pages from events: tabs, frames and our worlds in them, dialogs, requests,
+//! notices.
 //!
-//! Written by [`events`](crate::events) only. Readers look at it under a lock that is never held across an await,
+//! Only [`events`](crate::events) writes this state. Readers hold the lock never across an await,
 //! and wait for the next change instead of asking the browser.
 
 pub(crate) mod traffic;
@@ -14,10 +15,10 @@ use stickpin_devtools::CallError;
 use stickpin_devtools::protocol::TargetInfo;
 use tokio::sync::watch;
 
-/// Notices that are kept until they are asked for; the oldest go first.
+/// The most notices kept until they are taken; the oldest are dropped first.
 const MAX_NOTICES: usize = 64;
 
-/// What is known of the pages of one connection, shared by the task that reads events and by the device.
+/// The state of all pages of one connection, shared by the event task and the device.
 #[derive(Debug, Default)]
 pub struct Shared {
     state: Mutex<State>,
@@ -25,13 +26,14 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// What is known now; not to be held across an await.
+    /// Locks the state. The guard must not be held across an await.
     pub fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing panics while it is held; if something did, the state would still be whole.
+        // No code panics while holding the lock; even if it did, the state would still be
+        // consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The browser refused to set up a part of a tab.
+    /// Records that the browser refused to set up part of a tab.
     pub(crate) fn refused(&self, session: &str, error: &CallError) {
         tracing::warn!(session, %error, "a tab is not set up as a whole");
         if let Some(tab) = self.state().tabs.get_mut(session) {
@@ -40,22 +42,22 @@ impl Shared {
         self.touch();
     }
 
-    /// Wakes those who wait for a change.
+    /// Wakes all tasks that wait for a change.
     pub fn touch(&self) {
         self.version.send_modify(|version| *version = version.wrapping_add(1));
     }
 
-    /// Waits until something happened after the version `seen`; the version that is there then.
+    /// Waits until the version differs from `seen`; returns the new version.
     pub(crate) async fn until_after(&self, seen: u64) -> u64 {
         let mut version = self.version.subscribe();
         match version.wait_for(|now| *now != seen).await.map(|now| *now) {
             Ok(now) => now,
-            // The sender lives in `self`.
+            // The sender lives in `self`, so this is unreachable.
             Err(_) => std::future::pending().await,
         }
     }
 
-    /// Waits until a tab is gone, or the browser with it.
+    /// Waits until a tab or the whole browser is gone.
     pub async fn until_gone(&self, session: &str) {
         let gone = self.until(|state| {
             let there = state.tabs.get(session).is_some_and(|tab| tab.gone.is_none());
@@ -64,7 +66,7 @@ impl Shared {
         gone.await;
     }
 
-    /// Waits until `look` finds something. It is asked once now, and after every event.
+    /// Waits until `look` returns a value. Calls it now and after every event.
     pub async fn until<T>(&self, mut look: impl FnMut(&State) -> Option<T>) -> T {
         let mut version = self.version.subscribe();
         loop {
@@ -73,33 +75,33 @@ impl Shared {
                 return found;
             }
             if version.changed().await.is_err() {
-                // The sender lives in `self`.
+                // The sender lives in `self`, so this is unreachable.
                 std::future::pending::<()>().await;
             }
         }
     }
 }
 
-/// Everything.
+/// The state of all pages of one connection.
 #[derive(Debug, Default)]
 pub struct State {
     /// Tabs by the session of their page.
     pub tabs: HashMap<String, TabState>,
-    /// Sessions of out-of-process frames, and the tab that they belong to.
+    /// Sessions of out-of-process frames, with the session of their tab.
     pub children: HashMap<String, String>,
     /// Why the browser is gone.
     pub lost: Option<String>,
-    /// The last scope that was given to a document.
+    /// The last scope assigned to a document.
     pub(crate) last_scope: u64,
-    /// The session of the tab that is driven: what other tabs do is reported there.
+    /// The session of the driven tab, where events of other tabs are reported.
     pub active: String,
-    /// Dialogs that wait for an answer, by the session of their tab, oldest first.
+    /// Dialogs that wait for an answer, with the session of their tab, oldest first.
     pub(crate) dialogs: Vec<(String, Dialog)>,
 }
 
 impl State {
-    /// Tells every tab of the dialog that is to be answered next: its own, else one of another tab. Pages that know each
-    /// other share a process, and a dialog of one stops the scripts of all.
+    /// Assigns to every tab the dialog to answer next: its own, else one of another tab. Related
+    /// pages share a process, and a dialog of one stops the scripts of all.
     pub fn show_dialogs(&mut self) {
         let first = self.dialogs.first().and_then(|(session, dialog)| {
             let tab = self.tabs.get(session)?;
@@ -111,7 +113,7 @@ impl State {
         }
     }
 
-    /// A tab is not there any more, or cannot be driven.
+    /// Records that a tab is gone or can no longer be driven.
     pub fn end_tab(&mut self, session: &str, how: TabEnd) {
         let Some(tab) = self.tabs.get_mut(session) else { return };
         if tab.gone.is_some() {
@@ -134,149 +136,150 @@ impl State {
     }
 }
 
-/// One tab.
+/// The state of one tab.
 #[derive(Debug, Default)]
 pub struct TabState {
-    /// The id of its target.
+    /// The id of the tab's target.
     pub target: String,
-    /// Counts up over the tabs of a browser; the first is 1.
+    /// The number of the tab in its browser, starting at 1.
     pub number: u64,
-    /// The target that opened it.
+    /// The target that opened the tab.
     pub opener: Option<String>,
-    /// It was the driven one before.
+    /// Whether the tab was ever the driven one.
     pub driven: bool,
-    /// We closed it, or are about to.
+    /// Whether we closed the tab or are about to.
     pub asked_to_close: bool,
-    /// Addresses of tabs that its page asked for and that are not there yet.
+    /// Addresses of tabs that the page requested and that have not appeared yet.
     pub opening: VecDeque<String>,
-    /// Id of the top frame.
+    /// The id of the top frame.
     pub main: String,
-    /// Frames by id. The order of a `BTreeMap` is of no meaning; see `Frame::order`.
+    /// Frames by id. The map's order means nothing; see `Frame::order`.
     pub frames: BTreeMap<String, Frame>,
     pub(crate) next_order: u64,
-    /// What the browser refused when the tab was set up, until that was told.
+    /// The set-up command that the browser refused, until that is reported.
     pub(crate) refused: Option<String>,
-    /// Why it cannot be driven any more.
+    /// How the tab ended, if it did.
     pub gone: Option<TabEnd>,
-    /// The dialog that is in the way here: its own, or that of another tab, which it names.
+    /// The dialog that blocks this tab: its own, or that of another tab, which it names.
     pub dialog: Option<Dialog>,
-    /// How many questions were answered, of any tab.
+    /// How many dialogs were closed, in any tab.
     pub answers: u64,
-    /// A question that is dismissed by itself, by kind and message: its script asks over and over.
+    /// Kind and message of a dialog that is dismissed automatically because its script repeats it.
     pub silenced: Option<(String, String)>,
-    /// A cross-document navigation of the top frame that has not been committed: where to, and since when.
+    /// An uncommitted cross-document navigation of the top frame: the URL, and when it began.
     pub navigating: Option<(String, Instant)>,
-    /// How many documents of the top frame were committed, addresses within one included.
+    /// How many navigations of the top frame were committed, including those within a document.
     pub arrivals: u64,
-    /// Requests under way, by id.
+    /// Pending requests, by id.
     pub(crate) requests: HashMap<String, Request>,
-    /// The last requests, oldest first, those that ended included.
+    /// The most recent requests, oldest first, including those that ended.
     pub(crate) traffic: VecDeque<traffic::Seen>,
-    /// Counts what a person could see: changes of documents, frames, navigations.
+    /// Counts visible changes: changes of documents, frames, navigations.
     pub changes: u64,
     /// Counts everything that may have changed the page.
     pub activity: u64,
-    /// When `activity` was last counted up.
+    /// When `activity` was last incremented.
     pub(crate) active_at: Option<Instant>,
-    /// What is to be told, the oldest first.
+    /// Notices to report, oldest first.
     pub notices: VecDeque<Notice>,
-    /// Where the pointer was sent last, and `activity` at that time.
+    /// The last position of the pointer, and the value of `activity` at that time.
     pub(crate) pointer: Option<((f64, f64), u64)>,
-    /// Addresses of scripts that run as workers: their requests end where nobody tells of it.
+    /// URLs of scripts that run as workers: no event reports the end of their requests.
     pub(crate) workers: VecDeque<String>,
-    /// What a guarded press reported last: see [`agent`](crate::agent).
+    /// The last report of a guarded press; see [`agent`](crate::agent).
     pub verdict: Option<crate::agent::Verdict>,
-    /// What received a press and draws by itself, until notices are asked for: `canvas`.
+    /// The kind of element that received a press and renders its own content (`canvas`), until
+    /// notices are taken.
     pub drawn: Option<String>,
-    /// The data of a drag that was taken over from the browser.
+    /// The data of a drag that we intercepted.
     pub(crate) drag: Option<serde_json::Value>,
-    /// What a press is expected to open: none expects a file chooser, or the one that came.
+    /// Whether a press is expected to open a file chooser, or the one it opened.
     pub(crate) chooser: Chooser,
 }
 
 /// Whether a file chooser is expected.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum Chooser {
-    /// One that opens is closed without a choice, and noticed.
+    /// A chooser that opens is closed without a choice and reported.
     #[default]
     Unexpected,
-    /// One that opens is kept for whoever waits for it.
+    /// A chooser that opens is kept for the waiting command.
     Expected,
-    /// One opened: the frame and the node of its input, if it has one.
+    /// A chooser opened: the frame, and the node of its input, if any.
     Opened(String, Option<i64>),
 }
 
 /// One frame of a tab.
 #[derive(Debug, Clone, Default)]
 pub struct Frame {
-    /// Its id.
+    /// The id of the frame.
     pub id: String,
     pub(crate) parent: Option<String>,
-    /// The session that its document lives in.
+    /// The session of the frame's document.
     pub session: String,
-    /// Which load its document is of.
+    /// The loader id of the frame's document.
     pub loader: String,
-    /// The address of its document.
+    /// The URL of the frame's document.
     pub url: String,
-    /// Counts up over the frames of a tab in the order in which they came.
+    /// The position of the frame among the frames of its tab, in order of arrival.
     pub(crate) order: u64,
     pub(crate) world: Option<World>,
-    /// How far its document is.
+    /// The loading stage of the document.
     pub(crate) stage: Stage,
-    /// When its document was committed, where that was seen.
+    /// When the document was committed, if that was seen.
     pub(crate) committed: Option<Instant>,
-    /// A navigation of a frame inside the page, to another document, that is not committed.
+    /// Whether a cross-document navigation of this inner frame is pending.
     pub navigating: bool,
 }
 
 /// Our world in the document of a frame.
 #[derive(Debug, Clone)]
 pub struct World {
-    /// The scope of its handles.
+    /// The scope of the document's handles.
     pub(crate) scope: u64,
-    /// Never reused within a browser.
+    /// The unique id of the execution context, never reused within a browser.
     pub(crate) unique: String,
-    /// Unique within its session while it lives.
+    /// The id of the execution context, unique within its session while it exists.
     pub(crate) context: i64,
-    /// Which element of the parent's document shows the frame, once that was asked for:
-    /// (scope of the parent, id in it).
+    /// The element that shows the frame, once known: the scope of the parent document and the id in
+    /// it.
     pub owner: Option<(u64, u64)>,
-    /// How often the document had changed when its agent told of it last.
+    /// How often the document had changed at the agent's last report.
     pub changes: u64,
 }
 
-/// How far a document is.
+/// The loading stage of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum Stage {
     #[default]
     Loading,
-    /// Parsed; deferred scripts ran.
+    /// Parsed; deferred scripts have run.
     Ready,
-    /// With everything in it.
+    /// Loaded with all of its resources.
     Loaded,
 }
 
-/// A request under way.
+/// A pending request.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) method: String,
     pub url: String,
     pub(crate) since: Instant,
-    /// Whether quiet has to wait for it: connections that stay open, beacons and media never count.
+    /// Whether quiet waits for the request. Long-lived connections, beacons and media never count.
     pub(crate) counts: bool,
-    /// Whether its failure is worth a notice.
+    /// Whether a failure of the request is worth a notice.
     pub(crate) reported: bool,
-    /// When a script's request was answered: a body that goes on for long is a stream.
+    /// When a script's request was answered. A body that continues for long is a stream.
     pub(crate) answered: Option<Instant>,
 }
 
 impl TabState {
-    /// What it is called.
+    /// The name of the tab, such as `t1`.
     pub fn id(&self) -> String {
         format!("t{}", self.number)
     }
 
-    /// Notes something to be told.
+    /// Adds a notice to report.
     pub fn notice(&mut self, notice: Notice) {
         if self.notices.len() == MAX_NOTICES {
             self.notices.pop_front();
@@ -284,7 +287,8 @@ impl TabState {
         self.notices.push_back(notice);
     }
 
-    /// A tab that the browser has just told of; `leads_to`: what it is opened for, where that is another page.
+    /// Creates the state of a tab that the browser just reported. `leads_to` is the URL for which
+    /// the tab was opened, if the tab will navigate.
     #[must_use]
     pub fn new(info: TargetInfo, session: &str, number: u64, leads_to: Option<String>) -> Self {
         let main = info.target_id.clone();
@@ -296,13 +300,13 @@ impl TabState {
             opener: info.opener_id,
             frames: BTreeMap::from([(main.clone(), frame)]),
             main,
-            // It is on its way to what it was opened for, and shows an empty page until then.
+            // The tab shows an empty page until it reaches that URL.
             navigating: leads_to.map(|url| (url, Instant::now())),
             ..Self::default()
         }
     }
 
-    /// A frame of it goes on in a session of its own.
+    /// Records that a frame of the tab moved to a session of its own.
     pub fn frame_moved(&mut self, info: TargetInfo, session: &str) {
         self.next_order += 1;
         let (id, order) = (info.target_id, self.next_order);
@@ -315,15 +319,16 @@ impl TabState {
         session.clone_into(&mut frame.session);
         frame.url = info.url;
         frame.world = None;
-        // It goes on in another process because a navigation was committed there.
+        // The frame moved to another process because its navigation was committed there.
         frame.navigating = false;
     }
 
-    /// Whether its document is about to be replaced, or one around the document with that scope.
+    /// Whether the page, or a frame around the document with this scope, is about to be replaced.
     pub(crate) fn leaves(&self, scope: Option<u64>) -> bool {
         let of = |frame: &&Frame| frame.world.as_ref().is_some_and(|w| Some(w.scope) == scope);
         let mut frame = scope.and_then(|_| self.frames.values().find(of));
-        // Nothing a page does makes a frame its own ancestor; an event that claims so does not stop us.
+        // No page can make a frame its own ancestor, but an event that claims so must not cause an
+        // endless loop.
         for _ in 0..self.frames.len() {
             match frame {
                 Some(Frame { navigating: true, .. }) => return true,
@@ -334,43 +339,43 @@ impl TabState {
         self.navigating.is_some()
     }
 
-    /// Until when it is worth waiting for a document that was committed and is not parsed yet.
+    /// How long it is worth waiting for a committed document that is not parsed yet.
     pub(crate) fn arriving(&self, patience: Duration) -> Option<Instant> {
         let fresh = self.frames.values().filter(|f| f.stage == Stage::Loading);
         let now = Instant::now();
         fresh.filter_map(|f| Some(f.committed? + patience)).filter(|until| *until > now).max()
     }
 
-    /// Whether all of its documents are read to their end, no other is on its way, and nothing keeps it from answering.
+    /// Whether all documents are parsed, no navigation is pending, and no dialog is open.
     pub(crate) fn is_whole(&self) -> bool {
         self.dialog.is_none()
             && self.navigating.is_none()
             && self.frames.values().all(|f| f.stage != Stage::Loading)
     }
 
-    /// Something may have changed what the page shows.
+    /// Records that the visible page may have changed.
     pub fn active(&mut self) {
         self.changes += 1;
         self.stirred();
     }
 
-    /// Something happened that may lead to a change.
+    /// Records an event that may lead to a change.
     pub(crate) fn stirred(&mut self) {
         self.activity += 1;
         self.active_at = Some(Instant::now());
     }
 
-    /// Differs whenever something differs that waiting for quiet looks at.
+    /// A value that changes whenever the inputs of a wait for quiet change.
     pub(crate) fn version(&self) -> (u64, usize, bool, bool) {
         (self.activity, self.requests.len(), self.navigating.is_some(), self.dialog.is_some())
     }
 
-    /// Its top frame.
+    /// The top frame.
     pub fn main_frame(&self) -> Option<&Frame> {
         self.frames.get(&self.main)
     }
 
-    /// Takes a frame and those below it out.
+    /// Removes a frame and its descendants.
     pub(crate) fn remove_frame(&mut self, id: &str) {
         let below: Vec<String> =
             self.frames.values().filter(|f| f.parent.as_deref() == Some(id)).map(|f| f.id.clone()).collect();
@@ -380,7 +385,7 @@ impl TabState {
         self.frames.remove(id);
     }
 
-    /// All frames, parents before their children, children in the order in which they came.
+    /// All frames: parents before their children, children in order of arrival.
     pub(crate) fn frames_in_order(&self) -> Vec<&Frame> {
         let mut children: HashMap<&str, Vec<&Frame>> = HashMap::new();
         for frame in self.frames.values() {

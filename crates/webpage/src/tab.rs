@@ -1,5 +1,5 @@
-//! One tab, as the rest of this crate drives it: commands that end when the tab does, and calls into the agent of
-//! each frame's document.
+//! One tab, as the rest of this crate drives it: commands that end when the tab does, and calls
+//! into the agent of each frame's document.
 
 mod delivery;
 pub mod frames;
@@ -18,58 +18,59 @@ use stickpin_devtools::protocol as cdp;
 use stickpin_devtools::{CallError, Client, Method, Reply};
 use tokio::time::timeout;
 
-/// No arguments.
+/// An empty argument list.
 pub const NONE: [u8; 0] = [];
 
-/// How long a tab may be without a document between two of them.
+/// How long a tab may have no document between two of them.
 const DOCUMENT: Duration = Duration::from_secs(5);
 
-/// A handle on a tab. Clones drive the same tab.
+/// A reference to a tab. Clones drive the same tab.
 #[derive(Debug, Clone)]
 pub struct Tab {
-    /// The connection.
+    /// The connection to the browser.
     pub client: Client,
-    /// What is known of its pages.
+    /// The state of its pages.
     pub shared: Arc<Shared>,
-    /// The session of its page.
+    /// The session of the tab's page.
     pub session: String,
 }
 
-/// Our world in the document of a frame, as it was when it was looked up.
+/// Our world in the document of a frame, as of the lookup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct World {
-    /// The scope of the handles of its elements.
+    /// The scope of the document's handles.
     pub(crate) scope: u64,
-    /// The frame.
+    /// The id of the frame.
     pub(crate) frame: String,
-    /// The frame that it is in.
+    /// The id of the parent frame.
     pub parent: Option<String>,
-    /// Which frame it is, the same over loads: empty for the top frame, else positions: `0`, `0/2`.
+    /// The position of the frame, stable over loads: empty for the top frame, else indices such as
+    /// `0` or `0/2`.
     pub(crate) path: String,
-    /// The address of its document.
+    /// The URL of the document.
     pub url: String,
-    /// The session to call it in.
+    /// The session in which to call the world.
     pub session: String,
     pub(crate) context: String,
 }
 
-/// A question to a document that was sent.
+/// A pending request to a document.
 #[derive(Debug)]
 pub(crate) struct Asked {
     reply: Reply<cdp::Evaluate>,
     context: String,
 }
 
-/// Why a call into a document gave nothing.
+/// Why a call into a document failed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fault {
     /// The document went away before it answered.
     WorldGone,
-    /// A dialog stops the page from answering.
+    /// A dialog keeps the page from answering.
     Dialog(Dialog),
-    /// The script threw, which is a bug of ours or a document in a strange state.
+    /// The script threw: a bug of ours, or a document in an unexpected state.
     Threw(String),
-    /// Everything that a caller cannot do anything about here.
+    /// Any other error, which the caller passes on.
     Failed(Error),
 }
 
@@ -91,13 +92,13 @@ impl From<Error> for Fault {
     }
 }
 
-/// The error of everything that a dialog blocks.
+/// The error for a call that a dialog blocks.
 pub fn dialog_open(dialog: &Dialog) -> Error {
     Error::new(ErrorCode::DialogOpen, format!("the page waits for an answer to its {}", dialog.words()))
         .hint("stickpin alert accept, or stickpin alert dismiss")
 }
 
-/// The error of a tab that is gone: with it the session, unless another tab is there to go on in.
+/// The error for a tab that is gone. The session ends too, unless it can continue in another tab.
 fn ended(state: &State, session: &str) -> Error {
     let tab = state.tabs.get(session);
     let crashed = tab.is_some_and(|tab| tab.gone == Some(TabEnd::Crashed));
@@ -110,24 +111,25 @@ fn ended(state: &State, session: &str) -> Error {
         .hint("the session goes on in another tab: stickpin tab list, stickpin snapshot -i")
 }
 
-/// The error of a tab or browser that is gone.
+/// The error for a browser that is gone, or its last tab.
 pub fn lost(why: &str) -> Error {
     Error::new(ErrorCode::BackendLost, why).hint("stickpin open URL starts again")
 }
 
 impl Tab {
-    /// Looks at its state.
+    /// Reads the state of the tab.
     ///
     /// # Errors
-    /// `BACKEND_LOST` when it is gone.
+    /// Returns `BACKEND_LOST` when the browser or its last tab is gone, `DEVICE_NOT_FOUND` when
+    /// only this tab is.
     pub fn read<T>(&self, look: impl FnOnce(&TabState) -> T) -> Result<T, Error> {
         self.write(|tab| look(tab))
     }
 
-    /// Changes its state: what was taken out of it, or asked for once.
+    /// Changes the state of the tab, to take values out of it or to set expectations.
     ///
     /// # Errors
-    /// `BACKEND_LOST` when it is gone.
+    /// Returns the same errors as [`Tab::read`].
     pub fn write<T>(&self, change: impl FnOnce(&mut TabState) -> T) -> Result<T, Error> {
         let mut state = self.shared.state();
         if let Some(why) = &state.lost {
@@ -139,25 +141,25 @@ impl Tab {
         }
     }
 
-    /// The address of its document, which events tell.
+    /// The URL of the tab's document, known from events.
     ///
     /// # Errors
-    /// `BACKEND_LOST` when it is gone.
+    /// Returns the same errors as [`Tab::read`].
     pub fn url(&self) -> Result<String, Error> {
         self.read(|tab| tab.main_frame().map(|frame| frame.url.clone()).unwrap_or_default())
     }
 
-    /// Whether it was closed while the browser and other tabs live on.
+    /// Whether the tab was closed while the browser and other tabs still exist.
     pub fn closed(&self) -> bool {
         let state = self.shared.state();
         let closed = state.tabs.get(&self.session).is_some_and(|tab| tab.gone == Some(TabEnd::Closed));
         closed && state.lost.is_none() && !state.living().is_empty()
     }
 
-    /// Waits until `look` finds something in its state.
+    /// Waits until `look` returns a value for the state of the tab.
     ///
     /// # Errors
-    /// `BACKEND_LOST` as soon as it is gone.
+    /// Returns the errors of [`Tab::read`] as soon as the tab is gone.
     pub async fn until<T>(&self, mut look: impl FnMut(&TabState) -> Option<T>) -> Result<T, Error> {
         let found = self.shared.until(|state| {
             if let Some(why) = &state.lost {
@@ -171,10 +173,10 @@ impl Tab {
         found.await
     }
 
-    /// Waits for an answer for as long as the tab lives.
+    /// Waits for an answer while the tab exists.
     ///
     /// # Errors
-    /// `BACKEND_LOST`, `TIMEOUT`, `INTERNAL` when the browser refuses.
+    /// Returns the errors of [`Tab::read`], `TIMEOUT`, or `INTERNAL` when the browser refuses.
     pub async fn answer<M: Method>(&self, reply: Reply<M>) -> Result<M::Output, Error> {
         self.while_there(reply).await?.map_err(|e| self.call_error(&e))
     }
@@ -190,10 +192,10 @@ impl Tab {
         }
     }
 
-    /// The same, for commands about a node: none where the browser refuses, because the node is gone.
+    /// Waits for an answer about a node; `None` when the browser refuses because the node is gone.
     ///
     /// # Errors
-    /// `BACKEND_LOST`, `TIMEOUT`.
+    /// Returns the same errors as [`Tab::answer`].
     pub(crate) async fn answer_if<M: Method>(&self, reply: Reply<M>) -> Result<Option<M::Output>, Error> {
         match self.while_there(reply).await? {
             Ok(answer) => Ok(Some(answer)),
@@ -202,10 +204,10 @@ impl Tab {
         }
     }
 
-    /// The number of a document's world in its session.
+    /// The id of a world's execution context in its session.
     ///
     /// # Errors
-    /// [`Fault::WorldGone`] when the document is.
+    /// Returns [`Fault::WorldGone`] when the document is gone.
     pub(crate) fn context_number(&self, world: &World) -> Result<i64, Fault> {
         let known = self.read(|tab| {
             let w = tab.frames.get(&world.frame)?.world.as_ref()?;
@@ -214,24 +216,25 @@ impl Tab {
         known.ok_or(Fault::WorldGone)
     }
 
-    /// Sends a command to the page and waits for the answer. For commands that the browser answers also while a
-    /// dialog is open.
+    /// Sends a command to the page and waits for the answer. For commands that the browser answers
+    /// even while a dialog is open.
     ///
     /// # Errors
-    /// As [`Tab::answer`].
+    /// Returns the same errors as [`Tab::answer`].
     pub async fn command<M: Method>(&self, method: &M) -> Result<M::Output, Error> {
         self.answer(self.client.send(Some(&self.session), method)).await
     }
 
-    /// Runs something that the page has to answer, unless a dialog is open or opens.
+    /// Runs work that the page must answer, unless a dialog is open or opens.
     ///
     /// # Errors
-    /// [`Fault::Dialog`] besides those of `work`.
+    /// Returns [`Fault::Dialog`] for a dialog, and otherwise the errors of `work`.
     pub async fn unless_dialog<T, E>(&self, work: impl Future<Output = Result<T, E>>) -> Result<T, Fault>
     where
         Fault: From<E>,
     {
-        // Not sent at all behind a dialog: it would run when the dialog closes, when nobody expects it.
+        // Do not send the command behind a dialog: it would run when the dialog closes, when nobody
+        // expects it.
         if let Some(dialog) = self.read(|tab| tab.dialog.clone())? {
             return Err(Fault::Dialog(dialog));
         }
@@ -245,15 +248,15 @@ impl Tab {
     /// Sends a command that the page's main thread answers.
     ///
     /// # Errors
-    /// As [`Tab::command`], and [`Fault::Dialog`].
+    /// Returns [`Fault::Dialog`] for a dialog, and otherwise the errors of [`Tab::command`].
     pub(crate) async fn ask<M: Method>(&self, session: &str, method: &M) -> Result<M::Output, Fault> {
         self.unless_dialog(async { self.answer(self.client.send(Some(session), method)).await }).await
     }
 
-    /// The agent of the top document, which walks the frames that it can look into itself.
+    /// The agent of the top document. Installs the agent if the document has none.
     ///
     /// # Errors
-    /// As `Tab::ask`; `TIMEOUT` when no document comes.
+    /// Returns the errors of `Tab::ask`, or `TIMEOUT` when no document appears.
     pub async fn top(&self) -> Result<World, Fault> {
         let deadline = Instant::now() + DOCUMENT;
         loop {
@@ -269,7 +272,7 @@ impl Tab {
                 return Err(Error::new(ErrorCode::Timeout, "the tab shows no document").into());
             }
             self.inject(&self.session, main).await?;
-            // Either the world is there now, or the document is just being replaced.
+            // Either the world exists now, or the document is being replaced.
             let arrived = self.until(|tab| top_world(tab).map(|_| ()));
             if let Ok(gone) = timeout(Duration::from_millis(100), arrived).await {
                 gone?;
@@ -277,11 +280,11 @@ impl Tab {
         }
     }
 
-    /// Our worlds in all documents of the tab, parents before their children. Frames that are just being loaded
-    /// and have no document yet are left out.
+    /// Our worlds in all documents of the tab, parents before their children. Frames that are still
+    /// loading and have no document yet are left out.
     ///
     /// # Errors
-    /// As `Tab::ask`.
+    /// Returns the same errors as `Tab::ask`.
     pub(crate) async fn worlds(&self) -> Result<Vec<World>, Fault> {
         self.top().await?;
         let bare: Vec<(String, String)> = self.read(|tab| {
@@ -294,12 +297,12 @@ impl Tab {
         Ok(self.read(known_worlds)?)
     }
 
-    /// The world of a scope, while its document lives. Costs nothing.
+    /// The world of a scope, while its document exists. Sends no command.
     pub(crate) fn world(&self, scope: u64) -> Result<Option<World>, Error> {
         self.read(|tab| known_worlds(tab).into_iter().find(|w| w.scope == scope))
     }
 
-    /// Puts the agent into a document that began without it.
+    /// Installs the agent in a document that started without it.
     async fn inject(&self, session: &str, frame: String) -> Result<(), Fault> {
         let create = cdp::CreateWorld { frame_id: frame.clone(), world_name: agent::WORLD };
         let made = self.unless_dialog(self.answer_if(self.client.send(Some(session), &create))).await?;
@@ -315,7 +318,7 @@ impl Tab {
         }
     }
 
-    /// Calls a function of the agent in a document: `arguments` is a tuple or array.
+    /// Calls a function of the agent in a document. `arguments` is a tuple or array.
     ///
     /// # Errors
     /// See [`Fault`].
@@ -329,7 +332,8 @@ impl Tab {
         self.finish(asked).await
     }
 
-    /// Waits until the document had a chance to react to an input: one frame, or 100 ms where none are made.
+    /// Waits until the document could react to an input: one frame, or 100 ms if no frames are
+    /// rendered.
     ///
     /// # Errors
     /// See [`Fault`].
@@ -337,10 +341,11 @@ impl Tab {
         self.call::<IgnoredAny>(world, "frame", NONE).await.map(drop)
     }
 
-    /// Waits until every document did what its timers owed by now. What it told meanwhile is known then.
+    /// Waits until every document has run its due timers. Their reports have then arrived.
     ///
     /// # Errors
-    /// See [`Fault`]: a dialog, or a tab that is gone. A document that went away has nothing left to do.
+    /// Returns a [`Fault`] for a dialog or a tab that is gone. A document that went away is not an
+    /// error.
     pub async fn turn(&self) -> Result<(), Fault> {
         let worlds = self.worlds().await?;
         for asked in self.ask_all(&worlds, |_| expression("turn", NONE))? {
@@ -352,7 +357,7 @@ impl Tab {
         Ok(())
     }
 
-    /// Evaluates an expression in a document, and what it promises.
+    /// Evaluates an expression in a document and awaits its promise.
     ///
     /// # Errors
     /// See [`Fault`].
@@ -361,10 +366,12 @@ impl Tab {
         self.finish(asked).await
     }
 
-    /// Asks a document without waiting: several can be asked at the same time.
+    /// Sends a request to a document without waiting, so that several can be asked at the same
+    /// time.
     ///
     /// # Errors
-    /// [`Fault::Dialog`]: what is sent behind a dialog would run when it closes, when nobody expects it.
+    /// Returns [`Fault::Dialog`] when a dialog is open. The request would run when the dialog
+    /// closes, when nobody expects it.
     pub(crate) fn begin(&self, world: &World, expression: String) -> Result<Asked, Fault> {
         if let Some(dialog) = self.read(|tab| tab.dialog.clone())? {
             return Err(Fault::Dialog(dialog));
@@ -379,10 +386,10 @@ impl Tab {
         Ok(Asked { reply, context: world.context.clone() })
     }
 
-    /// Asks documents at once, each its own question: frames of other processes work at the same time.
+    /// Sends each document its own request at once. Frames in other processes answer in parallel.
     ///
     /// # Errors
-    /// As [`Tab::begin`].
+    /// Returns the same errors as [`Tab::begin`].
     pub(crate) fn ask_all(
         &self,
         worlds: &[World],
@@ -391,7 +398,8 @@ impl Tab {
         worlds.iter().map(|world| self.begin(world, question(world)?)).collect()
     }
 
-    /// The answers to what documents were asked; none of a frame that is being replaced, which is empty for a moment.
+    /// The answers of several documents; `None` for a frame that is being replaced, which is empty
+    /// for a moment.
     ///
     /// # Errors
     /// See [`Fault`].
@@ -410,10 +418,10 @@ impl Tab {
         Ok(answers)
     }
 
-    /// The sessions of the page and of its frames in other processes.
+    /// The sessions of the page and of its out-of-process frames.
     ///
     /// # Errors
-    /// `BACKEND_LOST` when it is gone.
+    /// Returns the same errors as [`Tab::read`].
     pub fn sessions(&self) -> Result<BTreeSet<String>, Error> {
         let of_frames = |tab: &TabState| tab.frames.values().map(|frame| frame.session.clone()).collect();
         let mut sessions: BTreeSet<String> = self.read(of_frames)?;
@@ -422,7 +430,7 @@ impl Tab {
         Ok(sessions)
     }
 
-    /// The answer to what was asked.
+    /// Waits for the answer to a request.
     ///
     /// # Errors
     /// See [`Fault`].
@@ -432,7 +440,7 @@ impl Tab {
             tokio::select! {
                 biased;
                 answer = self.answer_raw(reply) => answer,
-                // A document that goes away takes the promise with it, and then nobody answers.
+                // A promise goes away with its document and is then never answered.
                 () = self.world_gone(&context) => Err(Fault::WorldGone),
             }
         });
@@ -446,7 +454,7 @@ impl Tab {
             .map_err(|e| Fault::Threw(format!("an answer is not understood: {e}")))
     }
 
-    /// An answer of a document: that it is gone is told apart from other refusals.
+    /// Waits for a document's answer, telling a gone document apart from other refusals.
     async fn answer_raw(&self, reply: Reply<cdp::Evaluate>) -> Result<cdp::Evaluated, Fault> {
         let answer = reply.await;
         if answer.as_ref().is_err_and(CallError::is_gone) {
@@ -461,7 +469,7 @@ impl Tab {
         gone.await.unwrap_or_default();
     }
 
-    /// What an unanswered command means for whoever sent it.
+    /// Converts a failed command to the error for the caller.
     pub fn call_error(&self, error: &CallError) -> Error {
         match error {
             CallError::Lost(why) => lost(why),
@@ -500,10 +508,10 @@ fn known_worlds(tab: &TabState) -> Vec<World> {
     worlds
 }
 
-/// A call of a function of the agent: `arguments` is a tuple or array.
+/// The source of a call of an agent function. `arguments` is a tuple or array.
 ///
 /// # Errors
-/// `INTERNAL` when the arguments cannot be written.
+/// Returns `INTERNAL` when the arguments cannot be serialized.
 pub(crate) fn expression(function: &str, arguments: impl Serialize) -> Result<String, Error> {
     let arguments = serde_json::to_string(&arguments)
         .map_err(|e| Error::new(ErrorCode::Internal, format!("arguments of {function}: {e}")))?;

@@ -1,9 +1,9 @@
-//! Texts of pages, cut to what is kept of them.
+//! Shortens text of pages to what is kept.
 
-/// Bytes of a text of the page that a notice keeps.
+/// The longest text of a page in a notice, in bytes.
 const MAX_TEXT: usize = 300;
 
-/// Cuts a text of the page to what a notice keeps.
+/// Shortens text of a page to what a notice keeps.
 #[must_use]
 pub fn clip(text: &str) -> String {
     clip_to(text, MAX_TEXT)

@@ -1,8 +1,10 @@
-//! What the page script cannot see from its world, asked of the browser and put into its columns: closed shadow
-//! roots, what custom elements say of themselves through `ElementInternals`, and which elements listen for clicks.
+//! Asks the browser for what the page script cannot see, and adds it to the script's columns:
+//! closed shadow roots, what custom elements report through `ElementInternals`, and click
+//! listeners.
 //!
-//! Each question is about few elements, sent for all of them at once, and bounded. What was learnt is kept per
-//! document, so that locating an element judges with the same roles and names as the capture that named it.
+//! Each request is about few elements, sent for all of them at once, and bounded. The results are
+//! kept per document, so that locating an element uses the same roles and names as the last
+//! capture.
 
 mod internals;
 mod listeners;
@@ -17,31 +19,31 @@ use stickpin_devtools::Method;
 use stickpin_devtools::protocol as cdp;
 use stickpin_tree::Handle;
 
-/// The objects of one question; released with its answer.
+/// The object group of one request; released with its answer.
 const GROUP: &str = "stickpin-question";
 
-/// What is known beyond the columns, by the scope of documents.
+/// The results by the scope of their document.
 #[derive(Debug, Default)]
 pub(crate) struct Unseen {
     documents: HashMap<u64, Known>,
 }
 
-/// What is known of one document.
+/// The results for one document.
 #[derive(Debug, Default)]
 struct Known {
-    /// The document as an object of our world, once it was asked for.
+    /// The document as an object of our world, once requested.
     object: Option<String>,
-    /// The document as an object of the page's world, to ask for listeners.
+    /// The document as an object of the page's world, for requesting its listeners.
     asked: Option<String>,
-    /// What listened when it was last asked: the browser's own numbers, sorted.
+    /// Nodes with listeners at the last request, as sorted backend node ids.
     heard: Vec<i64>,
-    /// Numbers of elements by the browser's own.
+    /// Element ids by backend node id.
     numbers: HashMap<i64, u64>,
     /// Elements with a click listener of their own.
     listening: HashSet<u64>,
-    /// Whether the last capture left questions to the next ones.
+    /// Whether the last capture left requests to the next ones.
     more: bool,
-    /// What custom elements said last.
+    /// What custom elements last reported.
     said: HashMap<u64, Option<Said>>,
 }
 
@@ -51,9 +53,9 @@ impl Unseen {
         self.documents.retain(|scope, _| worlds.iter().any(|w| w.scope == *scope));
     }
 
-    /// Completes the columns of a document with its closed shadow roots, for which it is walked again with
-    /// `question`, and with what its custom elements say. For a capture everything is asked anew; where `only` one element
-    /// is judged, that one is, and the others are as they were.
+    /// Adds closed shadow roots and the reports of custom elements to the columns of a document.
+    /// For closed roots, the document is walked again with `question`. A capture requests
+    /// everything again; with `only`, just that element is requested and the rest is reused.
     ///
     /// # Errors
     /// See [`Fault`].
@@ -75,12 +77,13 @@ impl Unseen {
         Ok(columns)
     }
 
-    /// Whether the next capture would ask more of a document than the last one did, although nothing changes.
+    /// Whether the next capture would request more of a document than the last one did, even
+    /// without a change.
     pub(crate) fn wants_more(&self, world: &World) -> bool {
         self.documents.get(&world.scope).is_some_and(|known| known.more)
     }
 
-    /// Marks what listens for clicks.
+    /// Marks the rows that listen for clicks.
     pub(crate) fn mark(&self, world: &World, columns: &mut Columns) {
         if let Some(known) = self.documents.get(&world.scope) {
             listeners::mark(columns, &known.listening);
@@ -88,8 +91,8 @@ impl Unseen {
     }
 }
 
-/// The elements with these numbers as objects of our world, in order; none for one that is gone. They are released
-/// with [`release`].
+/// Resolves the elements with these ids to objects of our world, in order; `None` for an element
+/// that is gone. Release them with [`release`].
 async fn objects(tab: &Tab, world: &World, ids: &[u64]) -> Result<Vec<Option<String>>, Fault> {
     let evaluate = cdp::EvaluateObject {
         expression: format!("{ids:?}.map(id=>{GLOBAL}.nodeOf(id))"),
@@ -112,13 +115,14 @@ async fn objects(tab: &Tab, world: &World, ids: &[u64]) -> Result<Vec<Option<Str
     Ok(found)
 }
 
-/// Lets the objects of a question go.
+/// Releases the objects of a request.
 fn release(tab: &Tab, world: &World) {
-    // Nothing depends on it: they go with their document at the latest.
+    // Nothing depends on the release: the objects go away with their document.
     drop(tab.client.send(Some(&world.session), &cdp::ReleaseObjectGroup { object_group: GROUP }));
 }
 
-/// The answers to many commands that are sent at once; none where the browser refuses, because the node is gone.
+/// Sends many commands at once and returns their answers; `None` where the browser refuses because
+/// the node is gone.
 async fn all<M: Method>(tab: &Tab, world: &World, methods: Vec<M>) -> Result<Vec<Option<M::Output>>, Fault> {
     let asked = async {
         let replies: Vec<_> = methods.iter().map(|m| tab.client.send(Some(&world.session), m)).collect();

@@ -1,4 +1,4 @@
-//! Waits: for quiet, and for what an act set off.
+//! Waits for quiet, and for the effects of an act.
 
 pub mod effects;
 pub mod settle;

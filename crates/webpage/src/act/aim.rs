@@ -1,4 +1,4 @@
-//! Bringing an element into view and saying what a press there would hit now.
+//! Scrolls an element into view and determines what a press there would hit now.
 
 use crate::agent::{Aimed, HitTest};
 use crate::read::guard;
@@ -12,27 +12,30 @@ use serde::de::IgnoredAny;
 use stickpin_device::{Aim, AimOptions, Hit, Prepared, Result, Ticket};
 use stickpin_tree::{Handle, Rect};
 
-/// How often an element is followed that moves away when the pointer arrives.
+/// How often an element that moves away from the pointer is followed.
 const ROUNDS: usize = 3;
 
-/// How often the pointer is moved until a document of another process sees it.
+/// How often the pointer is moved until a document in another process sees it.
 const MOVES: usize = 12;
 
-/// Pixels that a point may be off, between two documents.
+/// The tolerance in pixels when comparing points of two documents.
 const NEAR: f64 = 2.0;
 
-/// Scroll into view, take the point, hit-test, move the pointer there, let the page react, hit-test again.
+/// Aims at an element: scrolls it into view, hit-tests its point, moves the pointer there, waits
+/// for the page to react, and hit-tests again.
 ///
 /// # Errors
-/// `ELEMENT_NOT_FOUND` when it is gone; `BACKEND_LOST`, `TIMEOUT`, and that of a dialog.
+/// Returns `ELEMENT_NOT_FOUND` when the element is gone, `DIALOG_OPEN` when a dialog is open,
+/// `BACKEND_LOST`, or `TIMEOUT`.
 pub async fn aim_at(page: &mut Page, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
     aim_and_look(page, handle, options, None, None).await.map(|(aim, _)| aim)
 }
 
-/// The same, and where it would be hit, a look at the element after that. `seen`: of the look before.
+/// Aims at an element and, if a press would hit it, locates it again. `seen` is the ticket of the
+/// last look at the element.
 ///
 /// # Errors
-/// As [`aim_at`].
+/// Returns the same errors as [`aim_at`].
 pub async fn prepare(
     page: &mut Page,
     handle: Handle,
@@ -85,7 +88,8 @@ async fn aim_and_look(
             _ => hit_test(page, &world, id, inside, &steps).await?,
         };
         if aim.hit != Hit::Target && !steps.is_empty() && round == 1 {
-            // In view of its frame, which may be out of view itself: scroll everything around it.
+            // The element is in view of its frame, but the frame itself may be out of view: scroll
+            // all ancestors.
             scroll_into_view(page, &world, id).await?;
             round += 1;
             continue;
@@ -94,10 +98,10 @@ async fn aim_and_look(
             return Ok((aim, arrived));
         }
         (pointed, aim.pointed) = (true, true);
-        // The pointer's arrival may have moved everything: what is there *now*?
+        // The arrival of the pointer may have moved everything, so test again.
         (aim.hit, aim.rect) = match steps.is_empty() {
             true => {
-                // Whatever an earlier arrival announced has moved on.
+                // An announcement of an earlier arrival no longer applies.
                 drop(std::mem::take(&mut arrived));
                 let arrival;
                 (arrival, arrived) =
@@ -129,7 +133,8 @@ async fn aim_and_look(
     }
 }
 
-/// Hit-tests in the element's own document, then in each around it: there its frame has to be hit.
+/// Hit-tests in the element's own document, then in each document around it, where its frame must
+/// be hit.
 pub(crate) async fn hit_test(
     page: &Page,
     world: &World,
@@ -152,7 +157,7 @@ pub(crate) async fn hit_test(
     Ok(Hit::Target)
 }
 
-/// As [`hit_test`], for a point of the tab.
+/// Hit-tests an element like [`hit_test`], at a point of the tab.
 pub(crate) async fn hit_from_tab(page: &Page, handle: Handle, point: (f64, f64)) -> Result<Hit> {
     let Place { world, id } = page.placed(handle)?;
     let steps = frames::steps(&page.tab, &world).await?;
@@ -171,12 +176,13 @@ async fn scroll_into_view(page: &Page, world: &World, id: u64) -> Result<(), Fau
         crate::agent::GLOBAL
     );
     page.tab.evaluate::<IgnoredAny>(world, script).await?;
-    // Documents of other processes scroll with the next frame.
+    // Documents in other processes scroll with the next frame.
     page.tab.frame(world).await
 }
 
-/// Moves the pointer to a point of a document. Where that is in another process, the browser sends input for a moment
-/// to where it was before something around it scrolled: it is done again until the document itself saw it there.
+/// Moves the pointer to a point of a document. For a document in another process, the browser
+/// briefly sends input to where the document was before an ancestor scrolled. The move is therefore
+/// repeated until the document itself saw the pointer there.
 pub(crate) async fn bring_pointer(
     page: &Page,
     world: &World,
@@ -195,15 +201,15 @@ pub(crate) async fn bring_pointer(
         if seen.is_some_and(|(x, y)| (x - inside.0).abs() <= NEAR && (y - inside.1).abs() <= NEAR) {
             return Ok(());
         }
-        // What the browser knows of places comes with frames of the outer document.
+        // The browser updates the positions of documents with frames of the outer document.
         page.tab.frame(&top).await?;
     }
-    // It may have moved away or been covered: whoever looks next says so.
+    // The element may have moved away or be covered; the next hit test reports that.
     Ok(())
 }
 
 impl HitTest {
-    /// What the document with this scope said.
+    /// Converts the answer of the document with this scope.
     fn in_scope(self, scope: u64) -> Hit {
         match self {
             Self { target: true, .. } => Hit::Target,
@@ -213,14 +219,14 @@ impl HitTest {
     }
 }
 
-/// A point of the innermost document in the tab.
+/// Converts a point of the innermost document to a point of the tab.
 pub(crate) fn to_tab(point: (f64, f64), steps: &[Step]) -> (f64, f64) {
     steps.iter().fold(point, |point, step| step.outward(point))
 }
 
-/// A point of the tab in the innermost document.
+/// Converts a point of the tab to a point of the innermost document.
 pub(crate) fn from_tab(point: (f64, f64), steps: &[Step]) -> (f64, f64) {
-    // The way out is linear: undo it by where it takes the unit square.
+    // The outward mapping is linear, so its image of the unit square suffices to invert it.
     let Rect { x, y, width, height } = outward(Rect { x: 0.0, y: 0.0, width: 1.0, height: 1.0 }, steps);
     ((point.0 - x) / width, (point.1 - y) / height)
 }

@@ -1,4 +1,4 @@
-//! The clipboard, as pages of this browser see it: text only.
+//! The clipboard, text only, as pages of this browser see it.
 
 use crate::read::page::Page;
 use crate::tab::World;
@@ -7,18 +7,18 @@ use serde_json::json;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_devtools::protocol::SetPermission;
 
-/// What the page says before it is asked for the clipboard.
+/// The page's access to the clipboard, before any permission is changed.
 #[derive(Debug, Deserialize)]
 struct Access {
-    /// False for pages from origins that are not secure (Clipboard API, 4).
+    /// False for pages from insecure origins (Clipboard API, 4).
     available: bool,
-    /// Absent for pages whose origin no permission can be set for: files.
+    /// The page's origin; `None` for files, for which no permission can be set.
     origin: Option<String>,
-    /// The permissions that this page lacks, and the state of each.
+    /// The permissions that the page lacks, with their current states.
     missing: Vec<(String, String)>,
 }
 
-/// The outcome of a call of the Clipboard API.
+/// The result of a Clipboard API call.
 #[derive(Debug, Deserialize)]
 struct Outcome {
     text: Option<String>,
@@ -29,8 +29,8 @@ const ACCESS: &str = "(async()=>{const missing=[];for(const name of ['clipboard-
     const{state}=await navigator.permissions.query({name});if(state!=='granted')missing.push([name,state])}\
     return{available:!!navigator.clipboard,origin:/^http/.test(location.origin)?location.origin:null,missing}})()";
 
-/// Reads the clipboard, or writes a text to it, as the page of this tab. A permission that its origin lacks is
-/// granted for this one call and taken back.
+/// Reads the clipboard, or writes text to it, as the page of this tab. A permission that the origin
+/// lacks is granted for this one call and then restored.
 pub async fn clipboard(page: &mut Page, write: Option<&str>) -> Result<String> {
     let top = page.tab.top().await?;
     let access: Access = page.tab.evaluate(&top, ACCESS.to_owned()).await?;
@@ -43,7 +43,7 @@ pub async fn clipboard(page: &mut Page, write: Option<&str>) -> Result<String> {
     }
     set_permissions(page, &access, Some("granted")).await?;
     let outcome = call_clipboard(page, &top, write).await;
-    // The page must not keep what it was given for us, also when the call failed.
+    // Restore the permissions even when the call failed, so that the page does not keep them.
     set_permissions(page, &access, None).await?;
     let outcome = outcome?;
     outcome.text.ok_or_else(|| {
@@ -52,7 +52,7 @@ pub async fn clipboard(page: &mut Page, write: Option<&str>) -> Result<String> {
     })
 }
 
-/// Sets the permissions that were missing to `setting`, or back to what they were.
+/// Sets the missing permissions to `setting`, or back to their previous states for `None`.
 async fn set_permissions(page: &Page, access: &Access, setting: Option<&str>) -> Result<()> {
     for (name, before) in &access.missing {
         let permission = json!({ "name": name });
@@ -69,7 +69,7 @@ async fn call_clipboard(page: &Page, top: &World, write: Option<&str>) -> Result
         None => "readText()".to_owned(),
         Some(text) => format!("writeText({})", json!(text)),
     };
-    // Focus is emulated, so that nothing has to come to the front for it.
+    // Focus is emulated, so the tab need not come to the front.
     let script = format!("navigator.clipboard.{call}.then(text=>({{text:text??''}}),e=>({{why:String(e)}}))");
     Ok(page.tab.evaluate(top, script).await?)
 }

@@ -1,5 +1,6 @@
-//! Filling code editors, which show a part of their text and take keys through a hidden field (`agent/script/act/editors.js`): a key
-//! selects everything, the text is pasted over it, and what the editor holds then is its answer to a copy.
+//! Fills code editors, which show only part of their text and take keys through a hidden field
+//! (`agent/script/act/editors.js`). A key selects everything, the text is pasted over the
+//! selection, and a copy reads back what the editor then holds.
 
 use crate::act::{handled, if_there, keyboard, keys, or_dialog, unknown};
 use crate::agent::{CodeRead, Pasted};
@@ -8,13 +9,14 @@ use crate::read::page::{Page, gone};
 use crate::tab::World;
 use stickpin_device::{Error, ErrorCode, Landed, Modifiers, Performed, Result};
 
-/// The modifier of editing commands.
+/// The modifier key of editing commands on this platform.
 fn command() -> Modifiers {
     let mac = cfg!(target_os = "macos");
     Modifiers { meta: mac, control: !mac, ..Modifiers::default() }
 }
 
-/// Replaces the text of the code editor whose field (`id`) has the focus. `key`: the name of its guard.
+/// Replaces the text of the code editor whose field (`id`) has the focus. `key` is the name of the
+/// field's guard.
 pub(crate) async fn fill_code(
     page: &mut Page,
     world: &World,
@@ -31,7 +33,7 @@ pub(crate) async fn fill_code(
     let pasted = pasted.ok_or_else(|| unknown(gone()))?;
     if pasted.changed {
         keyboard::text_landed(page, world).await?;
-        // Everything was selected, and nothing else came of it.
+        // Everything was selected, but nothing was replaced.
         return Ok(kept_back(false));
     }
     let opened = match (pasted.pasted, text.is_empty()) {
@@ -48,9 +50,9 @@ pub(crate) async fn fill_code(
     if opened { Ok(handled()) } else { read_code(page, world, id).await }
 }
 
-/// Reads back what an editor holds now, and leaves the caret at the end of it.
+/// Reads back the text of an editor and leaves the caret at its end.
 async fn read_code(page: &Page, world: &World, id: u64) -> Result<Performed> {
-    // Behind a dialog, or in a document that went away with the text, there is nothing to be read.
+    // Behind a dialog, or in a document that went away with the text, there is nothing to read.
     if if_there(page.tab.frame(world).await)?.is_none() || select_all(page, world).await? {
         return Ok(handled());
     }
@@ -67,14 +69,14 @@ async fn read_code(page: &Page, world: &World, id: u64) -> Result<Performed> {
     Ok(Performed { unread: read.text.is_none(), value: read.text, ..handled() })
 }
 
-/// Sends the keys that select everything. Answers whether a dialog opened.
+/// Sends the keys that select everything. Returns whether a dialog opened.
 async fn select_all(page: &Page, world: &World) -> Result<bool> {
     keyboard::stroke(page, command(), &keys::key("a")?).await?;
-    // Editors draw the selection, and some fill their field with it, in a frame.
+    // Editors render the selection in a frame, and some fill their field with it then.
     or_dialog(page.tab.frame(world).await)
 }
 
-/// Moves the caret of a code editor behind all that it holds.
+/// Moves the caret of a code editor to the end of its text.
 pub(crate) async fn caret_to_end(page: &Page) -> Result<()> {
     let key = if cfg!(target_os = "macos") { "ArrowDown" } else { "End" };
     keyboard::stroke(page, command(), &keys::key(key)?).await.map(drop)

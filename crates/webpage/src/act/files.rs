@@ -1,4 +1,4 @@
-//! Files for the page: into an input, into the chooser that a press opens, dropped.
+//! Gives files to the page: to a file input, to the chooser that a press opens, or by drop.
 
 use crate::act::aim::from_tab;
 use crate::act::{handled, if_there, mouse, or_dialog, unknown};
@@ -19,13 +19,14 @@ use stickpin_devtools::protocol::{DragEvent, InterceptFileChooser, ReleaseObject
 use stickpin_tree::Handle;
 use tokio::time::timeout;
 
-/// How long a press may take to open a file chooser: apps ask their server first.
+/// How long a press may take to open a file chooser: some apps ask their server first.
 const CHOOSER: Duration = Duration::from_millis(1500);
 
-/// Frames for which files are held over a place that does not take them: apps show only then where they do.
+/// For how many frames files hover over a place that does not accept them. Some apps reveal their
+/// drop zone only then.
 const OVER: usize = 6;
 
-/// `fileInput(id)`; without an id there is none.
+/// The answer of `fileInput(id)`. `id` is 0 when the element takes no files.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Takes {
@@ -36,7 +37,7 @@ struct Takes {
     holds: Vec<HeldFile>,
 }
 
-/// `dropVerdict()`.
+/// The answer of `dropVerdict()`.
 #[derive(Debug, Deserialize)]
 struct DropVerdict {
     landed: bool,
@@ -55,16 +56,17 @@ fn paths(files: &[PathBuf]) -> Result<Vec<String>> {
     files.iter().map(text).collect()
 }
 
-/// Whether the files arrived nobody can say: what is left of the input may have told its page.
+/// The error when an input was replaced while it received files. Whether the files arrived is
+/// unknown: the old input may have told its page.
 fn drawn_anew() -> Error {
     Error::new(ErrorCode::ElementNotFound, "the input was drawn anew while it was given the files")
         .hint("stickpin snapshot -i shows what came of it; then upload again")
 }
 
-/// What an element takes, where it takes files.
+/// Returns which files an element takes; `None` if it takes none.
 ///
 /// # Errors
-/// `ELEMENT_NOT_FOUND` when it is gone.
+/// Returns `ELEMENT_NOT_FOUND` when the element is gone.
 pub async fn takes_files(page: &Page, handle: Handle) -> Result<Option<FileInput>> {
     let Place { world, id } = page.placed(handle)?;
     let takes: Option<Takes> = page.tab.call(&world, "fileInput", (id, holds(page, handle))).await?;
@@ -73,8 +75,8 @@ pub async fn takes_files(page: &Page, handle: Handle) -> Result<Option<FileInput
     Ok((id != 0).then_some(FileInput { input, multiple, one_by_one: None, directory, accept, holds }))
 }
 
-/// Whether only its page may hold on to an input: it is the one whose file chooser was opened. Any other that is outside
-/// of the document is what is left of one that was drawn anew.
+/// Whether an input may be outside of the document and held by a script only. True for the input
+/// whose file chooser was opened; any other detached input was replaced.
 fn holds(page: &Page, input: Handle) -> bool {
     page.chooser == Some(input)
 }
@@ -89,10 +91,10 @@ pub(crate) async fn upload(page: &mut Page, target: Handle, files: &[PathBuf]) -
     let object_id = object.ok_or_else(gone)?;
     let set = SetFiles { files, object_id: object_id.clone() };
     let given = page.tab.ask(&world.session, &set).await;
-    // Nobody reads the answer: the page that has the object may be gone.
+    // Ignore the answer: the page that has the object may be gone.
     drop(page.tab.client.send(Some(&world.session), &ReleaseObject { object_id }));
     if or_dialog(given.map(drop))? {
-        // The page asked something as soon as it had the files.
+        // The page opened a dialog as soon as it had the files.
         return Ok(handled());
     }
     if if_there(page.tab.call(&world, "filesTaken", NONE).await)? == Some(false) {
@@ -100,12 +102,12 @@ pub(crate) async fn upload(page: &mut Page, target: Handle, files: &[PathBuf]) -
     }
     let takes = if_there(page.tab.call::<Option<Takes>>(&world, "fileInput", (id, true)).await)?.flatten();
     let names = |t: Takes| t.holds.into_iter().map(|f| f.name).collect::<Vec<_>>().join(", ");
-    // Apps that take the files away at once leave nothing to be read back.
+    // Apps that remove the files at once leave nothing to read back.
     let value = takes.filter(|t| !t.holds.is_empty()).map(names);
     Ok(Performed { landed: Landed::Confirmed, value, ..handled() })
 }
 
-/// Presses, and waits for the file chooser that this opens.
+/// Presses and waits for the file chooser that the press opens.
 pub(crate) async fn choose_files(
     page: &mut Page,
     point: (f64, f64),
@@ -114,7 +116,7 @@ pub(crate) async fn choose_files(
 ) -> Result<Performed> {
     page.tab.write(|tab| tab.chooser = Chooser::Expected)?;
     let chosen = choose_expected(page, point, target, cancel).await;
-    // Whatever came of it: the next chooser is unexpected again. A tab that is gone expects nothing.
+    // In every case, the next chooser is unexpected again. A tab that is gone expects nothing.
     page.tab.write(|tab| tab.chooser = Chooser::Unexpected).unwrap_or_default();
     intercept(page, true).await?;
     chosen
@@ -126,7 +128,7 @@ async fn choose_expected(
     target: Handle,
     cancel: &CancellationToken,
 ) -> Result<Performed> {
-    // The page must not be told that nothing was chosen: something will be.
+    // The page must not be told that nothing was chosen: files will follow.
     intercept(page, false).await?;
     let press = Action::press(point, Some(target));
     let performed = mouse::press(page, &press, None, cancel).await?;
@@ -158,12 +160,13 @@ async fn choose_expected(
     Ok(Performed { chooser: page.chooser, ..performed })
 }
 
-/// Keeps file choosers from being shown, in every document; with `cancel` the page hears that nothing was chosen.
+/// Suppresses file choosers in every document. With `cancel`, the page is told that nothing was
+/// chosen.
 async fn intercept(page: &Page, cancel: bool) -> Result<()> {
     let intercept = InterceptFileChooser { enabled: true, cancel };
     let sessions = page.tab.sessions()?;
     let sent = sessions.iter().map(|session| page.tab.client.send(Some(session), &intercept)).collect();
-    // A frame that goes away meanwhile needs none; a dialog that is open asks first.
+    // A frame that goes away meanwhile needs no setting; an open dialog must be answered first.
     match page.tab.deliver(sent).await {
         Ok(()) | Err(Fault::Dialog(_)) => Ok(()),
         Err(fault) => Err(fault.into()),
@@ -200,11 +203,11 @@ pub(crate) async fn drop_files(
         page.tab.frame(&world).await.map_err(unknown)?;
     };
     let changed = verdict.changed || !guard::around_holds(page, target).await.map_err(unknown)?;
-    // Where the page does not want it the browser would open the file itself.
+    // If the page refused the drop, the browser would open the file itself.
     let kind = if verdict.landed && verdict.taken && !changed { "drop" } else { "dragCancel" };
     let asks = or_dialog(page.tab.deliver(vec![page.tab.send(&event(kind))]).await)?;
-    // Whether the page was kept from it, because what is guarded changed at the last moment. A document that went away
-    // saw the drop, and went on from there.
+    // Check whether the agent stopped the drop because guarded content changed at the last moment.
+    // A document that went away saw the drop and acted on it.
     let stopped =
         !changed && !asks && if_there(page.tab.call(&world, "dropStopped", NONE).await)? == Some(true);
     if changed || stopped {

@@ -1,4 +1,4 @@
-//! Filling, typing, chords, native lists.
+//! Fills and types text, sends key chords, and selects in native lists.
 
 use crate::act::keys::{self, Key};
 use crate::act::{code, handled, if_there, or_dialog, unknown};
@@ -11,18 +11,19 @@ use stickpin_device::{CancellationToken, Error, ErrorCode, Landed, Modifiers, Pe
 use stickpin_devtools::protocol::{InsertText, KeyEvent};
 use stickpin_tree::{Handle, quote};
 
-/// Characters that are typed key by key. What follows is inserted at once: a person would paste it.
+/// The number of characters typed key by key. The rest is inserted at once, as a person would paste
+/// it.
 const TYPED: usize = 1000;
 
-/// Characters whose key events are under way together.
+/// The number of characters whose key events are in flight together.
 const AHEAD: usize = 32;
 
-/// Options of a list that a message names.
+/// The most options that an error message lists.
 const OPTIONS: usize = 10;
 
-/// The events of one key: down and up.
+/// The down and up events of one key.
 fn strokes(key: &Key, modifiers: u32) -> (KeyEvent, KeyEvent) {
-    // With Control, Alt or Meta a key commands and types nothing.
+    // With Control, Alt or Meta, a key is a command and types nothing.
     let text = (modifiers & 0b111 == 0 && !key.text.is_empty()).then(|| key.text.clone());
     let event = |kind| KeyEvent {
         r#type: kind,
@@ -41,7 +42,8 @@ fn strokes(key: &Key, modifiers: u32) -> (KeyEvent, KeyEvent) {
     (KeyEvent { text, ..down }, event("keyUp"))
 }
 
-/// Where the system and not the page turns a chord into an editing command, it has to be named.
+/// The editing command of a chord on macOS, where the system rather than the page maps chords to
+/// commands.
 fn editing_command(key: &Key, modifiers: u32) -> Option<Vec<&'static str>> {
     const META: u32 = 4;
     if !cfg!(target_os = "macos") || modifiers & META == 0 {
@@ -59,7 +61,7 @@ fn editing_command(key: &Key, modifiers: u32) -> Option<Vec<&'static str>> {
     Some(vec![command])
 }
 
-/// Sends one key with its modifiers held. Answers whether a dialog opened.
+/// Sends one key with its modifiers held. Returns whether a dialog opened.
 pub(crate) async fn stroke(page: &Page, modifiers: Modifiers, key: &Key) -> Result<bool> {
     let mut sent = Vec::new();
     let mut bits = 0;
@@ -130,7 +132,7 @@ pub(crate) async fn type_text(
                 c => keys::character(c),
             };
             if key.code.is_none() {
-                // No key types it: an input method would.
+                // No key types this character; an input method would insert it.
                 inserted.push(page.tab.send(&InsertText { text: character.into() }));
                 continue;
             }
@@ -153,7 +155,7 @@ pub(crate) async fn type_text(
     Ok(Performed { landed, ..handled() })
 }
 
-/// Whether typed text was stopped on its way. Ends the watch for it.
+/// Whether typed text was stopped by the guard. Ends the watch for the text.
 pub(crate) async fn text_landed(page: &Page, world: &World) -> Result<Landed> {
     let verdict = if_there(page.tab.call::<Option<Verdict>>(world, "endText", NONE).await)?;
     Ok(verdict.flatten().map_or(Landed::Unknown, Verdict::landed))
@@ -200,7 +202,7 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
         return code::fill_code(page, &world, field.id, text, key.as_deref()).await;
     }
     if field.editor && !field.value.is_empty() {
-        // Editors learn from an event what is selected, and it comes later than the selection.
+        // Editors learn about the selection from an event that arrives after the selection changed.
         page.tab.frame(&world).await.map_err(unknown)?;
     }
     if text.is_empty() {
@@ -212,12 +214,12 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
         or_dialog(page.tab.deliver(vec![page.tab.send(&insert)]).await)?;
     }
     let (mut value, verdict) = read_back(page, &world, field.id).await?;
-    // Where the focus moved on, the value that is read back says so.
+    // If the focus moved on, the value that is read back shows it.
     if let Some(verdict) = verdict.filter(|verdict| verdict.landed == "changed") {
         return Ok(kept_back(verdict.stopped));
     }
     if value.as_deref().is_some_and(|value| value != text) {
-        // Editors that hold their content elsewhere draw it with the next frame.
+        // Editors that keep their content in a model render it with the next frame.
         value = match if_there(page.tab.frame(&world).await)? {
             Some(()) => read_back(page, &world, field.id).await?.0,
             None => None,
@@ -226,7 +228,8 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
     Ok(Performed { value, accepts, ..handled() })
 }
 
-/// What a field holds now, and what stopped its text; none when filling opened a dialog or led to another page.
+/// Returns the value of a field and what stopped its text. Empty when filling opened a dialog or
+/// led to another page.
 async fn read_back(page: &Page, world: &World, id: u64) -> Result<(Option<String>, Option<Verdict>)> {
     Ok(if_there(page.tab.call(world, "readValue", (id,)).await)?.unwrap_or_default())
 }

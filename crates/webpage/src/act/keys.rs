@@ -1,23 +1,24 @@
-//! Keys by their `KeyboardEvent.key` names, with what a US keyboard sends for them.
+//! Keys by their `KeyboardEvent.key` names, with the codes that a US keyboard sends.
 
 use stickpin_device::{Error, ErrorCode, Modifiers, Result};
 
-/// What a key sends.
+/// A key and the codes that it sends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Key {
     /// `KeyboardEvent.key`.
     pub key: String,
-    /// `KeyboardEvent.code`; none for characters that no US key makes.
+    /// `KeyboardEvent.code`; `None` for characters that no US key types.
     pub(crate) code: Option<String>,
-    /// Windows virtual key code; 0 for none.
+    /// The Windows virtual key code; 0 for none.
     pub(crate) virtual_key: u32,
-    /// What it types; empty for keys that type nothing.
+    /// The text that the key types; empty for none.
     pub(crate) text: String,
-    /// 1 left, 2 right, 0 else.
+    /// `KeyboardEvent.location`: 1 for left, 2 for right, 0 otherwise.
     pub(crate) location: u32,
 }
 
-/// Keys that have a name, with their virtual keys. Their codes are their names, but for [`MODIFIERS`].
+/// Named keys with their virtual key codes. The code of each equals its name, except for
+/// [`MODIFIERS`].
 const NAMED: &[(&str, u32)] = &[
     ("Enter", 13),
     ("Tab", 9),
@@ -46,7 +47,7 @@ const NAMED: &[(&str, u32)] = &[
     ("AltGraph", 225),
 ];
 
-/// Keys that there are twice: code and location of the one that is pressed.
+/// Keys that exist twice, with code and location of the one that is pressed.
 const MODIFIERS: &[(&str, &str, u32)] = &[
     ("Shift", "ShiftLeft", 1),
     ("Control", "ControlLeft", 1),
@@ -55,7 +56,7 @@ const MODIFIERS: &[(&str, &str, u32)] = &[
     ("AltGraph", "AltRight", 2),
 ];
 
-/// Other names that people use.
+/// Alternative names for keys.
 const ALIASES: &[(&str, &str)] = &[
     ("Esc", "Escape"),
     ("Return", "Enter"),
@@ -73,10 +74,10 @@ const ALIASES: &[(&str, &str)] = &[
     ("Plus", "+"),
 ];
 
-/// What the digits type with Shift, from 0 on.
+/// The characters that the digit keys type with Shift, starting at 0.
 const ABOVE_DIGITS: &str = ")!@#$%^&*(";
 
-/// Plain character, with Shift, code, virtual key.
+/// Character without Shift, character with Shift, code, virtual key code.
 const PRINTED: &[(char, char, &str, u32)] = &[
     (' ', ' ', "Space", 32),
     (';', ':', "Semicolon", 186),
@@ -92,7 +93,7 @@ const PRINTED: &[(char, char, &str, u32)] = &[
     ('\'', '"', "Quote", 222),
 ];
 
-/// The plain character of a key that types this one on a US keyboard, and what it types with Shift.
+/// The characters that the US key for `c` types without and with Shift.
 fn shift_pair(c: char) -> Option<(char, char)> {
     if c.is_ascii_alphabetic() {
         return Some((c.to_ascii_lowercase(), c.to_ascii_uppercase()));
@@ -102,10 +103,10 @@ fn shift_pair(c: char) -> Option<(char, char)> {
     digits.chain(printed).find(|&(plain, shifted)| plain == c || shifted == c)
 }
 
-/// A key by name, or by the one character that it types.
+/// Returns a key by its name, or by the one character that it types.
 ///
 /// # Errors
-/// `INVALID_ARGS` for a name that is none.
+/// Returns `INVALID_ARGS` for an unknown name.
 pub(crate) fn key(name: &str) -> Result<Key> {
     let name = ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name)).map_or(name, |&(_, n)| n);
     if let Some((key, virtual_key)) = named(name) {
@@ -124,7 +125,7 @@ pub(crate) fn key(name: &str) -> Result<Key> {
     }
 }
 
-/// The name of a key as it is written, and its virtual key: one of [`NAMED`], or F1 to F24.
+/// The canonical name and virtual key code of a key in [`NAMED`], or of F1 to F24.
 fn named(name: &str) -> Option<(String, u32)> {
     if let Some(&(known, virtual_key)) = NAMED.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
         return Some((known.to_owned(), virtual_key));
@@ -134,7 +135,7 @@ fn named(name: &str) -> Option<(String, u32)> {
     Some((format!("F{number}"), 111 + number))
 }
 
-/// The key that types a character, with the Shift state that a US keyboard needs in [`needs_shift`].
+/// The key that types a character. [`needs_shift`] says whether a US keyboard needs Shift for it.
 pub(crate) fn character(c: char) -> Key {
     let plain = shift_pair(c).map(|(plain, _)| plain);
     let (code, virtual_key) = match plain {
@@ -156,18 +157,18 @@ pub(crate) fn needs_shift(c: char) -> bool {
     shift_pair(c).is_some_and(|(plain, shifted)| shifted == c && plain != c)
 }
 
-/// The key with Shift held: what it types then.
+/// The key as it is with Shift held.
 pub(crate) fn shifted(key: Key) -> Key {
     let Some(c) = key.text.chars().next().filter(|c| !c.is_control()) else { return key };
     character(shift_pair(c).map_or(c, |(_, shifted)| shifted))
 }
 
-/// Modifiers as the protocol has them.
+/// Modifiers as a bit set of the protocol.
 pub(crate) fn bits(modifiers: Modifiers) -> u32 {
     held(modifiers).into_iter().map(|(_, bit)| bit).sum()
 }
 
-/// The names of the modifier keys that are held, in the order in which they are pressed.
+/// The held modifier keys with their bits, in the order in which they are pressed.
 pub(crate) fn held(modifiers: Modifiers) -> Vec<(&'static str, u32)> {
     [
         (modifiers.control, "Control", 2),

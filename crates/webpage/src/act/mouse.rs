@@ -1,4 +1,4 @@
-//! Presses, drags and wheels: what a mouse would send, in the order in which it would.
+//! Presses, drags and wheel scrolls, as the sequence of events that a mouse would send.
 
 use crate::act::aim::to_tab;
 use crate::act::{aim, handled, if_there, keys, or_dialog, unknown};
@@ -15,16 +15,16 @@ use stickpin_devtools::protocol::{DragEvent, InterceptDrags, MouseEvent};
 use stickpin_tree::Handle;
 use tokio::time::timeout;
 
-/// Moves between the two ends of a drag: apps look for movement, not for a jump.
+/// The number of moves between the ends of a drag: apps expect movement, not a jump.
 const STEPS: u32 = 8;
 
-/// Frames that a wheel gets to move something.
+/// How many frames a wheel event gets to scroll something.
 const WHEEL_FRAMES: usize = 3;
 
-/// How long the page's word that a press arrived may be behind the browser's.
+/// How long the page's report that a press arrived may lag behind the browser's.
 const SIGNAL: Duration = Duration::from_millis(5);
 
-/// Name and bit of a button.
+/// The name and bit of a button.
 fn button(button: Button) -> (&'static str, u32) {
     match button {
         Button::Left => ("left", 1),
@@ -33,7 +33,7 @@ fn button(button: Button) -> (&'static str, u32) {
     }
 }
 
-/// One event of the mouse: which button it is of, which ones are held, and the how manieth click.
+/// Creates one mouse event: its button, the buttons held, and the click count.
 fn event(
     kind: &'static str,
     (x, y): (f64, f64),
@@ -45,8 +45,8 @@ fn event(
     MouseEvent { r#type: kind, x, y, button, buttons, click_count, ..MouseEvent::default() }
 }
 
-/// Makes every document watch where the next press lands, and stop it where it is not meant to. `end`: the end of a drag.
-/// None when something that is guarded in another document has changed.
+/// Makes every document watch where the next press lands and stop it if it lands elsewhere. `end`
+/// is the end of a drag. Returns `None` when guarded content in another document has changed.
 async fn expect(
     page: &Page,
     target: Option<Handle>,
@@ -81,7 +81,7 @@ async fn expect(
     page.tab.write(|tab| tab.verdict = None)?;
     if !holds {
         for world in &worlds {
-            // A document that cannot be asked now ends the watch by itself.
+            // A document that cannot be asked now ends its watch by itself.
             drop(page.tab.begin(world, expression("clickVerdict", NONE)?));
         }
         return Ok(None);
@@ -89,26 +89,27 @@ async fn expect(
     Ok(Some(worlds))
 }
 
-/// Where the press landed. Asked after the input was answered.
+/// Returns where the press landed. Called after the browser answered the input.
 async fn verdict(page: &Page, worlds: &[World], presses: u8) -> Result<Landed> {
     let mut asked = Vec::with_capacity(worlds.len());
     for world in worlds {
         asked.extend(if_there(page.tab.begin(world, expression("clickVerdict", NONE)?))?);
     }
-    // What a document said when the press arrived, which may be before it was replaced.
+    // The report that a document sent when the press arrived, perhaps before it was replaced.
     let said = page.tab.write(|tab| tab.verdict.take()).map_err(unknown)?;
     if presses == 1 && said.as_ref().is_some_and(|v| v.landed == "target" && v.complete) {
-        // The questions end the watch; the answer is known.
+        // The requests end the watch; their answer is already known.
         return Ok(Landed::Confirmed);
     }
     let mut verdicts = Vec::from_iter(said);
     for asking in asked {
         verdicts.extend(if_there(page.tab.finish::<Option<Verdict>>(asking).await)?.flatten());
     }
-    // One may come to a word while the others answer.
+    // A document may report while the others answer.
     verdicts.extend(page.tab.write(|tab| tab.verdict.take()).map_err(unknown)?);
     let reached = verdicts.iter().any(|v| v.landed == "target");
-    // Where part of it landed as meant, what other documents stopped is the rest, which its target did not wait for.
+    // If part of the input landed on the target, whatever other documents stopped is the rest of
+    // the input, for which the target did not wait.
     let counts = |v: &&Verdict| {
         v.landed == "changed" || v.landed == "elsewhere" && (presses > 1 || !reached || !v.stopped)
     };
@@ -119,8 +120,8 @@ async fn verdict(page: &Page, worlds: &[World], presses: u8) -> Result<Landed> {
     })
 }
 
-/// Whether the page has said by itself that the whole press reached its target. Its word comes right behind the
-/// browser's.
+/// Whether the page reported that the whole press reached its target. The report comes right after
+/// the browser's answer.
 async fn told_of_arrival(page: &Page) -> Result<bool> {
     let complete = |verdict: &Verdict| verdict.complete.then(|| verdict.landed == "target");
     let word = page.tab.until(|tab| tab.verdict.as_ref().and_then(complete));
@@ -163,7 +164,7 @@ pub(crate) async fn press(
         let mut sent = vec![page.tab.send(&event("mousePressed", bit, click))];
         let held = page.tab.hold(event("mouseReleased", 0, click));
         if !hold.is_zero() {
-            // The time counts from when the page saw it.
+            // Count the hold time from when the page saw the press.
             if or_dialog(page.tab.deliver(std::mem::take(&mut sent)).await)? {
                 break;
             }
@@ -178,7 +179,8 @@ pub(crate) async fn press(
         }
     }
     let alone = watched.first().filter(|_| watched.len() == 1 && *count == 1);
-    // What cannot be asked now, behind a dialog or in a document that went away, is left to the verdict.
+    // What cannot be asked now, behind a dialog or in a document that went away, is left to the
+    // verdict.
     let mut after = match alone {
         Some(world) if told_of_arrival(page).await? => {
             together::ask_after(page, *target, world).unwrap_or(None)
@@ -199,12 +201,12 @@ pub(crate) async fn drag(
     to: (f64, f64),
     target: Option<Handle>,
 ) -> Result<Performed> {
-    // What lies at the end is judged before anything is picked up: afterwards the thing itself is in the way.
+    // Check the end point before picking anything up: afterwards the dragged element covers it.
     if let Some(target) = target {
         match aim::hit_from_tab(page, target, to).await? {
             Hit::Target | Hit::Unknown => {}
             Hit::Covered { what, .. } | Hit::Held { what, .. } => {
-                // What is dragged leaves with the pointer: it is in nobody's way.
+                // The dragged element moves with the pointer and covers nothing.
                 let is_source = match source {
                     Some(source) => aim::hit_from_tab(page, source, to).await? == Hit::Target,
                     None => false,
@@ -219,8 +221,8 @@ pub(crate) async fn drag(
     page.tab.move_pointer(from).await?;
     let Some(watched) = expect(page, source, Some(target)).await? else { return Ok(kept_back(true)) };
     page.tab.write(|tab| tab.drag = None)?;
-    // A drag of the browser itself (draggable="true") would be the operating system's business; taken over, it
-    // goes on as events of ours.
+    // The operating system would handle a native drag (`draggable="true"`). We intercept it and
+    // continue with events of our own.
     page.tab.deliver(vec![page.tab.send(&InterceptDrags { enabled: true })]).await?;
     let intercepting = page.tab.hold(InterceptDrags { enabled: false });
     let dragged = drag_held(page, from, to).await;
@@ -240,21 +242,21 @@ pub(crate) async fn drag(
     Ok(Performed { landed, ..handled() })
 }
 
-/// Lets go of what a page holds that saw no release, where it was picked up: else it goes on dragging it with every
-/// move.
+/// Drops a held element where it was picked up, for a page that saw no release. Otherwise the page
+/// would keep dragging the element with every move.
 async fn put_back(page: &Page, at: (f64, f64)) -> Result<()> {
     let moved = page.tab.send(&event("mouseMoved", at, "left", 1, 0));
     if or_dialog(page.tab.deliver(vec![moved]).await)? {
         return Ok(());
     }
-    // Apps that look where it is per frame see it back in its place before it is let go.
+    // Apps that track the position per frame see the element back in place before it is released.
     let world = page.tab.top().await.map_err(unknown)?;
     page.tab.frame(&world).await.map_err(unknown)?;
     let released = page.tab.send(&event("mouseReleased", at, "left", 0, 0));
     or_dialog(page.tab.deliver(vec![released]).await).map(drop)
 }
 
-/// Presses, moves, releases. Answers whether a dialog put an end to it.
+/// Presses, moves and releases. Returns whether a dialog ended the drag.
 async fn drag_held(page: &Page, from: (f64, f64), to: (f64, f64)) -> Result<bool> {
     let pressed = page.tab.send(&event("mousePressed", from, "left", 1, 1));
     let held = page.tab.hold(event("mouseReleased", to, "left", 0, 1));
@@ -267,10 +269,11 @@ async fn drag_held(page: &Page, from: (f64, f64), to: (f64, f64)) -> Result<bool
         let moved = page.tab.send(&event("mouseMoved", at, "left", 1, 0));
         let delivered = tokio::select! {
             biased;
-            // The move that starts a drag of the browser may never be answered.
+            // The browser may never answer the move that starts a native drag.
             data = page.tab.until(|tab| tab.drag.clone()) => {
                 let dropped = drop_data(page, data?, to).await;
-                // The browser took the button over with the drag; releasing it again would be another click.
+                // The browser took over the button with the drag; another release would be another
+                // click.
                 held.disarm();
                 return or_dialog(dropped);
             }
@@ -280,7 +283,7 @@ async fn drag_held(page: &Page, from: (f64, f64), to: (f64, f64)) -> Result<bool
             return Ok(true);
         }
     }
-    // Apps that move things per frame see the last place before the end.
+    // Apps that move elements per frame see the last position before the release.
     let world = page.tab.top().await.map_err(unknown)?;
     page.tab.frame(&world).await.map_err(unknown)?;
     let released: Vec<_> = held.release().into_iter().collect();
@@ -308,7 +311,7 @@ pub(crate) async fn scroll(page: &mut Page, target: Option<Handle>, dx: f64, dy:
             let steps = frames::steps(&page.tab, &world).await?;
             let point = to_tab(inside, &steps);
             if !steps.is_empty() {
-                // The wheel goes to where the pointer is, and that has to be this frame.
+                // The wheel scrolls under the pointer, which must be in this frame.
                 aim::bring_pointer(page, &world, inside, point, &steps).await?;
             }
             Some(point)
@@ -332,7 +335,8 @@ pub(crate) async fn scroll(page: &mut Page, target: Option<Handle>, dx: f64, dy:
             page.tab.frame(&world).await.map_err(unknown)?;
         }
     }
-    // Out of the wheel's reach (no part of it in view, or another scroller under the pointer).
+    // The wheel cannot reach the scroller: none of it is in view, or another one is under the
+    // pointer.
     let scrolled: Option<Scrolled> = page.tab.call(&world, "scrollBy", arguments).await.map_err(unknown)?;
     Ok(done(scrolled.ok_or_else(gone)?.moved))
 }

@@ -1,4 +1,4 @@
-//! Pictures.
+//! Takes screenshots.
 
 use crate::act::aim;
 use crate::read::page::Page;
@@ -8,13 +8,14 @@ use stickpin_device::{AimOptions, Error, ErrorCode, Result, Shot, ShotRequest};
 use stickpin_devtools::protocol as cdp;
 use stickpin_tree::Rect;
 
-/// The longest page that fits into one picture, in CSS pixels: what the graphics side of the browser can hold.
+/// The longest page side that fits into one screenshot, in CSS pixels. Limited by the browser's
+/// graphics process.
 const MAX_SIDE: f64 = 16_000.0;
 
-/// A picture of the page, of its viewport or of one element.
+/// Takes a screenshot of the page, its viewport or one element.
 ///
 /// # Errors
-/// `ELEMENT_OFFSCREEN` for an element without a box.
+/// Returns `ELEMENT_OFFSCREEN` for an element without a box.
 pub async fn picture(page: &mut Page, request: ShotRequest) -> Result<Shot> {
     let world = page.tab.top().await?;
     let (area, clip) = match request.of {
@@ -57,12 +58,12 @@ pub async fn picture(page: &mut Page, request: ShotRequest) -> Result<Shot> {
     Ok(Shot { scale: f64::from(pixels) / area.width.max(1.0), png, area })
 }
 
-/// A part of the viewport as a part of the page.
+/// Converts an area of the viewport to an area of the page.
 fn shifted(area: Rect, x: f64, y: f64) -> cdp::Clip {
     cdp::Clip { x: area.x + x, y: area.y + y, width: area.width, height: area.height, scale: 1.0 }
 }
 
-/// The width that a PNG says it has (its first chunk, IHDR).
+/// The width in the header (IHDR chunk) of a PNG.
 fn png_width(png: &[u8]) -> Option<u32> {
     let header = png.get(..20)?;
     if !header.starts_with(b"\x89PNG\r\n\x1a\n") {

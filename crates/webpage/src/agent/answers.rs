@@ -1,23 +1,25 @@
-//! What the script in every document answers and sends (`agent/script/agent.js` lists its functions).
+//! Answers and signals of the script in every document (`agent/script/agent.js` lists its
+//! functions).
 
 use serde::Deserialize;
 use stickpin_device::Landed;
 use stickpin_devtools::well_formed;
 
-/// The global that the script defines in its world.
+/// The global object that the script defines in its world.
 pub(crate) const GLOBAL: &str = "__stickpin";
 
-/// The function of the world that sends us a [`Signal`].
+/// The function in the script's world that sends us a [`Signal`].
 pub(crate) const BINDING: &str = "__stickpinSignal";
 
-/// What a signal says, on the wire: `{"changed":COUNT}`, `{"said":"text"}`, `{"press":VERDICT}`.
+/// A signal of the script. On the wire: `{"changed":COUNT}`, `{"said":"text"}`,
+/// `{"press":VERDICT}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Signal {
-    /// The document changed since the last such signal: so often until now.
+    /// The document changed. Carries the total number of changes so far.
     Changed(u64),
     /// A text appeared in a live region or toast.
     Said(String),
-    /// A guarded press arrived. This outlives the document that sent it.
+    /// A guarded press arrived. The signal outlives the document that sent it.
     Press(Verdict),
 }
 
@@ -40,72 +42,72 @@ impl Signal {
     }
 }
 
-/// `aim(id)`: brought into view.
+/// The answer of `aim(id)`: the element after it was scrolled into view.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Aimed {
-    /// x, y, width, height; none without a box.
+    /// The box as x, y, width and height; `None` without a box.
     pub(crate) rect: Option<[f64; 4]>,
-    /// The point to press; none if no part of it could be brought into view.
+    /// The point to press; `None` if no part of the element could be brought into view.
     pub(crate) point: Option<(f64, f64)>,
-    /// What is at that point.
+    /// The hit test at that point.
     pub(crate) hit: Option<HitTest>,
-    /// How often the document had changed by then; -1: more is to come by itself.
+    /// How often the document had changed by then; -1 if more changes will come by themselves.
     #[serde(default)]
     pub(crate) at: i64,
 }
 
-/// `hit(id, x, y)`: what a press at a point would reach.
+/// The answer of `hit(id, x, y)`: what a press at a point would reach.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct HitTest {
-    /// The element, its inside, its label.
+    /// Whether the press would reach the element, its content or its label.
     pub target: bool,
-    /// What is there otherwise; 0: nothing.
+    /// The id of the element that the press would reach instead; 0 for none.
     #[serde(default)]
     pub(crate) by: u64,
-    /// It in words.
+    /// A description of that element.
     #[serde(default)]
     pub(crate) what: String,
 }
 
-/// `arrivedLook(id, x, y, at, press, ranges)`: what the arrival of the pointer did.
+/// The answer of `arrivedLook(id, x, y, at, press, ranges)`: the effect of the pointer's arrival.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Arrival {
-    /// What a press there reaches now; none when the element is gone.
+    /// What a press there reaches now; `None` when the element is gone.
     pub(crate) hit: Option<HitTest>,
     /// The box of the element.
     pub(crate) rect: Option<[f64; 4]>,
-    /// The page as `locate` answers it, where the press would reach the element.
+    /// The page as `locate` returns it, if the press would reach the element.
     pub(crate) look: Option<String>,
-    /// Whether the press is watched for.
+    /// Whether the document watches for the press.
     pub(crate) armed: bool,
 }
 
-/// `elementAt(x, y)`: the innermost element.
+/// The answer of `elementAt(x, y)`: the innermost element.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct ElementAt {
     pub id: u64,
-    /// Whether it shows a frame, so that the search goes on inside.
+    /// Whether the element shows a frame, so that the search continues inside.
     pub(crate) frame: bool,
 }
 
-/// `clickVerdict()`: how the press went that was expected.
+/// The answer of `clickVerdict()`: where the expected press landed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
 pub struct Verdict {
     /// `target`, `elsewhere`, `changed`, or `none` when no event came.
     pub(crate) landed: String,
-    /// What received it instead.
+    /// A description of the element that received the press instead.
     pub(crate) what: String,
-    /// Whether the page was kept from seeing any of it.
+    /// Whether the page was kept from seeing any of the press.
     pub(crate) stopped: bool,
-    /// Whether nothing can change the verdict any more.
+    /// Whether the verdict is final.
     pub(crate) complete: bool,
-    /// What received it draws what it shows by itself: `canvas`.
+    /// The kind of element that received the press, if it renders its own content: `canvas`.
     pub drawn: Option<String>,
 }
 
 impl Verdict {
-    /// Where the input landed.
+    /// Converts the verdict to where the input landed.
     pub fn landed(self) -> Landed {
         match self.landed.as_str() {
             "target" => Landed::Confirmed,
@@ -116,118 +118,121 @@ impl Verdict {
     }
 }
 
-/// `focusField(id)`: focused, with everything in it selected; `focus(id)`: the caret at its end.
+/// The answer of `focusField(id)`, which also selects everything in the field, and of `focus(id)`,
+/// which puts the caret at its end.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Focused {
-    /// What is guarded with it changed, and nothing was done.
+    /// Whether guarded content changed, in which case nothing was done.
     pub(crate) changed: bool,
-    /// Whether it took the focus.
+    /// Whether the element took the focus.
     pub(crate) focused: bool,
-    /// `text`: by typing; `set`: by `setValue`; `code`: by `pasteText`; `none`.
+    /// How to fill the field: `text` by typing, `set` by `setValue`, `code` by `pasteText`, or
+    /// `none`.
     pub(crate) fill: String,
-    /// The field itself, which may be inside the element.
+    /// The id of the field itself, which may be inside the element.
     pub id: u64,
-    /// What it holds.
+    /// The value of the field.
     pub(crate) value: String,
-    /// Whether it is an editing host, whose content a script may hold.
+    /// Whether the field is an editing host, whose content a script may hold.
     pub(crate) editor: bool,
-    /// Why it cannot be filled.
+    /// Why the field cannot be filled.
     pub(crate) why: Option<String>,
-    /// What it takes, in words; empty for any text.
+    /// A description of the values that the field accepts; empty for any text.
     pub(crate) accepts: String,
 }
 
-/// `pasteText(id, text, key)`.
+/// The answer of `pasteText(id, text, key)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub(crate) struct Pasted {
-    /// What is guarded with the field changed, or another one has the focus; nothing was pasted.
+    /// Whether guarded content changed or another field has the focus, in which case nothing was
+    /// pasted.
     #[serde(default)]
     pub(crate) changed: bool,
     /// Whether the editor took the paste.
     pub(crate) pasted: bool,
 }
 
-/// `readCode(id)`.
+/// The answer of `readCode(id)`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct CodeRead {
-    /// None where the editor does not say.
+    /// The text; `None` if the editor does not reveal it.
     pub(crate) text: Option<String>,
-    /// Whether its field has the focus.
+    /// Whether the editor's field has the focus.
     pub(crate) focused: bool,
 }
 
-/// `setValue(id, text)`.
+/// The answer of `setValue(id, text)`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ValueSet {
-    /// The field cannot hold it, and the page heard nothing.
+    /// Whether the field cannot hold the value, in which case no event was sent.
     pub refused: bool,
-    /// What is guarded with the field changed, and the page heard nothing.
+    /// Whether guarded content changed, in which case no event was sent.
     pub(crate) changed: bool,
-    /// What it holds, or would hold.
+    /// The value that the field holds or would hold.
     pub(crate) value: String,
-    /// What it takes, in words.
+    /// A description of the values that the field accepts.
     pub(crate) accepts: String,
 }
 
-/// `select(id, options)`.
+/// The answer of `select(id, options)`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Selected {
-    /// False when it is no native list.
+    /// False when the element is not a native list.
     pub(crate) handled: bool,
-    /// What is guarded with it changed, and it was left as it is.
+    /// Whether guarded content changed, in which case the list was left as it is.
     pub(crate) changed: bool,
     /// Why nothing was changed.
     pub(crate) why: Option<String>,
-    /// What is selected now.
+    /// The selected value.
     pub(crate) value: Option<String>,
-    /// Options that it does not have; nothing was changed then.
+    /// Requested options that the list lacks; nothing was changed then.
     pub(crate) missing: Vec<String>,
-    /// What is the label of several options, which are told apart by their values in `options`.
+    /// A label that several options share; `options` then holds their values.
     pub(crate) several: Option<String>,
-    /// Labels of the options that it has.
+    /// The labels of the list's options.
     pub(crate) options: Vec<String>,
-    /// The page changed the choice as soon as it heard of it.
+    /// Whether the page changed the choice as soon as it received the event.
     pub refused: bool,
 }
 
-/// `opened(id, older)`: how the list that an element opened can be closed.
+/// The answer of `opened(id, older)`: how the list that an element opened can be closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct Opened {
-    /// The element says that it is expanded.
+    /// Whether the element reports that it is expanded.
     pub expanded: bool,
-    /// By a press on the element.
+    /// Whether a press on the element closes the list.
     pub press: bool,
-    /// By Escape, because the element or its list has the focus.
+    /// Whether Escape closes the list, because the element or its list has the focus.
     pub key: bool,
 }
 
-/// `scroller(id | 0, dx, dy)`: the container that would scroll.
+/// The answer of `scroller(id | 0, dx, dy)`: the container that would scroll.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Scroller {
-    /// A point over it for wheel input; none if the wheel would not reach it.
+    /// A point over the container for wheel input; `None` if the wheel would not reach it.
     pub(crate) point: Option<(f64, f64)>,
-    /// How far it is scrolled.
+    /// The horizontal scroll offset, in CSS pixels.
     pub(crate) left: f64,
-    /// How far it is scrolled.
+    /// The vertical scroll offset, in CSS pixels.
     pub(crate) top: f64,
 }
 
-/// `scrollBy(id | 0, dx, dy)`.
+/// The answer of `scrollBy(id | 0, dx, dy)`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Scrolled {
-    /// Whether it moved.
+    /// Whether the container scrolled.
     pub(crate) moved: bool,
 }
 
-/// `settled(quiet, cap)`.
+/// The answer of `settled(quiet, cap)`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct Quiet {
-    /// Whether it became quiet.
+    /// Whether the document became quiet.
     pub(crate) settled: bool,
-    /// What was still moving.
+    /// Descriptions of what was still moving.
     pub(crate) still: Vec<String>,
 }
 

@@ -1,20 +1,22 @@
-//! The script that reads and watches a page from inside: modules of plain JavaScript, bundled by the build script.
+//! The script that reads and watches a page from inside, bundled from JavaScript modules by the
+//! build script.
 //!
-//! It is evaluated once per document in an isolated world, invisible to the page, and answers under the name
-//! `__stickpin` there. `agent/script/agent.js` lists its functions.
+//! The script is evaluated once per document, in an isolated world that the page cannot see. Its
+//! functions are available there as `__stickpin`; `agent/script/agent.js` lists them.
 
-/// The source of the script: one expression that installs it, and does nothing where it is installed already.
+/// The source of the script: one expression that installs the script, or does nothing if it is
+/// installed already.
 pub const AGENT: &str = include_str!(concat!(env!("OUT_DIR"), "/agent.js"));
 
-/// The name of the isolated world that the script lives in.
+/// The name of the isolated world in which the script runs.
 pub const WORLD: &str = "stickpin";
 
 #[cfg(test)]
 mod tests {
     use super::AGENT;
 
-    /// A form answers to the names of its fields and the document to those of its images before the DOM does: these
-    /// are read through the getters of dom.js only.
+    /// A form answers to the names of its fields, and the document to those of its images, before
+    /// the DOM does. Read these properties only through the getters of dom.js.
     #[test]
     fn nothing_is_read_from_a_node_that_a_page_can_rename() {
         let clobbered = [
@@ -53,7 +55,7 @@ mod tests {
             "focus(",
             "adoptedStyleSheets",
         ];
-        // Shadow roots have no names of their own.
+        // Shadow roots have no named properties of their own.
         let allowed = [
             "...root.styleSheets, ...root.adoptedStyleSheets",
             "offsetWidth ? r.width",

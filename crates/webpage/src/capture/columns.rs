@@ -1,4 +1,4 @@
-//! The columns of a capture, as the page script writes them (`agent/script/read/capture.js`) and as they are read here.
+//! The columns of a capture, on the wire (`agent/script/read/capture.js`) and as read here.
 
 use super::CaptureError;
 use super::said::{Said, TOLD};
@@ -7,72 +7,75 @@ use serde::Deserialize;
 use stickpin_devtools::well_formed;
 use stickpin_tree::{Role, States};
 
-/// What one call of `capture` or `locate` in the page returned.
+/// The answer of one call of `capture` or `locate` in the page.
 #[derive(Debug, Clone)]
 pub struct Columns {
-    /// What is read as it traveled.
+    /// The columns that are used in their wire form.
     pub(crate) wire: Wire,
-    /// Strings.
+    /// Per row: the string index of the role.
     pub(super) role: Vec<u32>,
-    /// Strings.
+    /// Per row: the string index of the tag.
     pub(super) tag: Vec<u32>,
-    /// 0: none; else one more than its place in the names.
+    /// Per row: 0 for no name, else one more than the index into the names.
     name: Vec<u32>,
     pub(super) states: Vec<u32>,
-    /// 0: text.
+    /// Per row: the element id; 0 for text.
     pub(super) id: Vec<u64>,
-    /// What the browser says of some rows instead.
+    /// Rows for which the browser's accessibility tree overrides the script.
     pub(super) amended: HashMap<u32, Said>,
 }
 
-/// The columns as they travel.
+/// The columns on the wire.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Wire {
-    /// Version of the format.
+    /// The version of the format.
     v: u32,
     pub(super) url: String,
     pub(super) title: String,
     pub(super) depth: Vec<u32>,
-    /// Of each row: which of the kinds; empty once they are read.
+    /// Per row: the index of its kind. Empty after parsing.
     kind: Vec<u32>,
-    /// (string of the role, string of the tag, states) in turns.
+    /// Kinds as flattened triples (string of the role, string of the tag, states).
     kinds: Vec<u32>,
-    /// 0: none; 1: the next of `names`; n: the one n - 1 before that; empty once they are read.
+    /// Per row: 0 for no name, 1 for the next of `names`, n for the name n - 1 before that. Empty
+    /// after parsing.
     name: Vec<u32>,
     names: Vec<String>,
-    /// Runs of numbers, of the rows that are no text: (first, how many) in turns.
+    /// The ids of all rows except text, as flattened runs (first, count).
     ids: Vec<u64>,
-    /// (row, level) in turns.
+    /// Flattened pairs (row, level).
     pub(super) level: Vec<u32>,
-    /// (row, string) in turns.
+    /// Flattened pairs (row, string).
     pub(super) value: Vec<u32>,
-    /// (row, string of the key, string) in turns.
+    /// Flattened triples (row, string of the key, string of the value).
     pub(super) attrs: Vec<u32>,
-    /// Rows of defined custom elements: their internals may say what they are.
+    /// Rows of defined custom elements, whose internals may define their role.
     custom: Vec<u32>,
-    /// Numbers of elements that may have a closed shadow root.
+    /// Ids of elements that may have a closed shadow root.
     hosts: Vec<u64>,
-    /// Elements in the ranges that were watched that are connected, but not in the tree.
+    /// Watched elements that are connected but not in the tree.
     pub(super) hidden: Vec<u64>,
     pub(super) strings: Vec<String>,
-    /// What to ask the script later whether this capture still holds; 0 where that cannot be told.
+    /// The token with which to ask the script later whether this capture still holds; 0 if it
+    /// cannot tell.
     #[serde(default)]
     pub(crate) seal: u32,
-    /// How often the document had changed by then.
+    /// How often the document had changed at the time of the capture.
     #[serde(default)]
     pub(crate) changes: u64,
-    /// Whether a limit cut the walk.
+    /// Whether a limit cut the walk short.
     pub(super) truncated: bool,
 }
 
-/// The version of the columns that this side reads.
+/// The version of the columns that this code reads.
 const FORMAT: u32 = 2;
 
 impl Columns {
-    /// Reads the script's answer.
+    /// Parses the script's answer.
     ///
     /// # Errors
-    /// If it is no capture, columns differ in length, or an index points nowhere.
+    /// Returns an error when the answer is not a capture, columns differ in length, or an index is
+    /// out of range.
     pub fn parse(json: &str) -> Result<Self, CaptureError> {
         let mut wire: Wire = serde_json::from_str(&well_formed(json))?;
         if wire.v != FORMAT {
@@ -104,29 +107,29 @@ impl Columns {
         Ok(Self { wire, role, tag, name, states, id, amended: HashMap::new() })
     }
 
-    /// How many rows it has.
+    /// The number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.id.len()
     }
 
-    /// Whether it has no rows.
+    /// Whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.id.is_empty()
     }
 
-    /// Rows and numbers of custom elements that may have a role of their own by `ElementInternals`.
+    /// Rows and ids of custom elements that may have a role through `ElementInternals`.
     pub(crate) fn custom_elements(&self) -> impl Iterator<Item = (u32, u64)> {
         self.wire.custom.iter().filter_map(|&row| Some((row, *self.id.get(row as usize)?)))
     }
 
-    /// The numbers of elements that may have a closed shadow root.
+    /// Ids of elements that may have a closed shadow root.
     pub(crate) fn hosts(&self) -> impl Iterator<Item = u64> {
         self.wire.hosts.iter().copied()
     }
 
-    /// What the browser says of a row counts instead of what the script said.
+    /// Replaces what the script reported for a row with what the browser reports.
     pub(crate) fn amend(&mut self, row: u32, said: Said) {
         let Some(states) = self.states.get_mut(row as usize) else { return };
         let mut known = States::from_bits_truncate(*states).difference(TOLD).union(said.states);
@@ -137,7 +140,7 @@ impl Columns {
         self.amended.insert(row, said);
     }
 
-    /// Makes a row actionable, and one without a role `clickable`.
+    /// Makes a row actionable. With `clickable`, also sets its role.
     pub(crate) fn press(&mut self, row: usize, clickable: bool) {
         self.states[row] |= States::ACTIONABLE.bits();
         if clickable {
@@ -146,12 +149,12 @@ impl Columns {
                 self.wire.strings.push(name.to_owned());
                 self.wire.strings.len() - 1
             });
-            // The table has as many entries as fit into the numbers that point into it.
+            // The string table has at most as many entries as fit into an index.
             self.role[row] = u32::try_from(at).unwrap_or(self.role[row]);
         }
     }
 
-    /// Forgets what is hidden of what nobody asked about.
+    /// Drops hidden elements that nobody asked about.
     pub(crate) fn answer_for(&mut self, asked: impl Fn(u64) -> bool) {
         self.wire.hidden.retain(|&id| asked(id));
     }
@@ -172,7 +175,7 @@ impl Columns {
         matches!(self.string(self.tag[row]), Ok("body" | "html"))
     }
 
-    /// Whether the script gave a row no role.
+    /// Whether the script gave a row no real role.
     pub(crate) fn is_wrapper(&self, row: usize) -> bool {
         matches!(self.string(self.role[row]), Ok("generic" | "clickable"))
     }
@@ -197,7 +200,8 @@ impl Columns {
     }
 }
 
-/// From names counted back to their places in the table, of which every one is new once.
+/// Converts relative name references to absolute ones. Each name in the table must be introduced
+/// exactly once.
 fn places(mut names: Vec<u32>, table: usize) -> Result<Vec<u32>, CaptureError> {
     let mut known = 0;
     for name in &mut names {
@@ -218,7 +222,7 @@ fn places(mut names: Vec<u32>, table: usize) -> Result<Vec<u32>, CaptureError> {
     if known as usize == table { Ok(names) } else { Err(CaptureError::Corrupt("names")) }
 }
 
-/// The numbers in runs of (first, how many).
+/// Iterates over the numbers in runs of (first, count).
 struct Runs<'a> {
     left: std::slice::Iter<'a, u64>,
     next: u64,

@@ -1,19 +1,19 @@
-//! What a custom element says of itself through `ElementInternals`.
+//! What a custom element reports about itself through `ElementInternals`.
 
 use stickpin_tree::{Role, States};
 
-/// What an element says of itself.
+/// The role, name, value and states that an element reports about itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Said {
     pub(crate) role: Option<Role>,
     pub(crate) name: String,
     pub(crate) value: String,
     pub(crate) level: u8,
-    /// States that it has, among [`TOLD`].
+    /// The element's states, among [`TOLD`].
     pub(crate) states: States,
 }
 
-/// The states that the browser's tree tells.
+/// The states that the browser's accessibility tree reports.
 pub(crate) const TOLD: States = States::DISABLED
     .union(States::CHECKABLE)
     .union(States::CHECKED)

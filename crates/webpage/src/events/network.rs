@@ -1,4 +1,4 @@
-//! Requests: which of them quiet waits for, and which have failed.
+//! Tracks requests: which of them delay quiet, and which failed.
 
 use super::{clip, read};
 use crate::state::traffic::Seen;
@@ -8,20 +8,20 @@ use std::time::Instant;
 use stickpin_device::{Notice, RequestEnd};
 use stickpin_devtools::protocol as cdp;
 
-/// The types of requests that quiet never waits for: they stay open, or nobody looks at their end.
+/// Types of requests that never delay quiet: they stay open, or nobody waits for their end.
 const LONG_LIVED: &[&str] =
     &["EventSource", "WebSocket", "Ping", "Media", "CSPViolationReport", "Prefetch", "Preflight", "Manifest"];
 
-/// Of these nobody expects an answer: that one failed is no news.
+/// Types of requests to which nobody expects an answer: a failure is not worth a notice.
 const UNANSWERED: &[&str] = &["Ping", "CSPViolationReport", "Prefetch", "Preflight"];
 
-/// How many addresses of workers a tab remembers.
+/// The most worker URLs that a tab remembers.
 const WORKERS: usize = 50;
 
-/// Requests of scripts: their answers may go on for as long as the page is there.
+/// Types of requests made by scripts. Their answers may last as long as the page.
 const BY_SCRIPT: &[&str] = &["Fetch", "XHR"];
 
-/// Writes an event of the domain `Network` down; none where it is not understood.
+/// Records an event of the `Network` domain; `None` if the event was not understood.
 pub(super) fn event(tab: &mut TabState, name: &str, params: &RawValue) -> Option<()> {
     match name {
         "requestWillBeSent" => began(tab, read(name, params)?),
@@ -56,7 +56,7 @@ fn began(tab: &mut TabState, event: cdp::RequestWillBeSent) {
     let lasting = LONG_LIVED.contains(&kind.as_str()) || favicon;
     let mut seen = Seen::new(event.request_id.clone(), event.request.method, event.request.url, &kind);
     let request = Request {
-        // What took long before is asked again and again: a poll that the server holds open.
+        // A repeat of a request that took long is a poll that the server holds open.
         counts: !(lasting
             || tab.workers.contains(&seen.url)
             || by_script && tab.traffic.iter().any(|s| s.is_long() && s.asks_like(&seen))),
@@ -74,7 +74,8 @@ fn began(tab: &mut TabState, event: cdp::RequestWillBeSent) {
     tab.requests.insert(event.request_id, request);
 }
 
-/// A worker runs this script. Only the worker itself is told how the request for it ended.
+/// Records that a worker runs this script. Only the worker itself learns how the request for the
+/// script ended.
 pub fn worker(tab: &mut TabState, url: String) {
     let mut waits = false;
     for request in tab.requests.values_mut().filter(|r| r.counts && r.url == url) {
@@ -97,11 +98,11 @@ fn answered(tab: &mut TabState, event: &cdp::ResponseReceived) {
     let mut ends = false;
     if let Some(seen) = tab.traffic.iter_mut().rev().find(|s| s.id == *request_id && s.end.is_none()) {
         seen.status = Some(status(response.status));
-        // The body of what a script asked for may never end: one that nobody reads stays in the pipe.
+        // The body of a script's request may never end: an unread body stays in the pipe.
         ends = !seen.counts || seen.by_script;
     }
     let Some(request) = tab.requests.get_mut(request_id) else { return };
-    // A stream of events that was asked for by `fetch` shows only now what it is.
+    // An event stream requested by `fetch` is recognizable only from its response.
     if response.mime_type == "text/event-stream" {
         request.counts = false;
         ends = true;
@@ -122,7 +123,7 @@ fn status(status: i64) -> u16 {
     u16::try_from(status).unwrap_or(0)
 }
 
-/// A request is over: with `end`, or else as its answer said.
+/// Marks a request as ended: with `end`, or else with the status of its response.
 fn ended(tab: &mut TabState, id: &str, end: Option<RequestEnd>) {
     if let Some(seen) = tab.traffic.iter_mut().rev().find(|s| s.id == id && s.end.is_none()) {
         let end = end.unwrap_or_else(|| RequestEnd::Status(seen.status.unwrap_or(200)));

@@ -81,7 +81,7 @@ pub(super) fn event(
     Some(())
 }
 
-/// A value of the page in words: strings as they are, errors by their first line.
+/// A value of the page as text: strings as they are, errors by their first line.
 fn said(object: &cdp::RemoteObject) -> String {
     if let Some(value) = &object.value {
         return serde_json::from_str::<String>(value.get()).unwrap_or_else(|_| value.get().to_owned());

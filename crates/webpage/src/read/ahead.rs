@@ -1,6 +1,6 @@
-//! Reading ahead: when a page has changed and come to rest, it is walked once before anybody asks, so that the next
-//! capture only has to prove that nothing changed since (`unchanged.rs`). Nothing is answered from the reading without
-//! that proof.
+//! Reads ahead: when a page has changed and come to rest, it is walked once before anyone asks. The
+//! next capture then only has to prove that nothing changed since (`unchanged.rs`). Without that
+//! proof, the reading is never used.
 
 use crate::read::page::Page;
 use crate::read::unchanged;
@@ -11,33 +11,33 @@ use std::time::Duration;
 use stickpin_tree::Handle;
 use tokio::time::timeout;
 
-/// How long a page shows no change until it is at rest. Its script tells of changes that often.
+/// How long a page must show no change to be at rest. Its script reports changes at this interval.
 const REST: Duration = Duration::from_millis(50);
 
-/// How many times longer each further reading waits while nobody asks: its scripts wait while a page is walked, and one
-/// that changes every second, for ever, is walked three times.
+/// The factor by which the rest before each further unused reading grows. A walk holds up the
+/// page's scripts, so a page that changes every second forever is walked only three times.
 const LONGER: u32 = 4;
 
-/// What was read ahead since a command last read the page.
+/// The readings since a command last read the page.
 #[derive(Debug, Default)]
 pub(crate) struct Ahead {
     readings: u32,
-    /// The tab's counter of activity when the page was last read, by whomever.
+    /// The tab's activity counter at the last reading of any kind.
     read: Option<u64>,
 }
 
 impl Ahead {
-    /// A reading begins, at this count of activity.
+    /// Records that a reading begins at this count of activity.
     pub(crate) fn begins(&mut self, activity: u64) {
         self.read = Some(activity);
     }
 
-    /// A command reads the page.
+    /// Records that a command reads the page.
     pub(crate) fn asked(&mut self) {
         self.readings = 0;
     }
 
-    /// How long the page has to be at rest before the next reading.
+    /// How long the page must be at rest before the next reading.
     fn rest(&self) -> Duration {
         REST.saturating_mul(LONGER.saturating_pow(self.readings))
     }
@@ -48,9 +48,9 @@ impl Ahead {
     }
 }
 
-/// Returns when the page changed since it was last read, and rests.
+/// Returns when the page has changed since the last reading and is at rest.
 pub async fn rests(page: &mut Page) {
-    // Where nothing can be proven, a reading serves nobody.
+    // When nothing can be proven, a reading is useless.
     if page.walked.as_ref().is_some_and(|walked| !walked.is_provable()) {
         return pending().await;
     }
@@ -62,11 +62,11 @@ pub async fn rests(page: &mut Page) {
             return;
         }
     }
-    // The tab is gone: the next command is told.
+    // The tab is gone; the next command reports it.
     pending().await
 }
 
-/// Walks the page.
+/// Walks the page ahead of the next command. Failures are only logged.
 pub async fn reads_ahead(page: &mut Page, watch: &[Handle]) {
     let wanted = Wanted { watch, only: None, patient: true };
     page.ahead.readings += 1;

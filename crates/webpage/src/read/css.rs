@@ -1,21 +1,21 @@
-//! `css=` terms: the browser knows what its selectors match.
+//! Finds the elements of `css=` terms by asking the browser.
 
 use crate::tab::{Tab, expression};
 use serde::Deserialize;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_tree::{Handle, quote};
 
-/// `css(selector)` of the agent.
+/// The answer of the agent's `css(selector)`.
 #[derive(Debug, Deserialize)]
 struct Matched {
     #[serde(default)]
     ids: Vec<u64>,
-    /// Whether the browser cannot read the selector.
+    /// Whether the browser rejects the selector.
     #[serde(default)]
     bad: bool,
 }
 
-/// All elements that a CSS selector matches, in every frame.
+/// Returns all elements that match a CSS selector, in every frame.
 pub async fn by_css(tab: &Tab, selector: &str) -> Result<Vec<Handle>> {
     let worlds = tab.worlds().await?;
     let asked = tab.ask_all(&worlds, |_| expression("css", (selector,)))?;

@@ -1,4 +1,4 @@
-//! What an expression of the page is, and what it promises.
+//! Evaluates expressions in the page's own world and waits for their promises.
 
 use crate::read::page::Page;
 use crate::tab::{Fault, dialog_open};
@@ -10,26 +10,27 @@ use stickpin_devtools::protocol as cdp;
 use stickpin_devtools::{CallError, Reply};
 use tokio::time::timeout;
 
-/// How long a look at an expression waits for what it promises.
+/// How long one evaluation waits for a promise to settle.
 const PROMISE: Duration = Duration::from_millis(250);
 
-/// A promise that nobody asked about for so long is forgotten.
+/// How long an unsettled promise is kept when nobody asks for it.
 const FORGOTTEN: Duration = Duration::from_secs(2);
 
-/// Characters of a value of the page.
+/// The longest shown value, in characters.
 const SHOWN: usize = 1_000;
 
-/// Objects of the page that are looked at.
+/// The object group of values under inspection.
 const GROUP: &str = "stickpin-evaluated";
 
-/// An expression whose promise is not settled.
+/// An expression whose promise has not settled.
 #[derive(Debug)]
 pub(crate) struct Evaluating {
     expression: String,
     reply: Pin<Box<Reply<cdp::EvaluateInPage>>>,
     asked: Instant,
 }
-/// What an expression is in the world of the page itself.
+/// Evaluates an expression in the page's own world. Returns `None` when its promise has not settled
+/// within `at_most`; the same expression can be asked for again.
 pub async fn value_of(page: &mut Page, expression: &str, at_most: Duration) -> Result<Option<Evaluated>> {
     let mut expression = expression.to_owned();
     let called = format!("({expression})()");
@@ -46,7 +47,7 @@ pub async fn value_of(page: &mut Page, expression: &str, at_most: Duration) -> R
             .details(serde_json::json!({ "exception": said })));
         }
         let value = answer.result;
-        // A function is asked, too: that is how other tools want it.
+        // Call a function value, as other tools do.
         if value.r#type == "function" && expression != called {
             expression.clone_from(&called);
             continue;
@@ -64,7 +65,7 @@ async fn evaluated(page: &mut Page, expression: &str, at_most: Duration) -> Resu
             expression: expression.to_owned(),
             await_promise: true,
             user_gesture: false,
-            // An endless loop ends, too.
+            // Also stops endless loops.
             timeout: at_most.as_secs_f64() * 1_000.0,
             object_group: GROUP,
         };
@@ -78,9 +79,9 @@ async fn evaluated(page: &mut Page, expression: &str, at_most: Duration) -> Resu
     };
     match answer {
         Ok(Ok(evaluated)) => Ok(Some(evaluated)),
-        // The document went away: the next look is at the new one.
+        // The document went away; the next evaluation runs in the new one.
         Ok(Err(e)) if e.is_gone() => page.tab.read(|_| None),
-        // Whoever waits for it asks anew.
+        // The caller evaluates again.
         Ok(Err(CallError::TimedOut { .. })) => Ok(None),
         Ok(Err(e)) => Err(page.tab.call_error(&e)),
         Err(_) => {
@@ -118,7 +119,7 @@ fn clip_chars(text: String) -> String {
     }
 }
 
-/// ECMAScript, 7.1.2 ToBoolean.
+/// ECMAScript 7.1.2, ToBoolean.
 fn is_truthy(value: &cdp::RemoteObject) -> bool {
     if let Some(word) = &value.unserializable_value {
         return !matches!(word.as_str(), "NaN" | "-0" | "0n");

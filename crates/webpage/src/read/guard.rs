@@ -1,10 +1,13 @@
-//! The content guard: which nodes must hold what they held when they were judged, until an input has been delivered.
+//! The content guard: nodes whose content must stay as it was judged until an input is delivered.
 //!
-//! The agent of each document copies what its guarded nodes hold and compares it in the task of each event
-//! (`agent/script/act/guard.js`). A copy travels with a question that is asked anyway: the arrival of the pointer, the aim, the last
-//! look. In a page of several documents those around the target's are asked for copies of their own. Documents of the
-//! target's origin are compared in the task of the event, too; those of other origins right before the input is sent,
-//! because no script can look from one into the other: what they change in between is not seen.
+//! The agent of each document copies the content of its guarded nodes and compares it in the task
+//! of each event (`agent/script/act/guard.js`). The copy is made by a request that is sent anyway:
+//! the arrival of the pointer, the aim, or the last look.
+//!
+//! In a page of several documents, the documents around the target's make copies of their own.
+//! Documents of the target's origin are also compared in the task of the event. Documents of other
+//! origins are compared right before the input is sent, because scripts cannot look across origins.
+//! Changes there in between are not detected.
 
 use crate::read::page::Page;
 use crate::tab::{Fault, World, expression};
@@ -16,25 +19,27 @@ use stickpin_tree::Handle;
 #[derive(Debug)]
 pub(crate) struct Guard {
     of: Handle,
-    /// Its name in the documents: also that of the event by which they ask each other, which no page can guess.
+    /// The guard's name in the documents. Also names the event through which documents ask each
+    /// other, so a page must not be able to guess it.
     key: String,
     guarded: Vec<Handle>,
     /// Whether the target's document has a copy.
     copied: bool,
 }
 
-/// A guard as the script takes it.
+/// A guard in the form that the script takes.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub(crate) enum GuardArgument {
-    /// To be copied: its name, the ids as ranges, whether other documents guard for the same target.
+    /// A guard to copy: its name, the ids as ranges, and whether other documents guard for the same
+    /// target.
     Copy(String, Vec<u64>, bool),
-    /// Copied before.
+    /// A guard that was copied before.
     Copied((String,)),
 }
 
 impl Guard {
-    /// The ids in a document, as ranges: first and last in turns.
+    /// The guarded ids in a document as ranges: first and last, flattened.
     fn ranges(&self, scope: u64) -> Vec<u64> {
         ranges(self.guarded.iter().filter(|h| h.scope == scope).map(|h| h.id), 1)
     }
@@ -45,7 +50,8 @@ impl Guard {
     }
 }
 
-/// Numbers as ranges: first and last in turns, in order. Numbers that are at most `apart` from one another are in one.
+/// Groups numbers into sorted ranges: first and last, flattened. Numbers at most `apart` from each
+/// other share a range.
 pub(crate) fn ranges(numbers: impl Iterator<Item = u64>, apart: u64) -> Vec<u64> {
     let mut numbers: Vec<u64> = numbers.collect();
     numbers.sort_unstable();
@@ -59,12 +65,12 @@ pub(crate) fn ranges(numbers: impl Iterator<Item = u64>, apart: u64) -> Vec<u64>
     ranges
 }
 
-/// What must hold what it held until the input of the act is delivered: of one target, or of the two ends of a drag.
+/// The guards of an act until its input is delivered: of one target, or of both ends of a drag.
 #[derive(Debug, Default)]
 pub(crate) struct Guards(Vec<Guard>);
 
 impl Guards {
-    /// From now on nodes are guarded with a target; replaces what was guarded with it before.
+    /// Guards nodes with a target, instead of any that were guarded with it before.
     pub(crate) fn add(&mut self, of: Handle, world: &World, guarded: &[Handle]) {
         self.0.retain(|guard| guard.of != of);
         let key = format!("{}:{}", world.context, of.id);
@@ -79,7 +85,7 @@ impl Guards {
         self.0.iter().find(|guard| guard.of == of)
     }
 
-    /// The guard of a target, for a question whose answer is judged last.
+    /// The guard of a target, for a request whose answer is the last to be judged.
     pub(crate) fn copy(&mut self, of: Handle) -> Option<GuardArgument> {
         let guard = self.0.iter_mut().find(|guard| guard.of == of)?;
         guard.copied = true;
@@ -98,7 +104,7 @@ impl Guards {
     }
 }
 
-/// Has every document around a target's copy what is guarded there.
+/// Makes every document around the target's copy its guarded content.
 pub(crate) async fn guard_around(page: &Page, of: Handle) -> Result<(), Fault> {
     ask_around(page, of, |guard, scope| {
         expression("guardContent", (0, &guard.key, guard.ranges(scope), false))
@@ -107,13 +113,14 @@ pub(crate) async fn guard_around(page: &Page, of: Handle) -> Result<(), Fault> {
     .map(drop)
 }
 
-/// Whether the documents around a target's hold what is guarded there.
+/// Whether the guarded content in the documents around the target's is unchanged.
 pub(crate) async fn around_holds(page: &Page, of: Handle) -> Result<bool, Fault> {
     let answers = ask_around(page, of, |guard, _| expression("aroundHolds", (&guard.key,))).await?;
     Ok(answers.into_iter().all(|holds| holds != Some(false)))
 }
 
-/// Asks the documents that guard something for a target in another one. One that went away has no answer.
+/// Asks each other document that guards content for a target. A document that went away has no
+/// answer.
 async fn ask_around(
     page: &Page,
     of: Handle,
@@ -129,7 +136,7 @@ async fn ask_around(
     for asked in page.tab.ask_all(&worlds, |world| question(guard, world.scope))? {
         answers.push(match page.tab.finish::<Option<bool>>(asked).await {
             Ok(answer) => answer,
-            // What was guarded in it is gone.
+            // The guarded content went away with the document.
             Err(Fault::WorldGone) => Some(false),
             Err(fault) => return Err(fault),
         });
@@ -137,7 +144,7 @@ async fn ask_around(
     Ok(answers)
 }
 
-/// What an input came to that was kept from the page because of its guard.
+/// The result of an input that the guard kept from the page.
 pub(crate) fn kept_back(stopped: bool) -> Performed {
     Performed { handled: true, landed: Landed::Changed { stopped }, ..Performed::default() }
 }

@@ -1,4 +1,4 @@
-//! One page, and what is remembered of it between the questions.
+//! One page, and its state between requests.
 
 use crate::read::ahead::Ahead;
 use crate::read::evaluate::Evaluating;
@@ -14,63 +14,63 @@ use stickpin_device::{CaptureRequest, Captured, Error, ErrorCode, Located, Resul
 use stickpin_tree::Handle;
 use tokio::time::timeout;
 
-/// How long an act waits for a navigation under way to be committed.
+/// How long an act waits for a pending navigation to be committed.
 const COMMIT: Duration = Duration::from_secs(5);
 
-/// How long a document that was committed is given until a capture takes what is there of it.
+/// How long a committed document is given to load before a capture takes it as it is.
 const ARRIVAL: Duration = Duration::from_millis(500);
 
-/// How often a capture is tried again because its document was replaced meanwhile.
+/// How often a capture is retried because its document was replaced meanwhile.
 const ATTEMPTS: usize = 5;
 
-/// How many of them a frame may ask for.
+/// How many of these attempts are retried for the sake of a frame.
 const PATIENT: usize = 3;
 
 /// The page of one tab.
 #[derive(Debug)]
 pub struct Page {
-    /// The tab that shows it.
+    /// The tab that shows the page.
     pub tab: Tab,
-    /// The number of the tab, which is that of the surface in trees.
+    /// The number of the tab, also the surface id of its trees.
     pub number: u64,
-    /// How often it had changed at the last capture.
+    /// The activity counter of the tab at the last capture.
     pub seen: u64,
-    /// How often it had changed to the eye when notices were last asked for.
+    /// The counter of visible changes when notices were last taken.
     pub told: u64,
     /// When the last input was sent.
     pub acted: Option<Instant>,
-    /// When the last command that acts began.
+    /// When the last act began.
     pub begun: Instant,
-    /// How often a look was spared a walk, because nothing had changed since the last one.
+    /// How often a walk was skipped because nothing had changed since the last one.
     pub proven: u64,
-    /// The last walk, in case that nothing changes.
+    /// The last walk, reused if nothing changes.
     pub(crate) walked: Option<Walked>,
-    /// What was walked before anybody asked.
+    /// The state of reading ahead.
     pub(crate) ahead: Ahead,
-    /// The last event that a wait was told of.
+    /// The last event that a wait reported.
     pub(crate) heard: u64,
-    /// An expression that was asked for and is not known yet.
+    /// An evaluated expression whose promise has not settled.
     pub(crate) evaluating: Option<Evaluating>,
-    /// What is known of documents that their scripts cannot see.
+    /// What is known about documents that their scripts cannot see.
     pub(crate) unseen: Unseen,
-    /// Nodes of the last walk.
+    /// The number of nodes in the last walk.
     pub(crate) extent: usize,
     pub(crate) guards: Guards,
-    /// The input whose file chooser a press opened last; it need not be in the document.
+    /// The input whose file chooser a press opened last. The input need not be in the document.
     pub chooser: Option<Handle>,
 }
 
-/// An element in a document that lives.
+/// An element in a document that still exists.
 #[derive(Debug, Clone)]
 pub struct Place {
-    /// The document.
+    /// Our world in the document.
     pub world: World,
-    /// Its number there.
+    /// The id of the element in the document.
     pub id: u64,
 }
 
 impl Page {
-    /// The page that a tab shows.
+    /// Creates the page of a tab.
     #[must_use]
     pub fn new(tab: Tab) -> Self {
         let number = tab.read(|tab| tab.number).unwrap_or(1);
@@ -93,71 +93,74 @@ impl Page {
         }
     }
 
-    /// Where an element is numbered; none when its document is gone.
+    /// Returns the place of an element; `None` when its document is gone.
     ///
     /// # Errors
-    /// `BACKEND_LOST`.
+    /// Returns `BACKEND_LOST` when the tab is gone.
     pub fn place(&self, handle: Handle) -> Result<Option<Place>> {
         Ok(self.tab.world(handle.scope)?.map(|world| Place { world, id: handle.id }))
     }
 
-    /// As [`Page::place`], for what was located a moment ago.
+    /// Returns the place of an element that was located a moment ago.
     ///
     /// # Errors
-    /// `ELEMENT_NOT_FOUND` besides.
+    /// Returns `ELEMENT_NOT_FOUND` when the document is gone, and otherwise the errors of
+    /// [`Page::place`].
     pub fn placed(&self, handle: Handle) -> Result<Place> {
         self.place(handle)?.ok_or_else(gone)
     }
 
-    /// Waits until documents that came a moment ago are read to their end: half of one looks like another page.
+    /// Waits until recently committed documents are parsed: half a document looks like another
+    /// page.
     async fn arrived(&self) -> Result<()> {
         let Some(until) = self.tab.read(|tab| tab.arriving(ARRIVAL))? else { return Ok(()) };
         let done =
             self.tab.until(|tab| (tab.dialog.is_some() || tab.arriving(ARRIVAL).is_none()).then_some(()));
-        // One that goes on for longer is looked at as it is.
+        // A document that takes longer is read as it is.
         tokio::time::timeout_at(until.into(), done).await.unwrap_or(Ok(()))
     }
 
-    /// Waits until a navigation under way is committed, of the page or of the frames around an element: what is there
-    /// now will be gone in a moment.
+    /// Waits until pending navigations of the page, or of the frames around an element, are
+    /// committed: the current content is about to go away.
     ///
     /// # Errors
-    /// `BACKEND_LOST`.
+    /// Returns `BACKEND_LOST` when the tab is gone.
     pub async fn commit(&self, around: Option<Handle>) -> Result<()> {
         let leaving = |tab: &TabState| tab.leaves(around.map(|h| h.scope));
         if !self.tab.read(leaving)? {
             return Ok(());
         }
         let done = self.tab.until(|tab| (!leaving(tab) || tab.dialog.is_some()).then_some(()));
-        // A server that takes longer than that does not keep anybody from using the page that is there.
+        // A slower server does not keep anyone from using the current page.
         timeout(COMMIT, done).await.unwrap_or(Ok(()))
     }
 
-    /// An act begins: what is guarded and what happens from here on is of it.
+    /// Records that an act begins: later guards and effects belong to it.
     pub fn act_begins(&mut self) {
         self.guards.clear();
         self.begun = Instant::now();
     }
 
-    /// An input was sent, or was kept back.
+    /// Records that an input was sent or kept back.
     pub fn input_sent(&mut self) {
         self.acted = Some(Instant::now());
         self.guards.clear();
     }
 }
 
-/// The whole page.
+/// Captures the whole page.
 ///
 /// # Errors
-/// `BACKEND_LOST`, `TIMEOUT`, and that of a dialog.
+/// Returns `DIALOG_OPEN` when a dialog is open, `BACKEND_LOST`, or `TIMEOUT`.
 pub async fn capture(page: &mut Page, request: CaptureRequest<'_>) -> Result<Captured> {
     page.ahead.asked();
     let mut attempt = 1;
     loop {
         page.arrived().await?;
-        // The counter first: what changes during the walk shows as a change since.
+        // Read the counter first, so that a change during the walk counts as a change since.
         let activity = page.tab.read(|tab| tab.activity)?;
-        // A frame that is replaced in the middle is looked at again, but one that never rests keeps nobody waiting.
+        // Retry when a frame is replaced during the walk, but do not let a frame that never rests
+        // block the capture.
         let patient = attempt < PATIENT;
         let wanted = Wanted { watch: request.watch, only: None, patient };
         let tree = match unchanged::current(page, wanted).await {
@@ -174,10 +177,10 @@ pub async fn capture(page: &mut Page, request: CaptureRequest<'_>) -> Result<Cap
     }
 }
 
-/// One element, and what it is judged with.
+/// Locates one element, with the context by which to judge it.
 ///
 /// # Errors
-/// As [`capture`].
+/// Returns the same errors as [`capture`].
 pub async fn locate(page: &mut Page, handle: Handle, context: &[Handle]) -> Result<Option<Located>> {
     page.ahead.asked();
     page.commit(Some(handle)).await?;
@@ -193,8 +196,8 @@ pub async fn locate(page: &mut Page, handle: Handle, context: &[Handle]) -> Resu
     }
 }
 
-/// The same when the pointer has arrived at the element. The ticket is for the press that is announced; where the look that
-/// came along is none any more, it is not announced either.
+/// Locates an element at which the pointer has arrived. The ticket is for the announced press. If
+/// the look that came with the arrival is outdated, the announcement is cancelled.
 pub(crate) async fn locate_arrived(
     page: &mut Page,
     handle: Handle,
@@ -226,10 +229,10 @@ async fn find(page: &mut Page, handle: Handle, context: &[Handle]) -> Result<Opt
     }
 }
 
-/// What became of a target: as it was when its input had arrived, where that was asked.
+/// Locates a target after its input, as it was when the input arrived if the input asked for that.
 ///
 /// # Errors
-/// As [`capture`].
+/// Returns the same errors as [`capture`].
 pub async fn outcome(page: &mut Page, handle: Handle, performed: &Ticket) -> Result<Option<Located>> {
     let told = match performed.redeem::<After>() {
         Some(after) => together::seen_after(page, handle, after).await,
@@ -237,20 +240,20 @@ pub async fn outcome(page: &mut Page, handle: Handle, performed: &Ticket) -> Res
     };
     match told {
         Ok(Some(told)) => Ok(Some(told)),
-        // What became of it shows when it is asked for by itself.
+        // Locate the element again to see its state.
         Ok(None) | Err(Fault::WorldGone) => locate(page, handle, &[]).await,
         Err(fault) => Err(fault.into()),
     }
 }
 
-/// The error of an element that vanished between being located and being acted on.
+/// The error for an element that vanished between being located and being acted on.
 #[must_use]
 pub fn gone() -> Error {
     Error::new(ErrorCode::ElementNotFound, "the element is no longer on the page")
         .hint("stickpin snapshot -i")
 }
 
-/// The error of an answer that cannot be read.
+/// The error for an answer that cannot be parsed.
 pub fn corrupt(error: impl std::fmt::Display) -> Error {
     Error::new(ErrorCode::Internal, error.to_string())
 }

@@ -1,11 +1,17 @@
-//! Questions of one act that are asked together.
+//! Requests of one act that are sent together.
 //!
-//! An act looks at its target, aims, lets the pointer arrive, looks again and presses, and looks once more. Each of these
-//! is a wait for the browser, of which the page's own work is the least. On a page that is one document the first look
-//! brings along where the element would be aimed at ([`Glimpse`]). A page that is walked faster than it is asked whether it
-//! changed is walked: there the question what the pointer's arrival did brings along the second look, of the same moment,
-//! and watches for the press ([`Announced`]), and the press brings along what became of its target ([`After`]). What comes
-//! along is of one element, and good until anything is told of the page; whoever acts hands it on.
+//! An act locates its target, aims, waits for the pointer to arrive, locates again, presses, and
+//! locates once more. Each step waits for the browser, and the page's own work is the smallest
+//! part.
+//!
+//! - In a page of one document, the first look also returns where to aim ([`Glimpse`]).
+//! - A small page is walked sooner than the browser can prove that nothing changed. There, the
+//!   request about the pointer's arrival also returns the second look, taken at the same moment,
+//!   and watches for the press ([`Announced`]). The press also returns the state of its target
+//!   ([`After`]).
+//!
+//! Such an answer is about one element and valid until the page reports any event. The caller
+//! passes it on in a ticket.
 
 use crate::agent::{Aimed, Arrival};
 use crate::capture::Columns;
@@ -20,23 +26,24 @@ use std::time::{Duration, Instant};
 use stickpin_device::{Located, Result, Ticket};
 use stickpin_tree::Handle;
 
-/// Nodes of a page that is walked sooner than the browser answers for its counts of style and layout.
+/// The most nodes of a page that is walked sooner than the browser reports its style and layout
+/// counts.
 const SMALL: usize = 250;
 
-/// How long an answer is good for the next question: what comes about without a word in this time may as well come about
-/// while an answer is on its way.
+/// How long an answer is valid for the next request. A change that causes no event in this time
+/// could just as well happen while an answer is in flight.
 const NEXT: Duration = Duration::from_millis(50);
 
 /// How long a press may follow its announcement. The script watches for longer.
 const FOLLOWS: Duration = Duration::from_secs(1);
 
-/// How long after an act a look of that moment tells what became of its target.
+/// How long after an act a look from that moment shows the state of its target.
 const FRESH: Duration = Duration::from_millis(20);
 
-/// An answer of a moment.
+/// An answer that is valid only for a moment.
 #[derive(Debug)]
 pub(crate) struct Momentary<T> {
-    /// How much had happened in the tab by then.
+    /// The tab's activity counter at that moment.
     activity: u64,
     at: Instant,
     answer: T,
@@ -47,14 +54,14 @@ impl<T> Momentary<T> {
         Ok(Self { activity: page.tab.read(|tab| tab.activity)?, at: Instant::now(), answer })
     }
 
-    /// The answer, unless anything was told since or it is too long ago.
+    /// The answer, unless an event was reported since or too much time passed.
     pub(crate) fn still(self, page: &Page) -> Result<Option<T>> {
         let same = page.tab.read(|tab| tab.activity == self.activity)?;
         Ok((same && self.at.elapsed() < NEXT).then_some(self.answer))
     }
 }
 
-/// Where an element would be aimed at, as its look said.
+/// Where to aim at an element, as reported by the look at it.
 #[derive(Debug)]
 pub(crate) struct Glimpse {
     pub(crate) of: Handle,
@@ -67,26 +74,28 @@ impl Glimpse {
     }
 }
 
-/// What the arrival of the pointer at an element brought along.
+/// The answers that came with the pointer's arrival at an element.
 #[derive(Debug, Default)]
 pub(crate) struct Arrived {
-    /// The page.
+    /// The page at that moment.
     pub(crate) seen: Option<Momentary<Walked>>,
     pub(crate) press: Option<Announced>,
 }
 
-/// A press that the document watches for. Where it is not made, nothing is to be stopped meanwhile.
+/// A press for which the document watches. Dropping this ends the watch, so that no other input is
+/// stopped.
 #[derive(Debug)]
 pub struct Announced {
     on: Handle,
     world: World,
     at: Instant,
-    /// None once the press follows.
+    /// The tab; `None` once the press follows.
     watching: Option<Tab>,
 }
 
 impl Announced {
-    /// The only document of the tab, if it watches for a press on this element since the pointer arrived there.
+    /// Returns the only document of the tab, if it has watched for a press on this element since
+    /// the pointer arrived.
     pub(crate) async fn world(mut self, page: &Page, target: Option<Handle>) -> Result<Option<World>, Fault> {
         let same = target == Some(self.on)
             && self.at.elapsed() < FOLLOWS
@@ -103,29 +112,29 @@ impl Announced {
 impl Drop for Announced {
     fn drop(&mut self) {
         if let (Some(tab), Ok(end)) = (self.watching.take(), expression("clickVerdict", NONE)) {
-            // A document that cannot be asked now ends the watch by itself.
+            // A document that cannot be asked now ends its watch by itself.
             drop(tab.begin(&self.world, end));
         }
     }
 }
 
-/// What was asked about the target of a press when the press had arrived.
+/// A request about the target of a press, sent when the press had arrived.
 #[derive(Debug)]
 pub(crate) struct After {
     of: Handle,
     world: World,
     asked: Asked,
-    /// The answer is a look; else it says when one is worth while.
+    /// Whether the answer is a look; otherwise it says when a look is worthwhile.
     look: bool,
 }
 
-/// The document of the tab, where there is no other in it.
+/// The document of the tab, if it is the only one.
 async fn only_world(page: &Page) -> Result<Option<World>, Fault> {
     let mut worlds = page.tab.worlds().await?;
     Ok(worlds.pop().filter(|_| worlds.is_empty()))
 }
 
-/// The same, where it is walked sooner than proven to be as it was.
+/// The only document of the tab, if walking it is faster than proving it unchanged.
 async fn small_world(page: &Page) -> Result<Option<World>, Fault> {
     if !(1..=SMALL).contains(&page.extent) {
         return Ok(None);
@@ -133,8 +142,8 @@ async fn small_world(page: &Page) -> Result<Option<World>, Fault> {
     only_world(page).await
 }
 
-/// Looks for an element in a page that is walked sooner than asked anything; none where that is not so. The answer
-/// may be that there is no such element.
+/// Locates an element in a small page. The outer `None` means that the page is not small, the inner
+/// one that there is no such element.
 pub(crate) async fn find_in_small(
     page: &mut Page,
     handle: Handle,
@@ -153,7 +162,7 @@ pub(crate) async fn find_in_small(
     Ok(Some(walked.located(handle, Glimpse::of(handle, aimed))))
 }
 
-/// What the only document of the tab answered to a walk that was asked for by itself.
+/// Builds the walk of the tab's only document from a separate answer.
 async fn walked_alone(
     page: &mut Page,
     world: &World,
@@ -165,9 +174,9 @@ async fn walked_alone(
     unchanged::put_together(page, vec![(world, columns)], wanted).await
 }
 
-/// Moves the pointer to a point of the tab's own document, and asks what is there when the page has answered. With a
-/// `context` a second look at the element comes along in a page that is walked at once; with `press` besides, the document
-/// watches for it.
+/// Moves the pointer to a point of the tab's own document and hit-tests once the page has reacted.
+/// In a small page, `context` requests a second look at the element; with `press`, the document
+/// also watches for the press.
 pub(crate) async fn pointer_to(
     page: &mut Page,
     at: &Place,
@@ -203,8 +212,8 @@ pub(crate) async fn pointer_to(
     Ok((arrival, arrived))
 }
 
-/// Asks what became of the target of a press that has arrived in this document, which also ends the watch for it.
-/// None where that is asked the usual way.
+/// Requests the state of the target after a press arrived in this document, and ends the watch for
+/// the press. `None` if the target must be located the usual way.
 pub(crate) fn ask_after(page: &Page, target: Option<Handle>, world: &World) -> Result<Option<After>, Fault> {
     let Some(of) = target.filter(|of| of.scope == world.scope && page.extent <= SMALL) else {
         return Ok(None);
@@ -213,18 +222,19 @@ pub(crate) fn ask_after(page: &Page, target: Option<Handle>, world: &World) -> R
     Ok(Some(After { of, world: world.clone(), asked, look: true }))
 }
 
-/// Asks the document of a target to say when it has done what it put off at a press: what became of the target is
-/// looked at then.
+/// Asks the document of a target to report when it has done what it deferred at a press. The target
+/// is located then.
 pub(crate) fn ask_when_answered(page: &Page, target: Option<Handle>, worlds: &[World]) -> Option<After> {
     let of = target?;
     let world = worlds.iter().find(|world| world.scope == of.scope)?;
     let asked = expression("answered", NONE).map(|question| page.tab.begin(world, question));
-    // A document that cannot be asked now is looked at without.
+    // A document that cannot be asked now is looked at directly.
     let Ok(Ok(asked)) = asked else { return None };
     Some(After { of, world: world.clone(), asked, look: false })
 }
 
-/// The target as it was when its press had arrived, if that was asked and nothing was told since.
+/// The target as it was when its press had arrived, if that was requested and no event was reported
+/// since.
 pub(crate) async fn seen_after(
     page: &mut Page,
     handle: Handle,
@@ -254,7 +264,8 @@ pub(crate) async fn seen_after(
 }
 
 impl Walked {
-    /// An element in it. One that is connected, but hidden, is not: the next capture says so.
+    /// Returns an element of this walk. A hidden but connected element counts as absent; the next
+    /// capture reports it.
     pub(crate) fn located(&self, handle: Handle, ticket: Ticket) -> Option<Located> {
         let mut located = Located::new(Arc::clone(self.tree()), self.find(handle)?);
         located.ticket = ticket;

@@ -1,10 +1,13 @@
-//! What the page reads as: the last walk where it is proven to hold still, else a new one.
+//! The page as it reads now: the last walk if it is proven to still hold, else a new one.
 //!
-//! In sequence, because the browser answers a question for its counts while a script of the page runs: every document
-//! is asked whether it changed, which brings its style and layout up to date; then the counts of style recalculations
-//! and layouts are read; only then, if anything differs, the documents are walked. The counts that are kept are those
-//! from before the walk: what changes during or after it makes the next check fail, never pass.
-//! `agent/script/read/unchanged.js` says what is compared inside, and why nothing else is needed.
+//! The order matters, because the browser answers a request for its counts while a script of the
+//! page runs. First, every document is asked whether it changed, which updates its style and
+//! layout. Then the counts of style recalculations and layouts are read. Only then, if anything
+//! differs, are the documents walked.
+//!
+//! The counts kept are those from before the walk. A change during or after the walk makes the next
+//! check fail, never pass. `agent/script/read/unchanged.js` says what is compared inside, and why
+//! nothing else is needed.
 
 use crate::agent::{Aimed, GLOBAL};
 use crate::capture::{Columns, Part, assemble};
@@ -22,28 +25,29 @@ use stickpin_devtools::Reply;
 use stickpin_devtools::protocol as cdp;
 use stickpin_tree::{Handle, NodeId, SurfaceId, Tree};
 
-/// What the browser counted in each session; `None` where the session is gone.
+/// The browser's counts per session; `None` where the session is gone.
 type Counts = BTreeMap<String, Option<Count>>;
 
-/// What the browser counted in one session.
+/// The browser's counts in one session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Count {
     /// Style recalculations and layouts.
     drawn: [u64; 2],
-    /// Event listeners: one more for each that is added. Collected garbage lowers it, so that two counts could be
-    /// equal by chance; `uncollected` of the script tells. Then the listeners themselves are asked for.
+    /// Event listeners; each added one increases the count. Garbage collection lowers it, so two
+    /// counts could be equal by chance. The script's `uncollected` detects a collection; the
+    /// listeners themselves are then compared.
     listeners: u64,
 }
 
-/// A document that was walked.
+/// A walked document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Sealed {
     scope: u64,
-    /// Which frame showed it.
+    /// The path of the frame that showed the document.
     place: String,
-    /// 0: nothing can be proven.
+    /// The script's token for this walk; 0 if nothing can be proven.
     seal: u32,
-    /// How often it had changed.
+    /// How often the document had changed.
     changes: u64,
 }
 
@@ -54,14 +58,13 @@ pub(crate) struct Walked {
     tab: String,
     tree: Arc<Tree>,
     index: OnceLock<HashMap<Handle, NodeId>>,
-    /// The documents that answered, in the order of the frames.
+    /// The documents that answered, in frame order.
     documents: Vec<Sealed>,
-    /// What the browser counted at the last check.
+    /// The browser's counts at the last check.
     counts: Counts,
-    /// Whether what listens is still what was known of it when listeners were counted: not once garbage was collected
-    /// and nobody asked since.
+    /// False if a garbage collection since the last count may have changed the listener count.
     listening: bool,
-    /// Whether everything was asked that belongs to a capture; to locate an element less will do.
+    /// Whether the walk asked everything that belongs to a capture; locating an element needs less.
     whole: bool,
     /// The handles that the walk was asked about.
     asked: HashSet<Handle>,
@@ -76,12 +79,12 @@ impl Walked {
         self.index.get_or_init(|| self.tree.handle_index()).get(&handle).copied()
     }
 
-    /// Whether a later look can prove that nothing changed since.
+    /// Whether a later check can prove that nothing changed since.
     pub(crate) fn is_provable(&self) -> bool {
         self.documents.iter().all(|d| d.seal != 0)
     }
 
-    /// Whether these are the documents that were walked, and all of them can be compared.
+    /// Whether these are the walked documents and all of them can be compared.
     fn shows(&self, worlds: &[World]) -> bool {
         self.documents.len() == worlds.len()
             && self
@@ -91,14 +94,14 @@ impl Walked {
                 .all(|(d, w)| d.scope == w.scope && d.place == w.path && d.seal != 0)
     }
 
-    /// Whether some document has told of a change since.
+    /// Whether a document has reported a change since.
     pub(crate) fn is_outdated(&self, tab: &TabState) -> bool {
         let mut told = tab.frames.values().filter_map(|f| f.world.as_ref());
         let later = |w: &Known| self.documents.iter().any(|d| d.scope == w.scope && w.changes > d.changes);
         told.any(later)
     }
 
-    /// Whether the tree tells of all these what became of them.
+    /// Whether the walk determines the state of all these elements.
     pub(crate) fn answers(&self, watch: &[Handle]) -> bool {
         watch.iter().all(|h| self.asked.contains(h) || self.find(*h).is_some())
     }
@@ -108,20 +111,20 @@ impl Walked {
     }
 }
 
-/// What is wanted of the page.
+/// What a caller wants of the page.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted<'a> {
-    /// Elements that are asked about: hidden is not gone.
+    /// Elements to report as hidden rather than gone.
     pub(crate) watch: &'a [Handle],
-    /// Nothing is wanted unless this element is connected.
+    /// If set, the walk is needed only if this element is connected.
     pub(crate) only: Option<Handle>,
-    /// Whether a frame that is replaced meanwhile fails it, so that it is tried again.
+    /// Whether a frame that is replaced meanwhile makes the walk fail, to be retried.
     pub(crate) patient: bool,
 }
 
 impl Wanted<'_> {
-    /// The numbers in a document of the handles that belong to it, as ranges: first and last in turns. A few numbers
-    /// that nobody asked for lie between them, so that thousands of elements are asked about in a few words.
+    /// The ids of the wanted handles in a document, as ranges: first and last, flattened. Ranges
+    /// may include some other ids, so that thousands of elements fit into a short request.
     pub(crate) fn ranges(&self, world: &World) -> Vec<u64> {
         let asked = self.watch.iter().chain(&self.only).filter(|h| h.scope == world.scope);
         ranges(asked.map(|h| h.id), BETWEEN)
@@ -131,35 +134,36 @@ impl Wanted<'_> {
         if let Some(only) = self.only.filter(|h| h.scope == world.scope) {
             return expression("locate", (only.id, self.ranges(world)));
         }
-        // A record may be read across documents (the opener of a popup), and the tree needs its root.
+        // A record may be read across documents (the opener of a popup), and the tree needs its
+        // root.
         let watch = serde_json::to_string(&self.ranges(world)).map_err(corrupt)?;
         Ok(format!("{GLOBAL}.capture({{watch:{watch}}})"))
     }
 }
 
-/// A walk that was asked for.
+/// A requested walk.
 #[derive(Debug)]
 struct AskedWalk {
-    /// Of each document.
+    /// The pending columns, per document.
     columns: Vec<Asked>,
     listening: Option<Listening>,
 }
 
-/// How far apart two numbers may be in one range of what is watched.
+/// The largest distance of two watched ids in one range.
 const BETWEEN: u64 = 16;
 
 /// The page as it is now.
 #[derive(Debug)]
 pub(crate) struct Current<'a> {
-    /// None when the one element that is wanted is gone.
+    /// The walk; `None` when the one wanted element is gone.
     pub(crate) walked: Option<&'a Walked>,
-    /// Where that element would be aimed at, if it came along.
+    /// Where to aim at that element, if that came along.
     pub(crate) aimed: Option<Momentary<Aimed>>,
 }
 
-/// Reads the page.
+/// Reads the page: reuses the last walk if it still holds, else walks again.
 pub(crate) async fn current<'a>(page: &'a mut Page, wanted: Wanted<'_>) -> Result<Current<'a>, Fault> {
-    // Before the walk: what changes meanwhile is a change since.
+    // Read the counter before the walk: a change during the walk is a change since.
     page.ahead.begins(page.tab.read(|tab| tab.activity)?);
     let worlds = page.tab.worlds().await?;
     page.unseen.keep(&worlds);
@@ -173,15 +177,15 @@ pub(crate) async fn current<'a>(page: &'a mut Page, wanted: Wanted<'_>) -> Resul
     }
     let question = |world: &World| {
         let seal = last.as_ref().map_or(0, |w| w.seal(world));
-        // Where the element would be aimed at comes along; whoever does not aim does not look at it.
+        // Also ask where to aim at the element; a caller that does not aim ignores the answer.
         let aim = wanted.only.filter(|only| only.scope == world.scope);
         let aim = aim.map_or(Ok("null".to_owned()), |only| expression("glimpse", (only.id,)))?;
         Ok(format!("[{},{GLOBAL}.uncollected(),{aim}]", expression("unchanged", (seal,))?))
     };
     let asked = page.tab.ask_all(&worlds, question)?;
     let Some(mut last) = last else {
-        // It will be walked whatever the answers are, so all is asked at once. Counts that the browser gives too
-        // early make the next check fail, never pass.
+        // The page will be walked in any case, so send all requests at once. Counts that the
+        // browser reads too early make the next check fail, never pass.
         let counts = ask_counts(page, &worlds);
         let walk = ask_walk(page, &worlds, wanted).await?;
         let (_, aimed) = checks(page, &worlds, asked).await?;
@@ -191,7 +195,7 @@ pub(crate) async fn current<'a>(page: &'a mut Page, wanted: Wanted<'_>) -> Resul
     let asked = ask_counts(page, &worlds);
     if !answers.iter().all(|a| a.is_some_and(|(same, _)| same)) {
         tracing::debug!(?answers, "walked: a document changed, or nothing can be proven");
-        // The walk is sent behind the question for the counts, which it cannot overtake.
+        // The walk is sent after the request for the counts and cannot overtake it.
         let walk = ask_walk(page, &worlds, wanted).await?;
         return read_walk(page, walk, &worlds, asked, wanted, aimed).await;
     }
@@ -216,8 +220,8 @@ pub(crate) async fn current<'a>(page: &'a mut Page, wanted: Wanted<'_>) -> Resul
     Ok(Current { walked: page.walked.as_ref(), aimed })
 }
 
-/// What documents say to whether they changed, and where the element that is wanted would be aimed at, which one of them
-/// says.
+/// Returns whether each document changed, and where to aim at the wanted element, which one of the
+/// documents reports.
 async fn checks(page: &Page, worlds: &[World], asked: Vec<Asked>) -> Result<(Vec<Check>, Aim), Fault> {
     let answers: Vec<Option<(bool, bool, Option<Aimed>)>> = page.tab.finish_all(worlds, asked).await?;
     let mut aim = None;
@@ -230,12 +234,13 @@ async fn checks(page: &Page, worlds: &[World], asked: Vec<Asked>) -> Result<(Vec
     Ok((checks, aim.map(|aimed| Momentary::now(page, aimed)).transpose()?))
 }
 
-/// What `unchanged` and `uncollected` of the script say; none of a frame that is being replaced.
+/// The answers of the script's `unchanged` and `uncollected`; `None` for a frame that is being
+/// replaced.
 type Check = Option<(bool, bool)>;
 
 type Aim = Option<Momentary<Aimed>>;
 
-/// Reads the counts and the answers to a walk that was asked for behind them.
+/// Reads the counts and the answers to a walk that was requested after them.
 async fn read_walk<'a>(
     page: &'a mut Page,
     asked: AskedWalk,
@@ -249,7 +254,8 @@ async fn read_walk<'a>(
     Ok(Current { walked: page.walked.as_ref(), aimed })
 }
 
-/// Asks for a walk of every document, and for what listens: the browser answers that while the columns are read.
+/// Requests a walk of every document and the list of listeners, which the browser prepares while
+/// the columns are read.
 async fn ask_walk(page: &mut Page, worlds: &[World], wanted: Wanted<'_>) -> Result<AskedWalk, Fault> {
     let columns = page.tab.ask_all(worlds, |world| wanted.question(world))?;
     let listening = match wanted.only {
@@ -259,7 +265,7 @@ async fn ask_walk(page: &mut Page, worlds: &[World], wanted: Wanted<'_>) -> Resu
     Ok(AskedWalk { columns, listening })
 }
 
-/// Reads the answers to a walk, completes them with what the scripts cannot see, and puts them together.
+/// Reads the answers to a walk, adds what the scripts cannot see, and assembles the tree.
 async fn walk(
     page: &mut Page,
     walk: AskedWalk,
@@ -299,7 +305,7 @@ async fn walk(
     Ok(Some(Walked { counts, ..walked }))
 }
 
-/// Completes the columns of a document with what its script cannot see.
+/// Adds what the document's script cannot see to its columns.
 pub(crate) async fn complete(
     page: &mut Page,
     world: &World,
@@ -310,7 +316,8 @@ pub(crate) async fn complete(
     page.unseen.complete(&page.tab, world, columns, &question, wanted.only).await
 }
 
-/// A walk from the columns of its documents. Without counts it is compared with nothing later.
+/// Assembles a walk from the columns of its documents. Without counts, the walk cannot be proven
+/// unchanged later.
 pub(crate) async fn put_together(
     page: &mut Page,
     read: Vec<(&World, Columns)>,
@@ -356,7 +363,7 @@ pub(crate) async fn put_together(
     })
 }
 
-/// Questions for the counts of each session.
+/// Pending requests for the counts of each session.
 type AskedCounts = Vec<(String, Reply<cdp::GetMetrics>)>;
 
 fn ask_counts(page: &Page, worlds: &[World]) -> AskedCounts {
@@ -371,7 +378,7 @@ async fn read_counts(page: &Page, asked: AskedCounts) -> Result<Counts, Fault> {
         let answer = page.tab.unless_dialog(async { Ok::<_, Fault>(reply.await) }).await?;
         let count = match answer {
             Ok(answer) => count(&answer),
-            // The frame went away, and its counts with it.
+            // The frame went away with its counts.
             Err(e) if e.is_gone() => None,
             Err(e) => return Err(page.tab.call_error(&e).into()),
         };
@@ -386,7 +393,7 @@ fn count(answer: &cdp::Metrics) -> Option<Count> {
     Some(Count { drawn: [of("RecalcStyleCount")?, of("LayoutCount")?], listeners: of("JSEventListeners")? })
 }
 
-/// Whether the counts of style and layout are known and the same.
+/// Whether the counts of style and layout are known and equal.
 fn equal(then: &Counts, now: &Counts) -> bool {
     let same = |(a, b): (&Option<Count>, &Option<Count>)| match (a, b) {
         (Some(a), Some(b)) => a.drawn == b.drawn,
@@ -395,7 +402,7 @@ fn equal(then: &Counts, now: &Counts) -> bool {
     then.keys().eq(now.keys()) && then.values().zip(now.values()).all(same)
 }
 
-/// How many listeners there are in each session.
+/// The number of listeners in each session.
 fn listeners(counts: &Counts) -> impl Iterator<Item = Option<u64>> {
     counts.values().map(|count| count.map(|c| c.listeners))
 }

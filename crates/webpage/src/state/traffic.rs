@@ -1,32 +1,32 @@
-//! The requests of a page that are remembered.
+//! The log of a page's requests.
 
 use super::TabState;
 use std::time::{Duration, Instant};
 use stickpin_device::RequestEnd;
 
-/// Requests that are remembered.
+/// The most requests that are remembered.
 const REMEMBERED: usize = 300;
 
-/// What takes longer than this is held open by the server.
+/// The duration above which a request counts as held open by the server.
 const LONG: Duration = Duration::from_secs(5);
 
-/// A request that was seen.
+/// A request in the log.
 #[derive(Debug)]
 pub(crate) struct Seen {
     pub id: String,
     pub(crate) method: String,
     pub url: String,
     pub(crate) began: Instant,
-    /// What it was answered with, while its body still comes.
+    /// The status of the response while its body is still arriving.
     pub(crate) status: Option<u16>,
     pub(crate) end: Option<(RequestEnd, Instant)>,
-    /// As in [`super::Request`].
+    /// Whether quiet waits for the request, as in [`super::Request`].
     pub(crate) counts: bool,
-    /// A script asked, by `fetch` or the like.
+    /// Whether a script made the request, by `fetch` or similar.
     pub(crate) by_script: bool,
-    /// It was told as the effect of an act.
+    /// Whether the request was reported as the effect of an act.
     pub(crate) told: bool,
-    /// The document of a frame.
+    /// Whether the request is for the document of a frame.
     document: bool,
 }
 
@@ -52,25 +52,25 @@ impl Seen {
         self.end.as_ref().map_or_else(Instant::now, |(_, at)| *at).duration_since(self.began)
     }
 
-    /// Whether it took so long that it is no answer that anybody waits for.
+    /// Whether a script's request took so long that nobody waits for its answer.
     pub(crate) fn is_long(&self) -> bool {
         self.by_script && self.took() >= LONG
     }
 
-    /// Whether two ask for the same, queries aside.
+    /// Whether two requests have the same method and URL, ignoring queries.
     pub(crate) fn asks_like(&self, other: &Self) -> bool {
         let path = |url: &str| url.split(['?', '#']).next().unwrap_or_default().to_owned();
         self.method == other.method && path(&self.url) == path(&other.url)
     }
 
-    /// Whether it belongs to what came after a moment.
+    /// Whether the request began or ended at or after `begun`, or is still pending.
     pub(crate) fn is_since(&self, begun: Instant) -> bool {
         self.began >= begun || self.end.as_ref().is_none_or(|(_, at)| *at >= begun)
     }
 }
 
 impl TabState {
-    /// Remembers a request.
+    /// Adds a request to the log.
     pub(crate) fn saw(&mut self, seen: Seen) {
         if self.traffic.len() == REMEMBERED {
             self.traffic.pop_front();
@@ -78,19 +78,20 @@ impl TabState {
         self.traffic.push_back(seen);
     }
 
-    /// The document went away, and what its scripts waited for with it.
+    /// Records that the document was left: pending requests of its scripts fail.
     pub(crate) fn left_traffic(&mut self) {
         for seen in self.traffic.iter_mut().filter(|s| !s.document && s.end.is_none()) {
             seen.end = Some((RequestEnd::Failed("the page was left".to_owned()), Instant::now()));
         }
     }
 
-    /// What the last document that was asked for since then was answered with.
+    /// The response status of the last document requested since then.
     pub fn answered_with(&self, since: Instant) -> Option<u16> {
         self.traffic.iter().rev().find(|s| s.document && s.began >= since)?.status
     }
 
-    /// Whether something that began since then, and that an act may have set off, is not over.
+    /// Whether a navigation is pending, or a script's request that began since then and that an act
+    /// may have caused.
     pub(crate) fn under_way(&self, begun: Instant) -> bool {
         let request = |s: &Seen| s.by_script && s.counts && s.end.is_none() && s.began >= begun;
         self.navigating.is_some() || self.traffic.iter().any(request)

@@ -1,4 +1,5 @@
-//! Inputs on their way to the page: sent without waiting, waited for together, released whatever happens.
+//! Delivers inputs to the page: sends them without waiting, awaits them together, and releases held
+//! keys and buttons in every case.
 
 use super::{Fault, Tab};
 use std::time::Duration;
@@ -6,19 +7,20 @@ use stickpin_device::{Dispatched, Error, Result};
 use stickpin_devtools::protocol::MouseEvent;
 use stickpin_devtools::{Method, Reply};
 
-/// How long an input may stay unanswered after the page that it was sent to was replaced.
+/// How long an input may stay unanswered after its page was replaced.
 const SWAPPED: Duration = Duration::from_millis(500);
 
 impl Tab {
-    /// Writes a command to the page without waiting.
+    /// Sends a command to the page without waiting.
     pub(crate) fn send<M: Method>(&self, method: &M) -> Reply<M> {
         self.client.send(Some(&self.session), method)
     }
 
-    /// Waits until the page has received inputs that were sent.
+    /// Waits until the page has received the inputs that were sent.
     ///
     /// # Errors
-    /// [`Fault::Dialog`] as soon as one opens, and as [`Tab::answer`].
+    /// Returns [`Fault::Dialog`] as soon as a dialog opens, and otherwise the errors of
+    /// [`Tab::answer`].
     pub(crate) async fn deliver<M: Method>(&self, replies: Vec<Reply<M>>) -> Result<(), Fault> {
         let arrivals = self.read(|tab| tab.arrivals)?;
         let dialog = self.until(|tab| tab.dialog.clone());
@@ -26,7 +28,8 @@ impl Tab {
             for reply in replies {
                 match reply.await {
                     Ok(_) => {}
-                    // An input that its target did not outlive has done what it could. Any other refusal is no delivery.
+                    // An input whose target went away has done what it could. Any other refusal
+                    // means no delivery.
                     Err(e) if e.is_gone() => {}
                     Err(e) => return Err(Fault::Failed(self.call_error(&e))),
                 }
@@ -46,9 +49,10 @@ impl Tab {
         }
     }
 
-    /// Moves the pointer; the page has seen it when this returns. Where the page may have changed under the resting pointer,
-    /// that moves at its old place first, as a person's does: pages wait for it with what opened there, and would take the
-    /// way away from it for that.
+    /// Moves the pointer and returns when the page has seen the move. If the page may have changed
+    /// under the resting pointer, the pointer first moves at its old position, as a person's would.
+    /// Pages wait for such a move after opening something there, and would otherwise take the way to
+    /// the new position for it.
     pub async fn move_pointer(&self, to: (f64, f64)) -> Result<()> {
         let rested = self.read(|tab| match tab.pointer {
             Some((at, activity)) if at != to && activity != tab.activity => Some(at),
@@ -65,13 +69,13 @@ impl Tab {
         Ok(())
     }
 
-    /// Something that must be released, whatever happens to the one who pressed it.
+    /// Ensures that a pressed key or button is released even if the caller is cancelled.
     pub(crate) fn hold<M: Method>(&self, release: M) -> Held<'_, M> {
         Held { tab: self, release: Some(release) }
     }
 }
 
-/// Sends its release when it is dropped.
+/// Sends its release command when dropped.
 #[derive(Debug)]
 pub(crate) struct Held<'a, M: Method> {
     tab: &'a Tab,
@@ -79,12 +83,12 @@ pub(crate) struct Held<'a, M: Method> {
 }
 
 impl<M: Method> Held<'_, M> {
-    /// Releases now. None only if that was done before.
+    /// Releases now. Returns the reply to await.
     pub(crate) fn release(mut self) -> Option<Reply<M>> {
         self.release.take().map(|release| self.tab.send(&release))
     }
 
-    /// Nothing is held any more.
+    /// Marks the key or button as no longer held.
     pub(crate) fn disarm(mut self) {
         self.release = None;
     }
@@ -93,7 +97,7 @@ impl<M: Method> Held<'_, M> {
 impl<M: Method> Drop for Held<'_, M> {
     fn drop(&mut self) {
         if let Some(release) = self.release.take() {
-            // Nobody is left who could wait for the answer.
+            // Nobody is left to await the answer.
             drop(self.tab.send(&release));
         }
     }

@@ -1,4 +1,4 @@
-//! Frames in frames: whose element shows which document, and how their pixels map to those of the tab.
+//! Nested frames: which element shows which document, and how its pixels map to those of the tab.
 
 use super::Tab;
 use super::{Fault, World};
@@ -6,7 +6,7 @@ use crate::agent::ElementAt;
 use stickpin_device::Result;
 use stickpin_tree::{Handle, Rect};
 
-/// Frames in frames beyond this are not looked into.
+/// The maximum nesting of frames that is searched.
 const DEPTH: usize = 32;
 
 /// One step outward: the element of the outer document that shows the inner one.
@@ -14,25 +14,26 @@ const DEPTH: usize = 32;
 pub(crate) struct Step {
     pub(crate) outer: World,
     pub(crate) owner: u64,
-    /// Where the inside of the frame begins, and its scale, in pixels of the outer document.
+    /// The origin of the frame's content and its scale (x, y, scale x, scale y), in pixels of the
+    /// outer document.
     place: [f64; 4],
 }
 
 impl Step {
-    /// A point of the inner document in the outer one.
+    /// Converts a point of the inner document to one of the outer document.
     pub(crate) fn outward(&self, (x, y): (f64, f64)) -> (f64, f64) {
         let [left, top, scale_x, scale_y] = self.place;
         (left + x * scale_x, top + y * scale_y)
     }
 }
 
-/// The way from a document out to the tab's own.
+/// The steps from a document outward to the tab's own.
 pub(crate) async fn steps(tab: &Tab, world: &World) -> Result<Vec<Step>, Fault> {
     let mut steps = Vec::new();
     let mut inner = world.clone();
     while let Some((outer, owner)) = tab.owner(&inner).await? {
         let place: Option<[f64; 4]> = tab.call(&outer, "frameBox", (owner,)).await?;
-        // The frame's element went away: so will its document.
+        // The frame's element went away, and its document soon will.
         let place = place.ok_or(Fault::WorldGone)?;
         inner = outer.clone();
         steps.push(Step { outer, owner, place });
@@ -43,7 +44,7 @@ pub(crate) async fn steps(tab: &Tab, world: &World) -> Result<Vec<Step>, Fault> 
     Ok(steps)
 }
 
-/// Boxes of elements in pixels of the tab.
+/// The bounding boxes of elements in pixels of the tab.
 pub async fn boxes(tab: &Tab, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
     let mut boxes = vec![None; handles.len()];
     for world in tab.worlds().await? {
@@ -101,7 +102,8 @@ pub async fn innermost(tab: &Tab, x: f64, y: f64) -> Result<Option<Handle>, Faul
     Ok(found)
 }
 
-/// Whether keys go to a document: every frame on the way to it has the focus in the document around it.
+/// Whether key events go to a document: each frame around it must have the focus in its parent
+/// document.
 ///
 /// # Errors
 /// See [`Fault`].
@@ -114,7 +116,7 @@ pub async fn has_keys(tab: &Tab, world: &World) -> Result<bool, Fault> {
     Ok(true)
 }
 
-/// A box of an inner document in pixels of the tab.
+/// Converts a box of an inner document to pixels of the tab.
 pub(crate) fn outward(inner: Rect, steps: &[Step]) -> Rect {
     let corner = |point| steps.iter().fold(point, |point, step| step.outward(point));
     let (left, top) = corner((inner.x, inner.y));

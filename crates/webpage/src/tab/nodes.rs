@@ -1,4 +1,4 @@
-//! Nodes that the browser names, and what the documents call them: owners of frames, numbers, objects.
+//! Maps nodes as the browser names them to ids in our documents: owners of frames, ids, objects.
 
 use super::{Fault, Tab, World, known_worlds};
 use crate::agent;
@@ -6,8 +6,8 @@ use stickpin_devtools::CallError;
 use stickpin_devtools::protocol as cdp;
 
 impl Tab {
-    /// The element that shows a frame: the world of the parent document and the number in it. None for the top
-    /// frame.
+    /// The element that shows a frame: the world of the parent document and the id in it. `None`
+    /// for the top frame.
     ///
     /// # Errors
     /// See [`Fault`].
@@ -38,7 +38,7 @@ impl Tab {
         Ok(Some((parent, id)))
     }
 
-    /// The number of a node, that the browser names, in the document of a world.
+    /// The id, in the document of a world, of a node that the browser names.
     ///
     /// # Errors
     /// See [`Fault`].
@@ -63,7 +63,8 @@ impl Tab {
             .ok_or_else(|| Fault::Threw("a node has no number".to_owned()))
     }
 
-    /// An expression in a document as an object of it, by its id; none when it is nothing or no object.
+    /// The object id of an expression's value in a document; `None` when the value is not an
+    /// object.
     ///
     /// # Errors
     /// See [`Fault`].
@@ -78,7 +79,7 @@ impl Tab {
         Ok(self.unless_dialog(asked).await?.result.object_id)
     }
 
-    /// What a refusal means of what was asked about.
+    /// Converts a refusal: a gone subject becomes [`Fault::WorldGone`].
     pub(super) fn or_gone(&self, error: &CallError) -> Fault {
         if error.is_gone() { Fault::WorldGone } else { Fault::Failed(self.call_error(error)) }
     }

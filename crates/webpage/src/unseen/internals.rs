@@ -1,5 +1,5 @@
-//! `ElementInternals` (HTML 4.13.7.4): roles, names and states that a custom element has without any attribute. Only
-//! the browser's own tree tells them.
+//! `ElementInternals` (HTML 4.13.7.4): roles, names and states that a custom element has without
+//! any attribute. Only the browser's accessibility tree reveals them.
 
 use super::{all, objects, release};
 use crate::capture::{Columns, Said};
@@ -9,10 +9,10 @@ use serde_json::Value;
 use stickpin_devtools::protocol as cdp;
 use stickpin_tree::{Handle, Role, States};
 
-/// Elements that are asked about in one capture. One takes 0.1 to 0.2 ms.
+/// The most elements queried in one capture. Each query takes 0.1 to 0.2 ms.
 const MOST: usize = 250;
 
-/// Asks the custom elements of a document, and puts what they say into its columns.
+/// Queries the custom elements of a document and adds what they report to its columns.
 pub(super) async fn ask(
     tab: &Tab,
     world: &World,
@@ -57,7 +57,7 @@ pub(super) async fn ask(
     Ok(())
 }
 
-/// What a node of the browser's tree says; none where it says nothing.
+/// Converts a node of the accessibility tree; `None` if it reports no role.
 fn read(node: cdp::AxNode) -> Option<Said> {
     if node.ignored {
         return None;
@@ -104,7 +104,7 @@ fn read(node: cdp::AxNode) -> Option<Said> {
     Some(said)
 }
 
-/// Flags come as booleans, as words, or as numbers.
+/// Flags come as booleans, words or numbers.
 fn is_true(value: &Value) -> bool {
     match value {
         Value::Bool(yes) => *yes,
@@ -122,7 +122,7 @@ fn text(value: Option<&Value>) -> String {
     }
 }
 
-/// The browser's word for a role in ours; none for those that say nothing.
+/// Converts a role name of the browser to ours; `None` for roles without meaning.
 fn own_role(role: &str) -> Option<Role> {
     match role {
         "generic" | "none" | "presentation" => None,

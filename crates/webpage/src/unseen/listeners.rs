@@ -1,5 +1,5 @@
-//! Click listeners of elements' own: one question per document, whose answer names elements by the browser's
-//! numbers. Each number is translated once.
+//! Finds elements with their own click listeners: one request per document, whose answer names
+//! elements by backend node id. Each id is translated once.
 
 use super::{GROUP, Unseen, all, one, release};
 use crate::agent::GLOBAL;
@@ -10,24 +10,26 @@ use stickpin_devtools::Reply;
 use stickpin_devtools::protocol as cdp;
 use stickpin_tree::Role;
 
-/// Numbers that are translated in one capture, in the order of the document; the others come with the next ones. One
-/// takes 0.05 to 0.1 ms.
+/// The most ids translated in one capture, in document order; the next captures translate the rest.
+/// Each takes 0.05 to 0.1 ms.
 const MOST: usize = 300;
 
-/// The document as an object of our world, kept for as long as the document lives.
+/// The object group of documents in our world, kept while the document exists.
 const KEPT: &str = "stickpin-document";
 
-/// What a press sets off.
+/// The events that a press causes.
 const PRESSES: [&str; 3] = ["click", "mousedown", "pointerdown"];
 
-/// More rows than that below a listener: it listens for others.
+/// The most rows below an element that listens for its own sake. Above this, it listens for its
+/// descendants.
 const LARGEST: usize = 40;
 
-/// A question under way, for each document.
+/// The pending request of each document.
 pub(crate) type Listening = Vec<(World, Reply<cdp::GetEventListeners>)>;
 
-/// The document as an object of the page's own world. Asked through an object of another world, the browser builds the
-/// answer there, and a page whose garbage is collected meanwhile crashes (Chromium 156).
+/// Returns the document as an object of the page's own world. Through an object of another world,
+/// the browser would build the answer there. A page whose garbage is collected meanwhile then
+/// crashes (Chromium 156).
 async fn in_page(tab: &Tab, world: &World, object_id: String) -> Result<Option<String>, Fault> {
     let described = one(tab, world, cdp::DescribeNode { object_id, depth: 0 }).await?;
     let Some(backend_node_id) = described.map(|d| d.node.backend_node_id) else { return Ok(None) };
@@ -36,7 +38,8 @@ async fn in_page(tab: &Tab, world: &World, object_id: String) -> Result<Option<S
 }
 
 impl Unseen {
-    /// Asks every document; the browser answers while the captures before it are read.
+    /// Sends the request to every document. The browser prepares the answers while the captures
+    /// before them are read.
     ///
     /// # Errors
     /// See [`Fault`].
@@ -56,7 +59,8 @@ impl Unseen {
                 known.object = Some(object);
             }
             if let Some(object_id) = known.asked.clone() {
-                // Only `pierce` reports listeners of all worlds, and it looks into frames of the same process, too.
+                // Only `pierce` reports listeners of all worlds. It also includes frames of the
+                // same process.
                 let question = cdp::GetEventListeners { object_id, depth: -1, pierce: true };
                 asked.push((world.clone(), tab.client.send(Some(&world.session), &question)));
             }
@@ -64,8 +68,8 @@ impl Unseen {
         Ok(asked)
     }
 
-    /// Reads the answers. Returns the documents whose walk is to be done again, because it left out a drawing in which
-    /// a shape listens.
+    /// Reads the answers. Returns the documents that must be walked again, because the walk left
+    /// out a drawing in which a shape listens.
     ///
     /// # Errors
     /// See [`Fault`].
@@ -79,8 +83,9 @@ impl Unseen {
         Ok(left_out)
     }
 
-    /// Whether what listens is what listened. Where none was added since, as the browser counts them, only those that
-    /// there were are asked for: one that is taken away is counted until garbage is collected.
+    /// Whether the same elements still listen. With `none_added`, the browser counted no new
+    /// listener, so the request is needed only if there were listeners before. A removed listener
+    /// counts until garbage is collected.
     ///
     /// # Errors
     /// See [`Fault`].
@@ -102,8 +107,8 @@ impl Unseen {
         Ok(now.len() == worlds.len() && now.into_iter().all(same))
     }
 
-    /// Notes the elements with these numbers of the browser as those that listen. Returns whether one of them is in a
-    /// drawing that was not walked so far.
+    /// Records the elements with these backend node ids as listening. Returns whether one of them
+    /// is in a drawing that was not walked so far.
     async fn translate(&mut self, tab: &Tab, world: &World, nodes: &[i64]) -> Result<bool, Fault> {
         let mut is_left_out = false;
         let known = self.documents.entry(world.scope).or_default();
@@ -126,7 +131,7 @@ impl Unseen {
                         found.push(node);
                         arguments.push(cdp::ObjectArgument { object_id });
                     }
-                    // Of another document, or gone: it is not asked for again.
+                    // The node is gone or belongs to another document: do not ask again.
                     None => _ = known.numbers.insert(node, 0),
                 }
             }
@@ -156,9 +161,9 @@ impl Unseen {
     }
 }
 
-/// The elements that listen, by the browser's own numbers.
+/// The listening elements, by backend node id.
 async fn nodes(tab: &Tab, listening: Listening) -> Result<Vec<(World, Vec<i64>)>, Fault> {
-    // A document's answer holds those of the frames in it: inner ones first, and each number once.
+    // A document's answer includes the frames in it. Handle inner documents first and each id once.
     let (mut claimed, mut found) = (HashSet::new(), Vec::with_capacity(listening.len()));
     for (world, reply) in listening.into_iter().rev() {
         let Some(answer) = tab.unless_dialog(tab.answer_if(reply)).await? else { continue };
@@ -170,7 +175,8 @@ async fn nodes(tab: &Tab, listening: Listening) -> Result<Vec<(World, Vec<i64>)>
     Ok(found)
 }
 
-/// Roles whose elements are pressed as a whole when they listen. Of other roles it is the inside that is pressed.
+/// Whether elements of a role are pressed as a whole when they listen. In other roles, the content
+/// is pressed.
 const fn pressed_whole(role: Role) -> bool {
     matches!(
         role,
@@ -193,9 +199,11 @@ const fn pressed_whole(role: Role) -> bool {
     )
 }
 
-/// Makes what listens for clicks actionable: the outermost, unless it holds things that are pressed themselves or much
-/// else, because it listens for them. What is inside of something pressed is, too, where that is no control: an icon in
-/// a row, two halves of a bar with a hand cursor.
+/// Makes rows that listen for clicks actionable.
+///
+/// Marks the outermost listening row, unless it holds pressable things or much else, because it
+/// then listens on their behalf. A row inside of a pressed one is marked too if the pressed one is
+/// not a control: an icon in a row, or the two halves of a bar with a hand cursor.
 pub(super) fn mark(columns: &mut Columns, listening: &HashSet<u64>) {
     if listening.is_empty() {
         return;
@@ -220,7 +228,7 @@ pub(super) fn mark(columns: &mut Columns, listening: &HashSet<u64>) {
         holds[parent] |= holds[row] || listens[row] || columns.is_actionable(row);
         size[parent] += size[row] + 1;
     }
-    // What there is in a row besides itself.
+    // The content of a row besides the row itself.
     let rest: Vec<usize> =
         (0..rows).map(|row| content[row].saturating_sub(usize::from(contents[row]))).collect();
     let mut outer: Vec<Outer> = vec![Outer::Nothing; rows];
@@ -233,8 +241,9 @@ pub(super) fn mark(columns: &mut Columns, listening: &HashSet<u64>) {
         let role = columns.role_of(row);
         let is_free = match outer[row] {
             Outer::Nothing => true,
-            // Something else is in there as well: a press on this is not a press on that. What only has a hand cursor
-            // may have it while the pointer is there.
+            // The outer row has other content, so a press on this row differs from a press on the
+            // outer one. An outer row that only has a hand cursor may have it while the pointer is
+            // there.
             Outer::Whole(whole) => {
                 matches!(role, Some(Role::Generic | Role::Image))
                     && (!listens[whole] || rest[whole] > content[row])
@@ -254,19 +263,19 @@ pub(super) fn mark(columns: &mut Columns, listening: &HashSet<u64>) {
     }
 }
 
-/// What a row is inside of.
+/// The pressable row around a row.
 #[derive(Debug, Clone, Copy)]
 enum Outer {
-    /// Nothing that is pressed.
+    /// No pressable row.
     Nothing,
-    /// This row, which is pressed and no control.
+    /// This row, which is pressable and not a control.
     Whole(usize),
-    /// A control: all inside is one with it.
+    /// A control, which includes everything inside.
     Control,
 }
 
 impl Outer {
-    /// What the children of `row` are inside of, which is inside of this.
+    /// The pressable row around the children of `row`, given the one around `row`.
     fn within(self, columns: &Columns, row: usize) -> Self {
         let is_control = |role: Role| role.is_control() && role != Role::Clickable;
         match self {

@@ -1,4 +1,5 @@
-//! Closed shadow roots: no script can ask for them, the debugger can. Found once, they are read like open ones.
+//! Closed shadow roots: scripts cannot find them, but the debugger can. Once found, they are read
+//! like open ones.
 
 use super::{GROUP, all, objects, release};
 use crate::agent::GLOBAL;
@@ -7,14 +8,14 @@ use crate::tab::{Fault, Tab, World, expression};
 use serde::de::IgnoredAny;
 use stickpin_devtools::protocol as cdp;
 
-/// Elements that are asked about in one capture; the others come with the next ones.
+/// The most elements queried in one capture; the next captures query the rest.
 const MOST: usize = 200;
 
-/// How deep closed roots in closed roots are followed in one capture.
+/// The maximum nesting of closed roots that one capture follows.
 const ROUNDS: usize = 5;
 
-/// Looks for closed roots below the elements that may have one, and walks again as long as there were any. Also says
-/// whether some were not asked.
+/// Searches for closed roots below possible hosts, and walks the document again as long as it finds
+/// any. Also returns whether some hosts were not queried.
 pub(super) async fn adopt(
     tab: &Tab,
     world: &World,
@@ -34,7 +35,7 @@ pub(super) async fn adopt(
     Ok((columns, more))
 }
 
-/// Whether any of these has a closed root that was not known.
+/// Whether any of these hosts has a closed root that was not known before.
 async fn adopt_of(tab: &Tab, world: &World, hosts: &[u64]) -> Result<bool, Fault> {
     let objects = objects(tab, world, hosts).await?;
     let describe = objects.into_iter().flatten().map(|object_id| cdp::DescribeNode { object_id, depth: 0 });

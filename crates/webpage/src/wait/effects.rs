@@ -1,4 +1,4 @@
-//! What an act set off, and waits for it.
+//! The effects of an act, and waiting for them.
 
 use crate::read::page::Page;
 use crate::state::TabState;
@@ -10,22 +10,22 @@ use std::time::Duration;
 use stickpin_device::{CancellationToken, Notice, RequestEnd, Result, SeenRequest};
 use tokio::time::timeout;
 
-/// How long an act is watched while something that it set off is under way.
+/// How long a wait for effects continues while one of them is in progress.
 const UNDER_WAY: Duration = Duration::from_millis(300);
 
-/// How long a page that is busy may take until nothing is said to have happened in it.
+/// How long a busy page may take before the act counts as without effect.
 const BUSY: Duration = Duration::from_secs(1);
 
-/// How long a script is given to react to what came.
+/// How long a script is given to react to the last effect.
 const REACTION: Duration = Duration::from_millis(50);
 
-/// Notices of requests that an act set off.
+/// The most notices about requests that an act caused.
 const TOLD: usize = 3;
 
-/// Waits for a first sign of what an act set off, and until what it set off is over.
+/// Waits for the first effect of an act, then until the effects in progress are over.
 ///
 /// # Errors
-/// `BACKEND_LOST` when the tab is gone.
+/// Returns `BACKEND_LOST` when the browser or its last tab is gone.
 pub async fn wait_for_effects(page: &mut Page, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
     let (told, begun) = (page.told, page.begun);
     let arrivals = page.tab.read(|tab| tab.arrivals)?;
@@ -42,7 +42,7 @@ pub async fn wait_for_effects(page: &mut Page, at_most: Duration, cancel: &Cance
         () = cancel.cancelled() => return Ok(()),
     };
     if quiet {
-        // The time is over by our clock. A page that had no time of its own yet did nothing yet, either.
+        // Time is up by our clock, but a page that had no chance to run has done nothing yet.
         tokio::select! {
             stirred = page.tab.until(stirred) => stirred?,
             _ = timeout(BUSY, page.tab.turn()) => {}
@@ -63,13 +63,13 @@ pub async fn wait_for_effects(page: &mut Page, at_most: Duration, cancel: &Cance
         },
         () = cancel.cancelled() => return Ok(()),
     };
-    // What the script says about it: an error on the console, a toast.
+    // The script may respond with a console error or a toast.
     let reaction = page.tab.until(|tab| (tab.notices.len() > noticed).then_some(()));
     timeout(REACTION, reaction).await.unwrap_or(Ok(()))
 }
 
-/// Unless something is seen already, lets every document tell at once of what changes: otherwise what comes soon
-/// after another change is held back for a moment.
+/// Makes every document report changes at once, unless an effect was seen already. Otherwise, a
+/// change soon after another one is reported with a delay.
 async fn listen_closely(
     page: &Page,
     at_most: Duration,
@@ -79,21 +79,21 @@ async fn listen_closely(
         return Ok(());
     }
     let worlds = match timeout(at_most, page.tab.worlds()).await {
-        // It shows something else, or nothing yet: that is a sign by itself.
+        // Another page, or none yet, is itself an effect.
         Err(_) | Ok(Err(Fault::Dialog(_) | Fault::WorldGone)) => return Ok(()),
         Ok(worlds) => worlds?,
     };
     match page.tab.ask_all(&worlds, |_| expression("tell", NONE)) {
-        // What they are asked for comes as signals; the answers say nothing more. A dialog holds them all up.
+        // The reports come as signals; the answers add nothing. A dialog delays them all.
         Ok(_) | Err(Fault::Dialog(_) | Fault::WorldGone) => Ok(()),
         Err(fault) => Err(fault.into()),
     }
 }
 
-/// Waits until anything happens that was not heard of before; whether it did.
+/// Waits for any event since the last call. Returns whether one came.
 ///
 /// # Errors
-/// `BACKEND_LOST` when the tab is gone.
+/// Returns `BACKEND_LOST` when the browser or its last tab is gone.
 pub async fn wait_for_news(page: &mut Page, wait: Duration, cancel: &CancellationToken) -> Result<bool> {
     tokio::task::yield_now().await;
     let heard = page.heard;
@@ -105,14 +105,14 @@ pub async fn wait_for_news(page: &mut Page, wait: Duration, cancel: &Cancellatio
     if let Some(version) = came {
         page.heard = version;
     }
-    // A tab that is gone says so.
+    // Reports an error if the tab is gone.
     page.tab.read(|_| came.is_some())
 }
 
-/// The requests since the act began, and those that were under way.
+/// The requests since the act began, and those that were pending then.
 ///
 /// # Errors
-/// `BACKEND_LOST` when the tab is gone.
+/// Returns `BACKEND_LOST` when the browser or its last tab is gone.
 pub fn seen_requests(page: &Page) -> Result<Vec<SeenRequest>> {
     let begun = page.begun;
     page.tab.read(|tab| {
@@ -128,7 +128,7 @@ pub fn seen_requests(page: &Page) -> Result<Vec<SeenRequest>> {
     })
 }
 
-/// What an act set off besides what was noticed by itself.
+/// The effects of an act that have no notice yet.
 pub fn set_off(page: &Page) -> Result<Vec<Notice>> {
     let begun = page.begun;
     page.tab.write(|tab| {
@@ -139,7 +139,7 @@ pub fn set_off(page: &Page) -> Result<Vec<Notice>> {
             let status = match s.end {
                 None => None,
                 Some((RequestEnd::Status(status), _)) if status < 400 => Some(status),
-                // What failed has a notice of its own.
+                // A failed request has its own notice.
                 Some(_) => return None,
             };
             Some(Notice::Requested { method: s.method.clone(), url: clip(&s.url), status })

@@ -1,4 +1,5 @@
-//! Quiet: no changes of the document, no finite animations, no young requests, no navigation, for a while.
+//! Waits for quiet: a period without document changes, finite animations, recent requests or
+//! navigation.
 
 use crate::agent::Quiet;
 use crate::read::page::Page;
@@ -9,28 +10,29 @@ use stickpin_device::{CancellationToken, Moving, Result, Settled, request_words}
 use stickpin_tree::quote_url;
 use tokio::time::{sleep_until, timeout};
 
-/// A request that is older than this is one of those that stay open.
+/// The age above which a pending request counts as long-lived.
 const YOUNG: Duration = Duration::from_secs(5);
 
-/// A script's request whose answer goes on for longer than this is a stream, or nobody reads it.
+/// How long the body of a script's request may continue before it counts as a stream or unread.
 const STREAM: Duration = Duration::from_millis(500);
 
-/// The longest single question to the page.
+/// The longest wait of a single request to the page.
 const SLICE: Duration = Duration::from_secs(10);
 
-/// How long the page may take to name what moves, after the time is over.
+/// How long the page may take to name what moves after the deadline.
 const WORDS: Duration = Duration::from_millis(500);
 
-/// Lines about what still moves.
+/// The most descriptions of what still moves.
 const MAX_STILL: usize = 5;
 
-/// When a request stops to be young: nobody waits for an answer that late, nor for the end of a stream.
+/// When a request stops delaying quiet: nobody waits for a later answer or for the end of a stream.
 fn old_at(request: &Request) -> Instant {
     let late = request.since + YOUNG;
     request.answered.map_or(late, |answered| late.min(answered + STREAM))
 }
 
-/// What of a tab still moves, as its events tell it, and when it has to be looked at again if no event comes.
+/// What still moves in a tab according to its events, and when to check again if no event comes.
+/// `None` when all is quiet.
 fn moving(tab: &TabState, acted: Option<Instant>, quiet: Duration) -> Option<(Vec<Moving>, Option<Instant>)> {
     if let Some(dialog) = &tab.dialog {
         return Some((vec![Moving::Other(format!("a {} dialog", dialog.kind))], None));
@@ -55,7 +57,7 @@ fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Waits for quiet until `deadline`. A dialog ends the waiting: nothing moves behind it.
+/// Waits for quiet until `deadline`. A dialog ends the wait, because nothing moves behind it.
 pub async fn settle_until(
     page: &mut Page,
     quiet: Duration,
@@ -70,7 +72,7 @@ pub async fn settle_until(
         if let Some((still, look_again)) = state {
             let dialog = page.tab.read(|tab| tab.dialog.is_some())?;
             if still.is_empty() && now >= deadline && !dialog {
-                // Changes of the document, which only the page can name.
+                // Only the page can name changes of the document.
                 let answer = timeout(WORDS, inside(page, milliseconds(quiet), 0)).await;
                 return not_yet(answer.ok().and_then(Result::ok).map(named).unwrap_or_default());
             }
@@ -85,11 +87,11 @@ pub async fn settle_until(
             }
             continue;
         }
-        // From outside all is quiet; what about the inside?
+        // All is quiet from outside, so ask the documents.
         let left = deadline.saturating_duration_since(now).min(SLICE);
         let asked = inside(page, milliseconds(quiet), milliseconds(left));
         let answer = tokio::select! {
-            // A page that is too busy to answer is not quiet.
+            // A page too busy to answer is not quiet.
             answer = timeout(left + Duration::from_secs(1), asked) => answer,
             () = cancel.cancelled() => return not_yet(Vec::new()),
         };
@@ -113,7 +115,7 @@ pub async fn settle_until(
     }
 }
 
-/// Asks every document to answer when it is quiet.
+/// Asks every document to answer once it is quiet.
 async fn inside(page: &Page, quiet: u64, cap: u64) -> Result<Quiet, Fault> {
     let worlds = page.tab.worlds().await?;
     let asked = page.tab.ask_all(&worlds, |_| expression("settled", (quiet, cap)))?;
