@@ -59,10 +59,9 @@ impl Heard {
 
     /// Takes in one signal.
     pub(crate) fn hear(&self, message: &Message) {
-        if !self.state().take(message) {
-            return;
+        if self.state().take(message) {
+            self.version.send_modify(|version| *version = version.wrapping_add(1));
         }
-        self.version.send_modify(|version| *version = version.wrapping_add(1));
     }
 
     /// Waits until `look` finds something. It is asked once now, and after every event.
@@ -107,16 +106,13 @@ impl State {
         let (interface, member) = (message.interface(), message.member());
         let Some(event) = interface.strip_prefix("org.a11y.atspi.") else { return false };
         let detail = kept(&message.read::<String>().unwrap_or_default());
+        let said = || any_text(message);
         match (event, member.as_str()) {
             // A cache that learns of an object says nothing that the app shows.
             ("Cache", _) => return false,
-            ("Event.Window", "Create") => {
-                self.notice(|| Notice::Came { what: Thing::Window, name: any_text(message) })
-            }
-            ("Event.Window", "Destroy") => {
-                self.notice(|| Notice::Left { what: Thing::Window, name: any_text(message) })
-            }
-            ("Event.Object", "Announcement") => self.notice(|| Notice::Announced { text: any_text(message) }),
+            ("Event.Window", "Create") => self.notice(Notice::Came { what: Thing::Window, name: said() }),
+            ("Event.Window", "Destroy") => self.notice(Notice::Left { what: Thing::Window, name: said() }),
+            ("Event.Object", "Announcement") => self.notice(Notice::Announced { text: said() }),
             _ => {}
         }
         if member == "StateChanged" && detail == "showing" && sender == self.app {
@@ -132,10 +128,7 @@ impl State {
         let path = message.path();
         self.appeared.retain(|other| *other != path);
         if message.read::<(String, i32)>().is_ok_and(|(_, on)| on != 0) {
-            if self.appeared.len() == MAX_APPEARED {
-                self.appeared.pop_front();
-            }
-            self.appeared.push_back(path);
+            keep(&mut self.appeared, path, MAX_APPEARED);
         }
     }
 
@@ -146,12 +139,17 @@ impl State {
         self.last = what;
     }
 
-    fn notice(&mut self, notice: impl FnOnce() -> Notice) {
-        if self.notices.len() == MAX_NOTICES {
-            self.notices.pop_front();
-        }
-        self.notices.push_back(notice());
+    fn notice(&mut self, notice: Notice) {
+        keep(&mut self.notices, notice, MAX_NOTICES);
     }
+}
+
+/// Adds to what is kept; the oldest goes where there are `most` already.
+fn keep<T>(list: &mut VecDeque<T>, new: T, most: usize) {
+    if list.len() == most {
+        list.pop_front();
+    }
+    list.push_back(new);
 }
 
 /// A text without its end, where it is long.

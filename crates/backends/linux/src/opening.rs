@@ -6,7 +6,7 @@
 
 use hashbrown::HashMap;
 use std::time::Duration;
-use stickpin_device::{CancellationToken, Error, ErrorCode, Result};
+use stickpin_device::{CancellationToken, Error, Result};
 use tokio::time::Instant;
 
 /// How long the whole may take: less than the command, so that it says itself what it waited for.
@@ -45,9 +45,7 @@ impl Opening {
             // First: why something ended says more than that it does not answer any more.
             fallen = fallen => Err(fallen),
             done = part => done,
-            () = self.cancel.cancelled() => {
-                Err(Error::new(ErrorCode::Timeout, "the opening was ended before it was done"))
-            }
+            () = self.cancel.cancelled() => Err(Error::timeout("the opening was ended before it was done")),
         }
     }
 }
@@ -164,6 +162,7 @@ fn parsed(stat: &str) -> Option<(u32, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stickpin_device::ErrorCode;
 
     #[test]
     fn what_a_process_and_its_children_worked_is_counted_and_nothing_else() {

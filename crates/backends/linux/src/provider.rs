@@ -34,37 +34,26 @@ pub use config::{LinuxConfig, LinuxProvider};
 const UNHEARD: &str = "Qt apps and browsers that were started while accessibility was off say nothing until they are \
                        started again: end it, then stickpin open linux:APP; stickpin doctor says whether it is on";
 
-/// An app that answers.
-#[derive(Debug)]
-struct Reached {
-    desktop: Desktop,
-    link: Link,
-    app: Running,
-    child: Option<Child>,
-}
-
 impl LinuxProvider {
     /// Opens an app on a screen; ends the screen when that fails.
     async fn open_on(
         &self,
-        screen: Screen,
+        mut screen: Screen,
         name: &str,
         launch: Option<&Launch>,
         request: &OpenRequest,
         opening: &Opening,
     ) -> Result<Box<dyn Device>> {
         let heard = Arc::new(Heard::new());
-        let mut screen = screen;
         let folders = if request.attach { None } else { self.dirs(request)?.folders() };
         let reach = self.reach(&screen, &heard, name, launch, request, opening);
-        let reached = match opening.part(reach, screen.fallen()).await {
+        let (desktop, link, app, child) = match opening.part(reach, screen.fallen()).await {
             Ok(reached) => reached,
             Err(e) => {
                 unsaid(screen.end().await);
                 return Err(e);
             }
         };
-        let Reached { desktop, link, app, child } = reached;
         let screen = screen.of_process(app.pid);
         let label = if app.title.is_empty() { name.to_owned() } else { app.title.clone() };
         let mut device = LinuxDevice::new(desktop, link, heard, screen, label, &request.what);
@@ -96,7 +85,7 @@ impl LinuxProvider {
         Ok(Box::new(device))
     }
 
-    /// Finds or starts the app, and the way to it.
+    /// Finds or starts the app, and the way to it; its process, where it was started.
     async fn reach(
         &self,
         screen: &Screen,
@@ -105,7 +94,7 @@ impl LinuxProvider {
         launch: Option<&Launch>,
         request: &OpenRequest,
         opening: &Opening,
-    ) -> Result<Reached> {
+    ) -> Result<(Desktop, Link, Running, Option<Child>)> {
         let until = opening.until;
         let listener = Arc::clone(heard);
         let hear = Box::new(move |message: &_| listener.hear(message));
@@ -121,7 +110,7 @@ impl LinuxProvider {
         heard.state().app.clone_from(&app.bus);
         desktop.listen(&app.bus, until).await.map_err(silent)?;
         let link = Link::to(&desktop, &app.bus, until).await.map_err(silent)?;
-        Ok(Reached { desktop, link, app, child })
+        Ok((desktop, link, app, child))
     }
 
     /// The running app that is meant: by its title, its process or its name on the bus.
@@ -133,31 +122,23 @@ impl LinuxProvider {
                 || app.title.eq_ignore_ascii_case(name)
         };
         let found: Vec<&Running> = running.iter().filter(is).collect();
-        let (code, what, hint) = match found[..] {
-            [app] => return Ok(app.clone()),
-            [] => match runs(name) {
-                Some((pid, program)) => {
-                    let program = quote(&program);
-                    let what = format!("process {pid} ({program}) runs, and is not on the accessibility bus");
-                    (ErrorCode::DeviceNotFound, what, UNHEARD.to_owned())
-                }
-                None => {
-                    let hint = "stickpin devices lists what runs; without --attach it is started";
-                    (
-                        ErrorCode::DeviceNotFound,
-                        format!("no running app is called {}", quote(name)),
-                        hint.to_owned(),
-                    )
-                }
-            },
-            _ => {
-                let all: Vec<String> =
-                    found.iter().filter_map(|app| Some(format!("linux:{}", app.pid?))).collect();
-                let hint = format!("say which process: stickpin open --attach {}", all.join(" or "));
-                (ErrorCode::AmbiguousMatch, format!("several apps are called {}", quote(name)), hint)
-            }
-        };
-        Err(Error::new(code, what).hint(hint))
+        if let [app] = found[..] {
+            return Ok(app.clone());
+        }
+        if !found.is_empty() {
+            let all: Vec<String> =
+                found.iter().filter_map(|app| Some(format!("{PREFIX}{}", app.pid?))).collect();
+            return Err(Error::ambiguous_match(format!("several apps are called {}", quote(name)))
+                .hint(format!("say which process: stickpin open --attach {}", all.join(" or "))));
+        }
+        Err(match runs(name).map(|(pid, program)| (pid, quote(&program))) {
+            Some((pid, program)) => Error::device_not_found(format!(
+                "process {pid} ({program}) runs, and is not on the accessibility bus"
+            ))
+            .hint(UNHEARD),
+            None => Error::device_not_found(format!("no running app is called {}", quote(name)))
+                .hint("stickpin devices lists what runs; without --attach it is started"),
+        })
     }
 }
 
@@ -240,10 +221,9 @@ impl Provider for LinuxProvider {
     }
 
     async fn sweep(&self, state_dir: &Path) -> Result<Vec<String>> {
-        let state_dir = state_dir.to_owned();
-        let swept =
-            tokio::task::spawn_blocking(move || (stickpin_process::sweep(&state_dir), state_dir)).await;
-        let (swept, state_dir) = swept.map_err(|e| Error::new(ErrorCode::Internal, e.to_string()))?;
-        swept.map_err(|e| stickpin_device::io_error("sweep", &state_dir, &e))
+        let dir = state_dir.to_owned();
+        let swept = tokio::task::spawn_blocking(move || stickpin_process::sweep(&dir)).await;
+        let swept = swept.map_err(|e| Error::internal(e.to_string()))?;
+        swept.map_err(|e| stickpin_device::io_error("sweep", state_dir, &e))
     }
 }

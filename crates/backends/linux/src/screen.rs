@@ -3,7 +3,7 @@
 use crate::opening::Opening;
 use async_trait::async_trait;
 use std::sync::Arc;
-use stickpin_device::{Clipboard, Error, ErrorCode, Result};
+use stickpin_device::{Clipboard, Error, Result};
 use stickpin_x11desk::{Address, PATIENCE, Presence, Private, Window, X11, clipboard, window_manager};
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
@@ -123,7 +123,7 @@ impl Screen {
         } else {
             format!("stickpin cannot {to}: there is no display")
         };
-        Error::new(ErrorCode::Unsupported, why).hint(match self.nameless {
+        Error::unsupported(why).hint(match self.nameless {
             // The desktop stays open, with the other apps.
             true => {
                 "press, fill and select work where the app does them by actions of its own; for pointer and keys give it \
@@ -138,7 +138,7 @@ impl Screen {
         if self.wayland || self.nameless {
             return self.none(to);
         }
-        Error::new(ErrorCode::ElementOffscreen, format!("stickpin cannot {to}: the app shows no window"))
+        Error::element_offscreen(format!("stickpin cannot {to}: the app shows no window"))
             .hint("stickpin snapshot -i")
     }
 
@@ -159,7 +159,7 @@ impl Screen {
                 return Ok(());
             }
         }
-        Err(Error::new(ErrorCode::ElementOffscreen, format!("{} is {what}", window.words()))
+        Err(Error::element_offscreen(format!("{} is {what}", window.words()))
             .hint("bring it back first; with open --private stickpin does that itself"))
     }
 
@@ -191,6 +191,7 @@ impl Clipboard for Screen {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stickpin_device::ErrorCode;
 
     #[tokio::test]
     async fn without_a_display_it_is_said_what_is_missing() {

@@ -46,11 +46,6 @@ impl Toolkit {
         }
     }
 
-    /// Whether its name says too little, so that the path of a window has to tell.
-    pub(crate) fn is_unknown(self) -> bool {
-        self == Self::Other
-    }
-
     /// Tells a toolkit whose name says too little by the path of a window of its app.
     pub(crate) fn of_window(path: &str) -> Self {
         let is_number = |part: &str| part.bytes().all(|b| b.is_ascii_digit()) && !part.is_empty();

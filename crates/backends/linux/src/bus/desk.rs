@@ -62,15 +62,6 @@ pub(crate) struct Running {
     pub(crate) windows: Option<i32>,
 }
 
-/// What the registry knows.
-#[derive(Debug)]
-pub(crate) struct Registered {
-    /// Its own name on the bus: from there it signals which apps come and go.
-    pub(crate) registry: String,
-    /// The names of the apps on the bus, in the order of their registration.
-    pub(crate) apps: Vec<String>,
-}
-
 /// A connection to the accessibility bus; its copies share it.
 #[derive(Debug, Clone)]
 pub(crate) struct Desktop {
@@ -111,27 +102,20 @@ impl Desktop {
         Self { wire: Arc::new(wire), address: "".into() }
     }
 
-    /// Tells apps of this session that somebody listens: those that start without accessibility switch it on.
-    ///
-    /// # Errors
-    /// When the session bus does not answer.
-    pub(crate) async fn switch_on(addresses: &Addresses, until: Instant) -> Result<(), Fault> {
-        let Some(session) = &addresses.session else { return Ok(()) };
+    /// Tells apps of this session that somebody listens: toolkits that wait for that register only then.
+    pub(crate) async fn switch_on(addresses: &Addresses, until: Instant) {
+        let Some(session) = &addresses.session else { return };
         let set = calls::set(SWITCH, STATUS, "IsEnabled", true.into());
-        asked(session, set, until).await.map(drop)
+        if let Err(e) = asked(session, set, until).await {
+            tracing::debug!("accessibility could not be switched on: {e}");
+        }
     }
 
-    /// Whether toolkits that wait for somebody to listen are told that there is.
-    ///
-    /// # Errors
-    /// When the session bus does not answer, or is not known.
-    pub(crate) async fn is_on(addresses: &Addresses, until: Instant) -> Result<bool, Fault> {
-        let Some(session) = &addresses.session else { return Err(Fault::Unknown) };
-        let answer = asked(session, property(SWITCH, STATUS, "IsEnabled"), until).await?;
-        match *answer.read::<OwnedVariant>()? {
-            Variant::Bool(on) => Ok(on),
-            _ => Err(Fault::Corrupt("a switch that is none")),
-        }
+    /// Whether toolkits that wait for somebody to listen are told that there is, where the session bus says it.
+    pub(crate) async fn is_on(addresses: &Addresses, until: Instant) -> Option<bool> {
+        let session = addresses.session.as_ref()?;
+        let answer = asked(session, property(SWITCH, STATUS, "IsEnabled"), until).await.ok()?;
+        if let Variant::Bool(on) = *answer.read::<OwnedVariant>().ok()? { Some(on) } else { None }
     }
 
     /// Asks for the events of one app.
@@ -140,7 +124,11 @@ impl Desktop {
     /// When the bus or its registry does not answer.
     pub(crate) async fn listen(&self, app: &str, until: Instant) -> Result<(), Fault> {
         self.hear(app, until).await?;
-        self.want_events(until).await
+        // All apps signal what anybody wants to hear, until that one leaves the bus.
+        let register =
+            |event| Call::new("/org/a11y/atspi/registry", REGISTRY, "RegisterEvent").with((event,));
+        let events: Vec<Call<'_>> = EVENTS.split_whitespace().map(register).collect();
+        self.tell(REGISTRY, &events, until).await
     }
 
     /// Has what one app signals come here.
@@ -148,33 +136,17 @@ impl Desktop {
     /// # Errors
     /// When the bus does not answer.
     pub(crate) async fn hear(&self, app: &str, until: Instant) -> Result<(), Fault> {
-        let mut rules: Vec<String> = ["Event.Object", "Event.Window", "Event.Document", "Cache"]
-            .iter()
-            .map(|of| format!("type='signal',sender='{app}',interface='org.a11y.atspi.{of}'"))
-            .collect();
-        rules.push(format!("type='signal',sender='{DAEMON}',member='NameOwnerChanged',arg0='{app}'"));
-        let matches: Vec<Call<'_>> =
-            rules.iter().map(|rule| of_bus("AddMatch").with((rule.as_str(),))).collect();
-        self.wire
-            .calls(Some(DAEMON), &matches, left(until))
-            .await
-            .into_iter()
-            .try_for_each(|answer| answer.map(drop))
+        let signals = ["Event.Object", "Event.Window", "Event.Document", "Cache"]
+            .map(|of| format!("type='signal',sender='{app}',interface='org.a11y.atspi.{of}'"));
+        let leaving = format!("type='signal',sender='{DAEMON}',member='NameOwnerChanged',arg0='{app}'");
+        let rules = signals.iter().chain([&leaving]).map(|rule| of_bus("AddMatch").with((rule.as_str(),)));
+        self.tell(DAEMON, &rules.collect::<Vec<_>>(), until).await
     }
 
-    /// Has all apps signal what we want to hear, until we leave the bus.
-    ///
-    /// # Errors
-    /// When the registry does not answer.
-    pub(crate) async fn want_events(&self, until: Instant) -> Result<(), Fault> {
-        let register =
-            |event| Call::new("/org/a11y/atspi/registry", REGISTRY, "RegisterEvent").with((event,));
-        let events: Vec<Call<'_>> = EVENTS.split_whitespace().map(register).collect();
-        self.wire
-            .calls(Some(REGISTRY), &events, left(until))
-            .await
-            .into_iter()
-            .try_for_each(|answer| answer.map(drop))
+    /// Makes calls of which it only counts that they are answered.
+    async fn tell(&self, whom: &str, calls: &[Call<'_>], until: Instant) -> Result<(), Fault> {
+        let answers = self.wire.calls(Some(whom), calls, left(until)).await;
+        answers.into_iter().try_for_each(|answer| answer.map(drop))
     }
 
     /// All that is registered, in the order of registration. An app that does not answer is there all the same. The
@@ -183,21 +155,22 @@ impl Desktop {
     /// # Errors
     /// When the registry does not answer.
     pub(crate) async fn running(&self, until: Instant) -> Result<Vec<Running>, Fault> {
-        let registered = self.registered(until).await?;
-        Ok(join_all(registered.apps.into_iter().map(|bus| self.one(bus))).await)
+        let (_, apps) = self.registered(until).await?;
+        Ok(join_all(apps.into_iter().map(|bus| self.one(bus))).await)
     }
 
-    /// The names of all that is registered, without asking any of it.
+    /// The registry's own name on the bus, from where it signals which apps come and go, and the names of all that is
+    /// registered, in the order of registration, without asking any of it.
     ///
     /// # Errors
     /// When the registry does not answer.
-    pub(crate) async fn registered(&self, until: Instant) -> Result<Registered, Fault> {
+    pub(crate) async fn registered(&self, until: Instant) -> Result<(String, Vec<String>), Fault> {
         let children = Call::new(ROOT, ACCESSIBLE, "GetChildren");
         let answer = self.wire.call(Some(REGISTRY), &children, left(until)).await?;
         let apps: Vec<Reference> = answer.read()?;
         let mut apps: Vec<String> = apps.into_iter().map(|(name, _)| name).collect();
         apps.retain(|name| !name.is_empty() && *name != self.wire.name());
-        Ok(Registered { registry: answer.sender(), apps })
+        Ok((answer.sender(), apps))
     }
 
     /// The names of all that is connected to the bus, apps or not, beside ourselves.
@@ -248,26 +221,18 @@ async fn find(addresses: &Addresses, until: Instant) -> Result<String, Fault> {
     if let Some(address) = &addresses.accessibility {
         return Ok(address.clone());
     }
-    let mut failed = Vec::new();
-    match &addresses.session {
-        None => failed.push("no session bus is known (DBUS_SESSION_BUS_ADDRESS)".to_owned()),
+    let silent = match &addresses.session {
+        None => "no session bus is known (DBUS_SESSION_BUS_ADDRESS)".to_owned(),
         Some(session) => match asked(session, Call::new(SWITCH, LAUNCHER, "GetAddress"), until).await {
             Ok(answer) => return answer.read(),
-            Err(e) => failed.push(format!("{LAUNCHER} on {session}: {e}")),
+            Err(e) => format!("{LAUNCHER} on {session}: {e}"),
         },
-    }
-    match &addresses.display {
-        None => failed.push("no display is known (DISPLAY)".to_owned()),
-        Some(display) => {
-            let display = display.clone();
-            let found = tokio::task::spawn_blocking(move || on_display(&display)).await;
-            match found.unwrap_or_else(|e| Err(e.to_string())) {
-                Ok(address) => return Ok(address),
-                Err(e) => failed.push(e),
-            }
-        }
-    }
-    Err(Fault::Closed(failed.join("; ")))
+    };
+    let Some(display) = addresses.display.clone() else {
+        return Err(Fault::Closed(format!("{silent}; no display is known (DISPLAY)")));
+    };
+    let found = tokio::task::spawn_blocking(move || on_display(&display)).await;
+    found.unwrap_or_else(|e| Err(e.to_string())).map_err(|e| Fault::Closed(format!("{silent}; {e}")))
 }
 
 /// What the session bus knows of the accessibility bus.
@@ -278,16 +243,16 @@ async fn asked(session: &str, call: Call<'_>, until: Instant) -> Result<Message,
 
 /// The property `AT_SPI_BUS` of the root window.
 fn on_display(display: &str) -> Result<String, String> {
-    let property = || -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+    let property = || -> Result<String, Box<dyn std::error::Error>> {
         let (x, screen) = x11rb::connect(Some(display))?;
         let root = x.setup().roots.get(screen).ok_or("no screen")?.root;
         let atom = x.intern_atom(true, b"AT_SPI_BUS")?.reply()?.atom;
         if atom == x11rb::NONE {
             return Err("no property AT_SPI_BUS".into());
         }
-        Ok(x.get_property(false, root, atom, AtomEnum::STRING, 0, PROPERTY)?.reply()?.value)
+        let value = x.get_property(false, root, atom, AtomEnum::STRING, 0, PROPERTY)?.reply()?.value;
+        let address = String::from_utf8(value).ok().filter(|address| !address.is_empty());
+        address.ok_or_else(|| "an empty property AT_SPI_BUS".into())
     };
-    let value = property().map_err(|e| format!("display {display}: {e}"))?;
-    let address = String::from_utf8(value).ok().filter(|address| !address.is_empty());
-    address.ok_or_else(|| format!("display {display}: an empty property AT_SPI_BUS"))
+    property().map_err(|e| format!("display {display}: {e}"))
 }

@@ -36,45 +36,32 @@ impl Link {
     /// # Errors
     /// When it does not answer.
     pub(crate) async fn to(desktop: &Desktop, name: &str, until: Instant) -> Result<Self, Fault> {
-        let mut link = Self {
-            bus: Arc::clone(&desktop.wire),
-            direct: None,
-            orders: None,
-            name: name.to_owned(),
-            toolkit: Toolkit::default(),
-        };
+        let bus = Arc::clone(&desktop.wire);
         let asked = [
             property(ROOT, APPLICATION, "ToolkitName"),
             property(ROOT, APPLICATION, "Version"),
             Call::new(ROOT, APPLICATION, "GetApplicationBusAddress"),
         ];
-        let mut answers = link.bus.calls(Some(name), &asked, left(until)).await.into_iter();
+        let mut answers = bus.calls(Some(name), &asked, left(until)).await.into_iter();
         let mut answer = || answers.next().unwrap_or(Err(Fault::Vanished));
         let toolkit = unless_lost(answer().and_then(|answer| answer.property_text()))?.unwrap_or_default();
         let version = answer().and_then(|answer| answer.property_text()).unwrap_or_default();
-        link.toolkit = Toolkit::of(&toolkit, &version);
+        let mut toolkit = Toolkit::of(&toolkit, &version);
         // Most toolkits know no such thing, and then there is the bus.
         let address = answer().and_then(|answer| answer.read::<String>()).unwrap_or_default();
-        if link.toolkit.is_unknown() {
-            link.toolkit = link.toolkit_of_window(left(until)).await?;
+        if toolkit == Toolkit::Other {
+            // Its name says too little: its first window may tell.
+            let window = bus.call(Some(name), &child(ROOT, 0), left(until)).await;
+            let window: Option<Reference> = unless_lost(window.and_then(|answer| answer.read()))?;
+            toolkit = window.map_or(toolkit, |(_, path)| Toolkit::of_window(&path));
         }
+        let mut direct = None;
         if !address.is_empty() {
-            match Wire::connect(&address, false, SOCKET, Box::new(|_| {})).await {
-                Ok(wire) => {
-                    link.direct = Some(Arc::new(wire));
-                    link.orders = Some(Orders::to(&address));
-                }
-                Err(e) => tracing::debug!("{name} is asked over the bus: {e}"),
-            }
+            let wire = Wire::connect(&address, false, SOCKET, Box::new(|_| {})).await;
+            direct = wire.inspect_err(|e| tracing::debug!("{name} is asked over the bus: {e}")).ok();
         }
-        Ok(link)
-    }
-
-    /// Tells the toolkit by the first window, where it does not say its name.
-    async fn toolkit_of_window(&self, limit: Duration) -> Result<Toolkit, Fault> {
-        let window = self.bus.call(Some(&self.name), &child(ROOT, 0), limit).await;
-        let window: Option<Reference> = unless_lost(window.and_then(|answer| answer.read()))?;
-        Ok(window.map_or_else(Toolkit::default, |(_, path)| Toolkit::of_window(&path)))
+        let orders = direct.is_some().then(|| Orders::to(&address));
+        Ok(Self { bus, direct: direct.map(Arc::new), orders, name: name.to_owned(), toolkit })
     }
 
     /// One over a bus that is there, and an own socket.
@@ -105,10 +92,22 @@ impl Link {
 
     /// The way that the app itself is asked on, and the name that it has there.
     fn way(&self) -> (&Wire, Option<&str>) {
-        match self.direct.as_ref().filter(|wire| !wire.closed()) {
-            Some(own) => (own, None),
-            None => (&self.bus, Some(&self.name)),
-        }
+        self.socket().map_or((&*self.bus, Some(&*self.name)), |own| (own, None))
+    }
+
+    /// The app's own socket, where it is open.
+    fn socket(&self) -> Option<&Wire> {
+        self.direct.as_deref().filter(|wire| !wire.closed())
+    }
+
+    /// The sockets that orders go on, where there are any.
+    fn apart(&self) -> Option<&Orders> {
+        self.socket().and(self.orders.as_ref())
+    }
+
+    /// Whether orders go on sockets of their own, so that what is asked at the same time may be answered first.
+    pub(crate) fn orders_apart(&self) -> bool {
+        self.apart().is_some()
     }
 
     /// Calls to the app over the fastest way. One that has just been silent for so long is not asked the rest.
@@ -120,8 +119,6 @@ impl Link {
             let is_lost = |answer: &&Result<Message, Fault>| answer.as_ref().is_err_and(Fault::is_lost);
             if let Some(lost) = out.iter().find(is_lost).cloned() {
                 out.resize(calls.len(), lost);
-            }
-            if out.len() == calls.len() {
                 break;
             }
         }
@@ -152,8 +149,8 @@ impl Link {
             let told = tokio::time::timeout(patience, self.mixed(std::slice::from_ref(call))).await;
             return told.ok().and_then(|mut answers| answers.pop()).transpose();
         }
-        if let Some(told) = self.order_apart(call, patience, windows).await {
-            return told;
+        if let Some(orders) = self.apart() {
+            return self.order_apart(orders, call, patience, windows).await;
         }
         let (wire, to) = self.way();
         match wire.call(to, call, patience).await {
@@ -202,9 +199,8 @@ impl Link {
         calls: &[Call<'_>],
     ) -> Result<Vec<Result<Message, Fault>>, Fault> {
         let (answers, heard) = tokio::join!(self.calls(calls), async {
-            let over_the_bus = self.direct.as_ref().is_none_or(|wire| wire.closed());
             let asked = calls.iter().any(|call| guest(call.path).is_none());
-            if over_the_bus && asked { Ok(()) } else { self.barrier().await }
+            if self.socket().is_none() && asked { Ok(()) } else { self.barrier().await }
         });
         heard.map(|()| answers)
     }

@@ -13,7 +13,7 @@ mod orders;
 pub(crate) mod wire;
 
 pub(crate) use body::{Call, Message};
-pub(crate) use desk::{Addresses, Desktop, Registered, Running};
+pub(crate) use desk::{Addresses, Desktop, Running};
 pub(crate) use guest::guest;
 pub(crate) use link::Link;
 pub(crate) use wire::Listener;

@@ -8,7 +8,7 @@
 
 use crate::bus::body::{Call, Message, Reference};
 use crate::bus::calls::role;
-use crate::bus::fault::{Fault, unless_lost};
+use crate::bus::fault::Fault;
 use crate::bus::limits::{PATIENCE, SOCKET};
 use crate::bus::link::Link;
 use crate::bus::names::{ACCESSIBLE, ACTION, ROOT};
@@ -66,11 +66,8 @@ impl Orders {
     /// The index of a socket that is free; connects one where none is.
     async fn free(&self, sockets: &mut Vec<Socket>, windows: &[String]) -> Result<usize, Fault> {
         sockets.retain(|socket| !socket.wire.closed());
-        for socket in sockets.iter_mut().filter(|socket| socket.state == State::Probed) {
-            if !socket.wire.stuck() {
-                socket.state = State::Free;
-            }
-        }
+        let proven = |socket: &&mut Socket| socket.state == State::Probed && !socket.wire.stuck();
+        sockets.iter_mut().filter(proven).for_each(|socket| socket.state = State::Free);
         if let Some(at) = sockets.iter().position(|socket| socket.state == State::Free) {
             return Ok(at);
         }
@@ -105,77 +102,60 @@ impl Socket {
 }
 
 impl Link {
-    /// Calls on a socket for orders; none where the app has no socket of its own, or none could be connected. `windows`:
-    /// the paths of those that the app has, if they are known.
+    /// Calls on a socket for orders. `windows`: the paths of those that the app has, if they are known.
+    ///
+    /// # Errors
+    /// Why it was not told, or what it answered.
     pub(super) async fn order_apart(
         &self,
+        orders: &Orders,
         call: &Call<'_>,
         patience: Duration,
         windows: Option<Vec<String>>,
-    ) -> Option<Result<Option<Message>, Fault>> {
-        let orders = self.orders.as_ref()?;
-        self.direct.as_ref().filter(|wire| !wire.closed())?;
+    ) -> Result<Option<Message>, Fault> {
         let mut sockets = Arc::clone(&orders.sockets).lock_owned().await;
         let windows = match windows {
             Some(known) => known,
-            None => match self.windows().await {
-                Ok(windows) => windows,
-                Err(fault) => return Some(Err(fault)),
-            },
+            None => self.windows().await?,
         };
-        let at = match orders.free(&mut sockets, &windows).await {
-            Ok(at) => at,
-            Err(fault) => return Some(Err(fault)),
-        };
+        let at = orders.free(&mut sockets, &windows).await?;
         let wire = Arc::clone(&sockets[at].wire);
         // Also where nobody waits for the answer any more.
         sockets[at].state = State::Running(windows);
         match wire.call(None, call, patience).await {
-            Err(Fault::Silent(_)) => Some(Ok(None)),
-            Err(fault @ Fault::Closed(_)) => Some(Err(fault)),
+            Err(Fault::Silent(_)) => Ok(None),
+            Err(fault @ Fault::Closed(_)) => Err(fault),
             answer if call.interface == ACTION => {
                 // The bridge of GTK 3 answers first, and acts then.
                 tokio::spawn(returned(self.clone(), sockets, at));
-                Some(answer.map(Some))
+                answer.map(Some)
             }
             answer => {
                 sockets[at].state = State::Free;
-                Some(answer.map(Some))
+                answer.map(Some)
             }
         }
     }
 
     /// The paths of the app's windows.
     async fn windows(&self) -> Result<Vec<String>, Fault> {
-        let answer = self.own(&[Call::new(ROOT, ACCESSIBLE, "GetChildren")]).await.pop();
-        let windows: Result<Vec<Reference>, Fault> =
-            answer.unwrap_or(Err(Fault::Vanished)).and_then(|answer| answer.read());
+        let windows = self.each::<Vec<Reference>>(&[Call::new(ROOT, ACCESSIBLE, "GetChildren")]).await?;
         // An app that lists no windows has none that could be told apart.
-        Ok(unless_lost(windows)?.unwrap_or_default().into_iter().map(|(_, path)| path).collect())
+        Ok(windows.into_iter().flatten().flatten().map(|(_, path)| path).collect())
     }
 
     /// Waits until no question is behind an order that has not returned; false if one stays there, so that a key would
     /// lock up the app for good.
     pub(crate) async fn takes_keys(&self) -> bool {
+        let Some(orders) = &self.orders else { return true };
         let until = Instant::now() + CLEAR;
-        while self.blocks_keys().await {
+        while orders.sockets.lock().await.iter().any(Socket::is_blocked) {
             if Instant::now() >= until {
                 return false;
             }
             sleep(LOOK).await;
         }
         true
-    }
-
-    async fn blocks_keys(&self) -> bool {
-        let Some(orders) = &self.orders else { return false };
-        let sockets = orders.sockets.lock().await;
-        sockets.iter().any(Socket::is_blocked)
-    }
-
-    /// Whether orders go on sockets of their own, so that what is asked at the same time may be answered first.
-    pub(crate) fn orders_apart(&self) -> bool {
-        self.orders.is_some() && self.direct.as_ref().is_some_and(|wire| !wire.closed())
     }
 }
 

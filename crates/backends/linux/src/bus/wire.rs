@@ -86,10 +86,8 @@ impl Wire {
         let mut failed = Fault::Closed(format!("{addresses:?} names nothing to connect to"));
         for address in addresses.split(';').filter(|address| !address.is_empty()) {
             if !address.starts_with("unix:") {
-                failed = Fault::Closed(format!(
-                    "{}: not an address of a socket (unix:)",
-                    stickpin_tree::quote(address)
-                ));
+                let address = stickpin_tree::quote(address);
+                failed = Fault::Closed(format!("{address}: not an address of a socket (unix:)"));
                 continue;
             }
             let builder = connection::Builder::address(address);
@@ -184,13 +182,13 @@ impl Wire {
         waiting: &mut Waiting,
         message: zbus::Message,
     ) -> Result<oneshot::Receiver<Answer>, Fault> {
-        let gone = || Fault::Closed("it is not written to any more".to_owned());
         if let Some(why) = &waiting.closed {
             return Err(Fault::Closed(why.clone()));
         }
         let (call, answer) = oneshot::channel();
         waiting.calls.insert(message.primary_header().serial_num(), call);
-        self.outbox.send(message).map(|()| answer).map_err(|_| gone())
+        let gone = |_| Fault::Closed("it is not written to any more".to_owned());
+        self.outbox.send(message).map(|()| answer).map_err(gone)
     }
 }
 

@@ -4,7 +4,7 @@
 //! private home (`open --private-home`) goes with the session; a profile (`open --profile`) stays.
 
 use std::path::{Path, PathBuf};
-use stickpin_device::{AppFolders, Error, ErrorCode, OpenRequest, Result};
+use stickpin_device::{AppFolders, Error, OpenRequest, Result};
 use stickpin_x11desk::Home;
 use tokio::process::Command;
 
@@ -23,8 +23,7 @@ impl AppDirs {
     pub(crate) fn of(request: &OpenRequest, inherited: Option<&Path>) -> Result<Self> {
         let option = match (&request.profile, request.private_home) {
             (Some(_), true) => {
-                return Err(Error::new(
-                    ErrorCode::InvalidArgs,
+                return Err(Error::invalid_args(
                     "--private-home and --profile exclude one another: each names the home of the app",
                 )
                 .hint("--profile DIR keeps it, --private-home removes it at close"));
@@ -34,25 +33,17 @@ impl AppDirs {
             (None, false) => None,
         };
         if let Some(option) = option.filter(|_| request.attach) {
-            return Err(Error::new(
-                ErrorCode::InvalidArgs,
-                format!(
-                    "an app that runs already has its home already: {option} and --attach exclude one another"
-                ),
-            )
+            return Err(Error::invalid_args(format!(
+                "an app that runs already has its home already: {option} and --attach exclude one another"
+            ))
             .hint(format!("without {option} it is attached to, without --attach it is started")));
         }
-        let (home, cwd) = if request.private_home {
-            let home = Home::temporary(&request.dir);
-            let cwd = home.path().map(Path::to_owned).unwrap_or_default();
-            (home, cwd)
-        } else {
-            let home = match &request.profile {
-                Some(profile) => Home::profile(profile.clone()),
-                None => Home::of_caller(request.home.as_deref(), inherited),
-            };
-            (home, request.cwd.clone())
+        let home = match &request.profile {
+            Some(profile) => Home::profile(profile.clone()),
+            None if request.private_home => Home::temporary(&request.dir),
+            None => Home::of_caller(request.home.as_deref(), inherited),
         };
+        let cwd = home.to_remove().unwrap_or(&request.cwd).to_owned();
         Ok(Self { home, cwd })
     }
 
@@ -79,6 +70,7 @@ mod tests {
     use std::ffi::OsStr;
     use std::time::Duration;
     use stickpin_device::CancellationToken;
+    use stickpin_device::ErrorCode;
 
     fn request() -> OpenRequest {
         OpenRequest {

@@ -5,12 +5,12 @@ use crate::bus::fault::Fault;
 use crate::bus::{Addresses, Desktop, Listener};
 use crate::opening::Opening;
 use crate::provider::app_dirs::AppDirs;
-use crate::provider::installed::{self, Launch, Places};
+use crate::provider::installed::{self, Launch};
 use crate::screen::Screen;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use stickpin_device::{Error, ErrorCode, OpenRequest, Result};
+use stickpin_device::{Error, OpenRequest, Result};
 use stickpin_x11desk::Private;
 use tokio::time::Instant;
 
@@ -79,16 +79,15 @@ impl LinuxProvider {
 
     /// What the app is to be shown on: a display of its own where one was asked for or there is no other.
     pub(crate) async fn screen(&self, request: &OpenRequest, opening: &Opening) -> Result<Screen> {
-        let none = self.config.display.is_none() && self.config.wayland.is_none();
         if request.attach && request.private {
-            return Err(Error::new(
-                ErrorCode::InvalidArgs,
+            return Err(Error::invalid_args(
                 "an app that runs already is on a display already: --attach and --private exclude one another",
             )
             .hint("without --attach it is started on a display of its own"));
         }
-        if !request.private && (request.attach || !none) {
-            return Ok(Screen::shared(self.config.display.as_deref(), self.config.wayland.is_some()));
+        let (display, wayland) = (self.config.display.as_deref(), self.config.wayland.is_some());
+        if !request.private && (request.attach || display.is_some() || wayland) {
+            return Ok(Screen::shared(display, wayland));
         }
         let (dirs, size, path) = (self.dirs(request)?, request.viewport, self.config.path.as_deref());
         let (until, cancel) = (opening.until, &opening.cancel);
@@ -106,8 +105,7 @@ impl LinuxProvider {
     /// # Errors
     /// As [`installed::find`].
     pub(crate) fn launch_of(&self, what: &str, cwd: &Path) -> Result<Launch> {
-        let (data, path) = (self.config.data.clone(), self.config.path.clone());
-        installed::find(named(what), &Places { data, path, cwd: cwd.to_owned() })
+        installed::find(named(what), &self.config, cwd)
     }
 
     /// Connects to the accessibility bus; what it signals goes to `listener`.
@@ -118,7 +116,7 @@ impl LinuxProvider {
         until: Instant,
     ) -> Result<Desktop> {
         Desktop::connect(addresses, listener, until).await.map_err(|e| {
-            Error::new(ErrorCode::ToolMissing, format!("there is no accessibility bus: {e}"))
+            Error::tool_missing(format!("there is no accessibility bus: {e}"))
                 .hint("apt install at-spi2-core, and run in a desktop session; stickpin doctor says what is missing")
         })
     }

@@ -99,11 +99,8 @@ async fn connect(
     let addresses = provider.addresses_on(screen);
     let listener = Arc::clone(&hub);
     let bus = provider.bus(&addresses, Box::new(move |message| listener.hear(message)), until).await?;
-    // Toolkits that wait for somebody to listen register only then.
-    if let Err(e) = Desktop::switch_on(&addresses, until).await {
-        tracing::debug!("accessibility could not be switched on: {e}");
-    }
-    let registry = bus.registered(until).await.map_err(no_registry)?.registry;
+    Desktop::switch_on(&addresses, until).await;
+    let (registry, _) = bus.registered(until).await.map_err(no_registry)?;
     let heard = hub.listener(&registry);
     bus.listen(&registry, until).await.map_err(no_registry)?;
     Ok((bus, hub, heard))

@@ -14,7 +14,7 @@ pub(crate) async fn checks(provider: &LinuxProvider) -> Vec<Check> {
     if config.display.is_some() || config.wayland.is_some() {
         checks.push(bus(provider).await);
         let on = Desktop::is_on(&provider.addresses(), Instant::now() + RUNNING).await;
-        checks.push(toolkits(config, on.ok()));
+        checks.push(toolkits(config, on));
     }
     checks
 }
@@ -45,14 +45,12 @@ fn display(config: &LinuxConfig, private: bool) -> Check {
 
 /// What private sessions need.
 fn tools(missing: &[(&'static str, &'static str)]) -> Check {
-    let of = |what: fn(&(&'static str, &'static str)) -> &'static str, between: &str| {
-        missing.iter().map(what).collect::<Vec<_>>().join(between)
-    };
+    let (programs, packages): (Vec<&str>, Vec<&str>) = missing.iter().copied().unzip();
     if missing.is_empty() {
         return check("private displays", true, "Xvfb, dbus-daemon and openbox are there", "");
     }
-    let found = format!("{} missing: --private cannot be used", of(|(program, _)| program, ", "));
-    let fix = format!("apt install {} at-spi2-core", of(|(_, package)| package, " "));
+    let found = format!("{} missing: --private cannot be used", programs.join(", "));
+    let fix = format!("apt install {} at-spi2-core", packages.join(" "));
     check("private displays", false, found, &fix)
 }
 
@@ -64,11 +62,11 @@ fn toolkits(config: &LinuxConfig, on: Option<bool>) -> Check {
         ("GTK_A11Y", "GTK 4", set(&config.gtk_a11y, |value| value == "none")),
         ("QT_ACCESSIBILITY", "Qt", set(&config.qt_accessibility, |value| value == "0")),
     ];
-    let off: Vec<_> = all.iter().filter(|(.., off)| *off).collect();
+    let off = all.into_iter().filter(|(.., off)| *off).map(|(variable, toolkit, _)| (variable, toolkit));
+    let (variables, toolkits): (Vec<&str>, Vec<&str>) = off.unzip();
     let name = "accessibility of apps";
-    if !off.is_empty() {
-        let variables = off.iter().map(|(variable, ..)| *variable).collect::<Vec<_>>().join(" ");
-        let toolkits = off.iter().map(|(_, toolkit, _)| *toolkit).collect::<Vec<_>>().join(", ");
+    if !variables.is_empty() {
+        let (variables, toolkits) = (variables.join(" "), toolkits.join(", "));
         let found = format!("switched off in {toolkits} by {variables}: such apps cannot be opened here");
         let fix = format!("unset {variables}, and start the apps again; or open --private");
         return check(name, false, found, &fix);
@@ -94,20 +92,15 @@ async fn bus(provider: &LinuxProvider) -> Check {
     let fix = "apt install at-spi2-core dbus, and log in again";
     let until = Instant::now() + RUNNING;
     let running = match Desktop::connect(&provider.addresses(), Box::new(|_| {}), until).await {
-        Ok(desktop) => desktop.running(until).await,
-        Err(e) => return check(name, false, format!("there is none: {e}"), fix),
+        Ok(desktop) => desktop.running(until).await.map_err(|e| format!("its registry does not answer: {e}")),
+        Err(e) => Err(format!("there is none: {e}")),
     };
-    match running {
-        Err(e) => check(name, false, format!("its registry does not answer: {e}"), fix),
-        Ok(running) => {
-            let mute = running.iter().filter(|app| app.windows.is_none()).count();
-            let found = match mute {
-                0 => format!("{} apps are registered", running.len()),
-                mute => format!("{} apps are registered, {mute} of them do not answer", running.len()),
-            };
-            check(name, true, found, fix)
-        }
-    }
+    let found = running.as_ref().map(|running| {
+        let mute = running.iter().filter(|app| app.windows.is_none()).count();
+        let mute = if mute > 0 { format!(", {mute} of them do not answer") } else { String::new() };
+        format!("{} apps are registered{mute}", running.len())
+    });
+    check(name, found.is_ok(), found.unwrap_or_else(Clone::clone), fix)
 }
 
 #[cfg(test)]

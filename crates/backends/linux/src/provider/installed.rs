@@ -1,9 +1,9 @@
 //! Which program `linux:NAME` means: a desktop id (Desktop Entry Specification 1.5), a program, or a command line.
 
+use crate::provider::config::LinuxConfig;
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_device::{Error, Result};
 use stickpin_tree::quote;
 
 /// A command to start.
@@ -13,51 +13,32 @@ pub(crate) struct Launch {
     pub(crate) arguments: Vec<String>,
 }
 
-/// Where desktop files and programs are.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Places {
-    /// `XDG_DATA_HOME` and `XDG_DATA_DIRS`, the first first.
-    pub(crate) data: Vec<PathBuf>,
-    /// `PATH`.
-    pub(crate) path: Option<OsString>,
-    /// What relative paths of programs are relative to.
-    pub(crate) cwd: PathBuf,
-}
-
-/// What `NAME` starts.
+/// What `NAME` starts. Relative paths of programs are relative to `cwd`.
 ///
 /// # Errors
 /// `DEVICE_NOT_FOUND` when nothing has that name, `INVALID_ARGS` for a command line with an open quote.
-pub(crate) fn find(name: &str, places: &Places) -> Result<Launch> {
-    let words = shlex::split(name).ok_or_else(|| {
-        Error::new(ErrorCode::InvalidArgs, format!("{} has a quote that is not closed", quote(name)))
-    })?;
+pub(crate) fn find(name: &str, config: &LinuxConfig, cwd: &Path) -> Result<Launch> {
+    let open = || Error::invalid_args(format!("{} has a quote that is not closed", quote(name)));
+    let words = shlex::split(name).ok_or_else(open)?;
     let Some((first, rest)) = words.split_first() else {
-        return Err(Error::new(ErrorCode::InvalidArgs, "linux: needs the name of an app or a command")
+        return Err(Error::invalid_args("linux: needs the name of an app or a command")
             .hint("stickpin open linux:gedit; stickpin devices lists what runs"));
     };
     if rest.is_empty()
-        && let Some((launch, _)) = by_desktop_id(first, &places.data)
+        && let Some((launch, _)) = by_desktop_id(first, &config.data)
     {
         return Ok(launch);
     }
-    if let Some(file) = on_path(first, places) {
+    let here = first.contains('/').then_some(cwd);
+    let path = config.path.iter().filter(|_| here.is_none()).flat_map(std::env::split_paths);
+    let mut files = here.into_iter().map(Path::to_owned).chain(path).map(|dir| dir.join(first));
+    if let Some(file) = files.find(|file| file.is_file()) {
         // Where it runs may be another folder than where it is looked for.
-        let program = if first.contains('/') { file.display().to_string() } else { first.clone() };
+        let program = if here.is_some() { file.display().to_string() } else { first.clone() };
         return Ok(Launch { program, arguments: rest.to_vec() });
     }
-    Err(Error::new(ErrorCode::DeviceNotFound, format!("no app or program is called {}", quote(first)))
+    Err(Error::device_not_found(format!("no app or program is called {}", quote(first)))
         .hint("give its desktop id (org.gnome.Calculator), a program on PATH, or a path; stickpin devices lists what runs"))
-}
-
-/// The file of a program.
-fn on_path(program: &str, places: &Places) -> Option<PathBuf> {
-    let is_file = |path: &Path| path.is_file();
-    if program.contains('/') {
-        return Some(places.cwd.join(program)).filter(|path| is_file(path));
-    }
-    let path = places.path.as_ref()?;
-    std::env::split_paths(path).map(|dir| dir.join(program)).find(|path| is_file(path))
 }
 
 /// The command and the text of `NAME.desktop`, or of the file whose id ends so (`org.gnome.Calculator` for `Calculator` is not guessed).
@@ -139,6 +120,7 @@ fn exec(text: &str) -> Option<Launch> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stickpin_device::ErrorCode;
 
     #[test]
     fn a_command_line_is_split_as_a_shell_would() {
@@ -167,18 +149,19 @@ mod tests {
         std::fs::write(dir.path().join("applications/sh.desktop"), "[Desktop Entry]\nExec=from-desktop %f\n")
             .unwrap();
         std::fs::write(applications.join("Tool.desktop"), "[Desktop Entry]\nExec=tool\n").unwrap();
-        let places = Places {
+        let config = LinuxConfig {
             data: vec![dir.path().to_owned()],
             path: Some("/usr/bin:/bin".into()),
-            cwd: dir.path().to_owned(),
+            ..LinuxConfig::default()
         };
-        assert_eq!(find("sh", &places).unwrap().program, "from-desktop");
-        assert_eq!(find("org-Tool", &places).unwrap().program, "tool");
-        assert_eq!(find("sh -c true", &places).unwrap().arguments, ["-c", "true"]);
+        let find = |name| find(name, &config, dir.path());
+        assert_eq!(find("sh").unwrap().program, "from-desktop");
+        assert_eq!(find("org-Tool").unwrap().program, "tool");
+        assert_eq!(find("sh -c true").unwrap().arguments, ["-c", "true"]);
         std::fs::write(dir.path().join("outside.desktop"), "[Desktop Entry]\nExec=outside\n").unwrap();
-        assert_eq!(find("..-outside", &places).unwrap_err().code, ErrorCode::DeviceNotFound);
-        assert_eq!(find("no-such-app", &places).unwrap_err().code, ErrorCode::DeviceNotFound);
-        assert_eq!(find("", &places).unwrap_err().code, ErrorCode::InvalidArgs);
+        assert_eq!(find("..-outside").unwrap_err().code, ErrorCode::DeviceNotFound);
+        assert_eq!(find("no-such-app").unwrap_err().code, ErrorCode::DeviceNotFound);
+        assert_eq!(find("").unwrap_err().code, ErrorCode::InvalidArgs);
     }
 
     #[test]

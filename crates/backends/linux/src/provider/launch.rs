@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use stickpin_device::{Error, ErrorCode, OpenRequest, Result};
+use stickpin_device::{Error, OpenRequest, Result};
 use stickpin_tree::quote;
 use stickpin_x11desk::windows;
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -52,21 +52,15 @@ impl Inaccessible {
     /// The error where nothing can be done with such an app: how to drive it by pictures and points.
     pub(crate) fn error(&self, what: &str, own_display: bool) -> Error {
         let private = if own_display { " --private" } else { "" };
+        let what = shlex::try_quote(what).unwrap_or(what.into());
         let points = format!(
-            "stickpin open linux:desktop{private}, then stickpin open {}: there screenshot, press X,Y, type and key drive it",
-            shell_word(what)
+            "stickpin open linux:desktop{private}, then stickpin open {what}: there screenshot, press X,Y, type and key drive it"
         );
-        Error::new(ErrorCode::Unsupported, self.what.clone()).hint(match self.lacks {
+        Error::unsupported(self.what.clone()).hint(match self.lacks {
             Some(lacks) => format!("{lacks}; or {points}"),
             None => points,
         })
     }
-}
-
-/// An argument as a shell reads it.
-fn shell_word(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
-    if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 /// The end of what an app has written to stderr.
@@ -114,16 +108,12 @@ impl LinuxProvider {
         request: &OpenRequest,
         until: Instant,
     ) -> Result<Launched> {
-        // Toolkits that wait for somebody to listen register only then.
-        if let Err(e) = Desktop::switch_on(&self.addresses_on(screen), until).await {
-            tracing::debug!("accessibility could not be switched on: {e}");
-        }
+        Desktop::switch_on(&self.addresses_on(screen), until).await;
         let before = desktop.running(until).await.map_err(no_registry)?;
         let mut command = self.command(screen, launch, request)?;
         let program = quote(&launch.program);
-        let mut child = command.spawn().map_err(|e| {
-            Error::new(ErrorCode::DeviceNotFound, format!("{program} cannot be started: {e}"))
-        })?;
+        let unstarted = |e| Error::device_not_found(format!("{program} cannot be started: {e}"));
+        let mut child = command.spawn().map_err(unstarted)?;
         let stderr = child.stderr.take().map(Stderr::read).unwrap_or_default();
         let started = Instant::now();
         let own = child.id();
@@ -177,7 +167,7 @@ impl LinuxProvider {
                     "it may run already (--attach), or have accessibility switched off: stickpin doctor";
                 let (seconds, said) = (started.elapsed().as_secs(), stderr.said());
                 let what = format!("{program} showed no window within {seconds} s{said}");
-                return Err(Error::new(ErrorCode::Timeout, what).hint(own.and_then(lacks).unwrap_or(unknown)));
+                return Err(Error::timeout(what).hint(own.and_then(lacks).unwrap_or(unknown)));
             }
             sleep(LOOK).await;
         }
@@ -272,9 +262,13 @@ mod tests {
         assert_eq!(Stderr::default().said(), "");
     }
 
-    #[test]
-    fn the_way_to_an_app_without_accessibility_reads_back_in_a_shell() {
-        assert_eq!(shell_word("linux:xterm"), "linux:xterm");
-        assert_eq!(shell_word("linux:sh -c 'a b'"), r"'linux:sh -c '\''a b'\'''");
+    #[tokio::test]
+    async fn the_way_to_an_app_without_accessibility_reads_back_in_a_shell() {
+        for what in ["linux:xterm", "linux:sh -c 'a b'"] {
+            let child = Command::new("true").spawn().unwrap();
+            let hint = Inaccessible { child, what: String::new(), lacks: None }.error(what, true).hint;
+            let words = shlex::split(&hint).unwrap();
+            assert!(words.contains(&format!("{what}:")), "{hint}");
+        }
     }
 }

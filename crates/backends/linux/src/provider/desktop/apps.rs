@@ -5,7 +5,7 @@ use crate::act::focus;
 use crate::app::LinuxDevice;
 use crate::bus::fault::Fault;
 use crate::bus::limits::BUS;
-use crate::bus::{Desktop, Link, Message, Registered, Running};
+use crate::bus::{Desktop, Link, Message, Running};
 use crate::events::Heard;
 use crate::model::states as s;
 use crate::provider::config::no_registry;
@@ -177,11 +177,10 @@ async fn meet(
     name: String,
 ) -> Option<(Running, Option<LinuxDevice>)> {
     let running = bus.one(name).await;
-    if running.windows == Some(0) {
-        return None;
-    }
-    if running.windows.is_none() {
-        return Some((running, None));
+    match running.windows {
+        Some(0) => return None,
+        None => return Some((running, None)),
+        Some(_) => {}
     }
     let heard = hub.listener(&running.bus);
     let until = Instant::now() + ONE;
@@ -221,10 +220,7 @@ impl Desk {
         // Those that have ended by themselves; what keeps it from being known is said when they are to be ended.
         self.started.retain_mut(|(child, _)| !matches!(child.try_wait(), Ok(Some(_))));
         let names = match listed {
-            Some(listed) => {
-                self.registry.mute.clear();
-                listed
-            }
+            Some(listed) => listed,
             None => self.beside_registry().await?,
         };
         let met = |bus: &String| {
@@ -254,8 +250,9 @@ impl Desk {
             return Ok(None);
         }
         match self.bus.registered(Instant::now() + REGISTRY).await {
-            Ok(Registered { apps, .. }) => {
+            Ok((_, apps)) => {
                 self.registry.hangs = None;
+                self.registry.mute.clear();
                 Ok(Some(apps))
             }
             Err(fault) if self.bus.closed() => Err(no_registry(fault)),

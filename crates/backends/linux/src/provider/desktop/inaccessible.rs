@@ -6,7 +6,7 @@ use crate::act::keyboard::no_key;
 use crate::act::mouse::unseen_down;
 use crate::opening::is_of;
 use stickpin_compose::{Parts, Way};
-use stickpin_device::{Action, CancellationToken, Error, ErrorCode, Landed, Notice, Performed, Result};
+use stickpin_device::{Action, CancellationToken, Error, Landed, Notice, Performed, Result};
 use stickpin_x11desk::{Held, Window, X11, focus, keyboard, pings, pointer, windows};
 
 impl Desk {
@@ -115,9 +115,9 @@ async fn taken_from(x11: &X11, window: &Window) -> Result<Option<Performed>> {
 }
 
 fn only_points(window: &Window) -> Error {
-    Error::new(
-        ErrorCode::Unsupported,
-        format!("{} is not on the accessibility bus: only press X,Y, type and key reach it", window.words()),
-    )
+    let window = window.words();
+    Error::unsupported(format!(
+        "{window} is not on the accessibility bus: only press X,Y, type and key reach it"
+    ))
     .hint("stickpin screenshot shows where; stickpin press X,Y; stickpin key PageDown scrolls")
 }
