@@ -55,7 +55,7 @@ pub(crate) struct Attention {
 pub(crate) struct Merged {
     pub(crate) tree: Arc<Tree>,
     parts: Vec<Reading>,
-    attention: Attention,
+    pub(crate) attention: Attention,
     /// Where the document of each part begins; none of one that does not answer.
     begins: Vec<Option<u32>>,
 }
@@ -115,11 +115,6 @@ impl Merged {
         let at = self.parts.iter().position(|part| part.number == number)?;
         let read = self.parts[at].tree.as_ref().is_some_and(|read| Arc::ptr_eq(read, tree));
         self.begins[at].filter(|_| read).map(|begin| NodeId(begin + node.0))
-    }
-
-    /// Returns what has the attention in it.
-    pub(crate) fn attention(&self) -> Attention {
-        self.attention
     }
 }
 

@@ -237,7 +237,7 @@ impl<M: Member> Parts<M> {
     pub(crate) fn device(&mut self, number: u64, whole: &str) -> Result<&mut dyn Device> {
         let part = self.get(number).ok_or_else(gone)?;
         let silent = format!("{} does not answer; it may hang", quote(&part.name));
-        part.answering().ok_or_else(|| Error::new(ErrorCode::Timeout, silent).hint(others_go_on(whole)))
+        part.answering().ok_or_else(|| Error::timeout(silent).hint(others_go_on(whole)))
     }
 
     /// Returns the active windows of the members, and whether each says itself that it is active.
@@ -286,7 +286,7 @@ pub(crate) fn others_go_on(whole: &str) -> String {
 
 /// The error of an element that vanished between being located and being acted on.
 pub(crate) fn gone() -> Error {
-    Error::new(ErrorCode::ElementNotFound, "the element is no longer in the app").hint("stickpin snapshot -i")
+    Error::element_not_found("the element is no longer in the app").hint("stickpin snapshot -i")
 }
 
 /// Adds a notice; the oldest goes where there are too many.

@@ -144,7 +144,7 @@ impl<G: Ground> Composed<G> {
     fn merge(&self, readings: Vec<Reading>, attention: Attention, hidden: Vec<Handle>) -> Result<Merged> {
         let whole = Whole { grade: self.ground.info().grade, url: self.ground.url(), empty: G::EMPTY };
         Merged::of(whole, readings, attention, hidden)
-            .map_err(|e| Error::new(ErrorCode::Internal, format!("the {} made no tree: {e}", G::NAME)))
+            .map_err(|e| Error::internal(format!("the {} made no tree: {e}", G::NAME)))
     }
 
     /// Returns what a member found, in the whole.
@@ -158,7 +158,7 @@ impl<G: Ground> Composed<G> {
         // Nothing of another member tells what an element is: they need not be there.
         let name = self.parts.iter().find(|part| part.number == number).map(|part| part.name.clone());
         let reading = Reading { number, name: name.unwrap_or_default(), tree: Some(Arc::clone(&found.tree)) };
-        let attention = merged.map_or_else(Attention::default, Merged::attention);
+        let attention = merged.map_or_else(Attention::default, |merged| merged.attention);
         let alone = self.merge(vec![reading], attention, Vec::new())?;
         let node = alone.place(number, &found.tree, found.node).ok_or_else(gone)?;
         Ok(Located::new(alone.tree, node))

@@ -2,7 +2,7 @@
 
 use crate::ground::{Composed, Ground};
 use crate::handles::inner;
-use stickpin_device::{Action, Error, ErrorCode, Result};
+use stickpin_device::{Action, Error, Result};
 use stickpin_tree::Handle;
 
 /// Who decides which member receives an input.
@@ -81,12 +81,11 @@ impl<G: Ground> Composed<G> {
                 let there = self.ground.beneath(&self.parts, (x, y), "press with the pointer").await?;
                 there.map(|there| there.part).ok_or_else(|| {
                     let what = format!("no window of an app is at {x:.0},{y:.0}");
-                    Error::new(ErrorCode::ElementOffscreen, what)
-                        .hint("stickpin screenshot shows what is there")
+                    Error::element_offscreen(what).hint("stickpin screenshot shows what is there")
                 })
             }
             Way::Keys => self.keyboard().await?.ok_or_else(|| {
-                Error::new(ErrorCode::ElementNotFound, format!("no app of the {} has the keyboard", G::NAME))
+                Error::element_not_found(format!("no app of the {} has the keyboard", G::NAME))
                     .hint("name the element: stickpin type TARGET TEXT; stickpin snapshot -i lists them")
             }),
         }

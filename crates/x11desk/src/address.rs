@@ -29,7 +29,7 @@ impl Address {
     }
 
     /// Connects to the server; with the number of the screen.
-    pub(crate) fn open(&self) -> std::result::Result<(RustConnection, usize), ConnectError> {
+    pub(crate) fn open(&self) -> Result<(RustConnection, usize), ConnectError> {
         let Some(Cookie(secret)) = &self.cookie else { return RustConnection::connect(Some(&self.name)) };
         let parsed = parse_display(Some(&self.name))?;
         let mut failed = ConnectError::from(std::io::Error::from(std::io::ErrorKind::NotFound));

@@ -10,11 +10,9 @@ x11rb::atom_manager! {
         TARGETS,
         UTF8_STRING,
         TEXT,
-        TIMESTAMP,
         TEXT_PLAIN_UTF8: b"text/plain;charset=utf-8",
         TEXT_PLAIN: b"text/plain",
         STICKPIN_CLIPBOARD: b"_STICKPIN_CLIPBOARD",
-        STICKPIN_SEAT: b"_STICKPIN_SEAT",
         STICKPIN_SPARES: b"_STICKPIN_SPARES",
         WM_CHANGE_STATE,
         WM_PROTOCOLS,
@@ -31,11 +29,7 @@ x11rb::atom_manager! {
         _NET_WM_PID,
         _NET_WM_PING,
         _NET_WM_STATE,
-        _NET_WM_STATE_ABOVE,
         _NET_WM_STATE_HIDDEN,
         _NET_WM_STATE_MODAL,
-        _NET_WM_WINDOW_TYPE,
-        _NET_WM_WINDOW_TYPE_DESKTOP,
-        _NET_WM_WINDOW_TYPE_DOCK,
     }
 }

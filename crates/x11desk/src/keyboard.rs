@@ -17,13 +17,6 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::wrapper::ConnectionExt as _;
 
-/// What is on at the keyboard.
-#[derive(Debug, Clone, Copy, Default)]
-struct Locks {
-    group: usize,
-    caps: bool,
-}
-
 /// The keys that are held for modifiers, in the order in which they are pressed.
 fn held(modifiers: Modifiers) -> impl Iterator<Item = u32> {
     let all = [
@@ -76,27 +69,28 @@ fn mean(d: &Display, code: u8, sym: u32) -> Result<(), Fault> {
     seat::of_person(d, || Ok(d.conn.change_keyboard_mapping(1, code, 2, &[sym, sym]).map(drop)?))
 }
 
-fn read_locks(d: &Display) -> Result<Locks, Fault> {
+/// The layout that is on at the keyboard, and whether Caps Lock is.
+fn locks(d: &Display) -> Result<(usize, bool), Fault> {
     if !d.has_extension(xkb::X11_EXTENSION_NAME)? {
-        return Ok(Locks::default());
+        return Ok((0, false));
     }
     d.conn.xkb_use_extension(1, 0)?.reply()?;
     let state = d.conn.xkb_get_state(ID::USE_CORE_KBD.into())?.reply()?;
     let caps = u16::from(state.locked_mods) & u16::from(ModMask::LOCK) != 0;
-    Ok(Locks { group: usize::from(u8::from(state.group)), caps })
+    Ok((usize::from(u8::from(state.group)), caps))
 }
 
 /// How to make each of these keysyms, lending keys to those that none makes. Fewer when there are no more keys to
 /// lend: the rest has to wait until the app has read these.
 fn plan(d: &mut Display, keymap: &Keymap, syms: &[u32]) -> Result<Vec<Stroke>, Fault> {
-    let locks = read_locks(d)?;
+    let (group, caps) = locks(d)?;
     let mut out = Vec::with_capacity(syms.len());
     let mut free = None;
     let mut lent = Vec::new();
     for &sym in syms {
         let plain = |code| Stroke { code, shift: false, level3: false };
         let known = d.spares.lent.get(&sym).copied().map(plain);
-        let stroke = match known.or_else(|| keymap.find(sym, locks.group, locks.caps)) {
+        let stroke = match known.or_else(|| keymap.find(sym, group, caps)) {
             Some(stroke) => stroke,
             None => {
                 let free = free.get_or_insert_with(|| keymap.spares());
@@ -207,17 +201,12 @@ pub(crate) fn restore_spares(d: &mut Display) -> Result<(), Fault> {
 
 /// Takes the meaning from keys that a killed process of ours has lent.
 pub(crate) fn remove_leftovers(d: &Display) -> Result<(), Fault> {
-    let mut left = Vec::new();
-    for (owner, code) in lent(d)? {
-        if !d.lives(owner)? {
-            left.push(code);
-        }
-    }
+    let left = lent(d, false)?;
     if left.is_empty() {
         return Ok(());
     }
     tracing::debug!(?left, "keys that were left with a meaning");
-    unlend(d, left.iter().copied())?;
+    unlend(d, left.into_iter().map(|(_, code)| code))?;
     note_lent(d)
 }
 
@@ -232,20 +221,22 @@ fn pairs(numbers: &[u32]) -> Vec<(WindowId, u8)> {
     numbers.chunks_exact(2).filter_map(pair).collect()
 }
 
-/// The keys that are lent, with the window of who did.
-fn lent(d: &Display) -> Result<Vec<(WindowId, u8)>, Fault> {
-    Ok(pairs(&d.numbers(d.root, d.atoms.STICKPIN_SPARES)?))
+/// The keys that are noted as lent by others who live, or by those who do not, with the window of who did.
+fn lent(d: &Display, lives: bool) -> Result<Vec<(WindowId, u8)>, Fault> {
+    let mut lent = Vec::new();
+    for (owner, code) in pairs(&d.numbers(d.root, d.atoms.STICKPIN_SPARES)?) {
+        if d.lives(owner)? == lives {
+            lent.push((owner, code));
+        }
+    }
+    Ok(lent)
 }
 
 /// Notes the keys that we lend, beside those of others who live.
 fn note_lent(d: &Display) -> Result<(), Fault> {
-    let mut all = Vec::new();
-    for (owner, code) in lent(d)? {
-        if d.lives(owner)? {
-            all.extend([owner, u32::from(code)]);
-        }
-    }
-    all.extend(d.spares.lent.values().flat_map(|&code| [d.own, u32::from(code)]));
+    let ours = d.spares.lent.values().map(|&code| (d.own, code));
+    let all = lent(d, true)?.into_iter().chain(ours);
+    let all: Vec<u32> = all.flat_map(|(owner, code)| [owner, code.into()]).collect();
     let name = d.atoms.STICKPIN_SPARES;
     d.conn.change_property32(PropMode::REPLACE, d.root, name, AtomEnum::CARDINAL, &all)?;
     Ok(())

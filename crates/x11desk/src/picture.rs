@@ -2,6 +2,7 @@
 
 use crate::display::Display;
 use crate::fault::Fault;
+use crate::window;
 use stickpin_device::rgb;
 use stickpin_tree::Rect;
 use x11rb::connection::Connection;
@@ -43,12 +44,7 @@ impl Picture {
     /// What part of the screen it shows.
     #[must_use]
     pub fn area(&self) -> Rect {
-        Rect {
-            x: f64::from(self.x),
-            y: f64::from(self.y),
-            width: f64::from(self.width),
-            height: f64::from(self.height),
-        }
+        window::pixels((self.x, self.y), (self.width, self.height))
     }
 }
 

@@ -17,7 +17,7 @@ use std::process::Stdio;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
-use stickpin_device::{CancellationToken, Error, ErrorCode, Result, io_error};
+use stickpin_device::{CancellationToken, Error, Result, io_error};
 use stickpin_process::{Process, Record, kill_group, on_path, remove_folder};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
@@ -88,7 +88,7 @@ fn tools(path: Option<&OsStr>) -> Result<[PathBuf; 3]> {
     let verb = if programs.len() == 1 { "is" } else { "are" };
     let what = format!("a private display needs {}, which {verb} not installed", programs.join(", "));
     let hint = format!("apt install {} at-spi2-core", packages.join(" "));
-    Err(Error::new(ErrorCode::ToolMissing, what).hint(hint))
+    Err(Error::tool_missing(what).hint(hint))
 }
 
 impl Private {
@@ -108,8 +108,7 @@ impl Private {
         let tools = tools(path)?;
         let mut private = Self::prepare(dir, home)?;
         let raised = cancel.run_until_cancelled(private.raise(&tools, size, until)).await;
-        let gone = || Error::new(ErrorCode::Timeout, "the opening was ended before it was done");
-        match raised.unwrap_or_else(|| Err(gone())) {
+        match raised.unwrap_or_else(|| Err(Error::timeout("the opening was ended before it was done"))) {
             Ok(()) => Ok(private),
             Err(e) => {
                 private.end().await?;
@@ -178,10 +177,8 @@ impl Private {
         command.arg(&authority);
         let number = self.spawn(command, DISPLAY, until).await?;
         if number.parse::<u32>().is_err() {
-            return Err(failed(
-                DISPLAY,
-                &format!("it named no display, but {}", stickpin_tree::quote(&number)),
-            ));
+            let why = format!("it named no display, but {}", stickpin_tree::quote(&number));
+            return Err(failed(DISPLAY, &why));
         }
         self.display = format!(":{number}");
         self.environment.push(("DISPLAY".into(), self.display.clone().into()));
@@ -227,9 +224,8 @@ impl Private {
     }
 
     fn add(&mut self, mut command: Command, name: &'static str) -> Result<()> {
-        let child = command
-            .spawn()
-            .map_err(|e| Error::new(ErrorCode::ToolMissing, format!("{name} cannot be started: {e}")))?;
+        let child =
+            command.spawn().map_err(|e| Error::tool_missing(format!("{name} cannot be started: {e}")))?;
         self.parts().insert(0, Part { name, child });
         self.write_record()
     }
@@ -280,7 +276,7 @@ impl Private {
         }
         let (name, how) = fallen;
         let what = format!("{name} of the private display has ended ({how}): {}", self.said(name));
-        Error::new(ErrorCode::BackendLost, what).hint("stickpin doctor")
+        Error::backend_lost(what).hint("stickpin doctor")
     }
 
     /// The first of these programs that has ended, in the order in which they were started, and how.
@@ -329,7 +325,7 @@ impl Private {
             }
             Record::remove(&dir).map_err(|e| io_error("remove the record in", &dir, &e))
         });
-        removed.await.map_err(|e| Error::new(ErrorCode::Internal, e.to_string()))?
+        removed.await.map_err(|e| Error::internal(e.to_string()))?
     }
 }
 
@@ -348,5 +344,5 @@ fn short_link(dir: &Path) -> Result<PathBuf> {
 }
 
 fn failed(name: &str, why: &str) -> Error {
-    Error::new(ErrorCode::BackendLost, format!("{name} did not start: {why}")).hint("stickpin doctor")
+    Error::backend_lost(format!("{name} did not start: {why}")).hint("stickpin doctor")
 }

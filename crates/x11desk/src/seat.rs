@@ -40,14 +40,12 @@ pub(crate) fn take(d: &mut Display) -> Result<(), Fault> {
         tracing::debug!("no XInput: the pointer is the person's own");
         return Ok(());
     }
-    match add_master(d, format!("{NAME}{:x}", d.own)) {
-        Ok(()) => {}
-        Err(Fault::Refused(why)) => {
-            tracing::debug!("no pointer of our own: {why}");
-            return Ok(());
-        }
-        Err(lost) => return Err(lost),
+    let added = add_master(d, format!("{NAME}{:x}", d.own));
+    if let Err(Fault::Refused(why)) = &added {
+        tracing::debug!("no pointer of our own: {why}");
+        return Ok(());
     }
+    added?;
     let masters = masters(d)?;
     let ours = |kind| {
         let ours = masters.iter().find(|&&(_, of, owner)| of == kind && owner == d.own);
@@ -105,10 +103,7 @@ fn remove_master(d: &Display, deviceid: DeviceId) -> Result<(), Fault> {
 }
 
 pub(crate) fn leave(d: &mut Display) -> Result<(), Fault> {
-    match d.seat.take() {
-        Some(seat) => remove_master(d, seat.pointer),
-        None => Ok(()),
-    }
+    d.seat.take().map_or(Ok(()), |seat| remove_master(d, seat.pointer))
 }
 
 /// Asks for something of the keyboard that the person has, which is that of all apps: whoever pressed a key, they look

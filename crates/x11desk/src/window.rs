@@ -66,19 +66,12 @@ impl Window {
 
     /// What a person takes for the window, without the decoration of the window manager.
     pub fn content(&self) -> Rect {
-        inset(self.area, self.shadow)
+        grown(self.area, self.shadow, -1.0)
     }
 
     /// What a person takes for the window, with its title bar whoever drew it.
     pub fn whole(&self) -> Rect {
-        let Rect { x, y, width, height } = self.content();
-        let Extents { left, right, top, bottom } = self.decoration;
-        Rect {
-            x: x - f64::from(left),
-            y: y - f64::from(top),
-            width: width + f64::from(left + right),
-            height: height + f64::from(top + bottom),
-        }
+        grown(self.content(), self.decoration, 1.0)
     }
 
     /// Whether it takes the input of another window wherever it stands. A modal one that does not say whose it is takes that
@@ -107,14 +100,17 @@ impl Window {
     }
 }
 
-/// A rectangle without its edges.
-fn inset(area: Rect, Extents { left, right, top, bottom }: Extents) -> Rect {
-    Rect {
-        x: area.x + f64::from(left),
-        y: area.y + f64::from(top),
-        width: (area.width - f64::from(left + right)).max(0.0),
-        height: (area.height - f64::from(top + bottom)).max(0.0),
-    }
+/// A rectangle with so many times these edges around it; without them where that is negative.
+fn grown(Rect { x, y, width, height }: Rect, edges: Extents, times: f64) -> Rect {
+    let Extents { left, right, top, bottom } = edges;
+    let [left, right, top, bottom] = [left, right, top, bottom].map(|edge| f64::from(edge) * times);
+    let (width, height) = ((width + left + right).max(0.0), (height + top + bottom).max(0.0));
+    Rect { x: x - left, y: y - top, width, height }
+}
+
+/// A rectangle of pixels, as the server says it.
+pub(crate) fn pixels((x, y): (i16, i16), (width, height): (u16, u16)) -> Rect {
+    Rect { x: x.into(), y: y.into(), width: width.into(), height: height.into() }
 }
 
 #[cfg(test)]

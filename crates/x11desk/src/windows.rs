@@ -2,9 +2,8 @@
 
 use crate::display::{Display, PROPERTY, numbers, pixel};
 use crate::fault::Fault;
-use crate::window::{Extents, Presence, Window};
+use crate::window::{Extents, Presence, Window, pixels};
 use hashbrown::{HashMap, HashSet};
-use stickpin_tree::Rect;
 use x11rb::connection::Connection;
 use x11rb::cookie::Cookie;
 use x11rb::errors::ReplyError;
@@ -124,12 +123,7 @@ fn describe(
         let (name, old_name, state) = (text(name), text(old_name), numbers(state));
         let minimised = first(wm_state) == Some(ICONIC) || state.contains(&a._NET_WM_STATE_HIDDEN);
         let title = if name.is_empty() { old_name } else { name };
-        let area = Rect {
-            x: f64::from(origin.dst_x),
-            y: f64::from(origin.dst_y),
-            width: f64::from(size.width),
-            height: f64::from(size.height),
-        };
+        let area = pixels((origin.dst_x, origin.dst_y), (size.width, size.height));
         windows.push(Window {
             frame,
             pid: pids.get(&(id & !d.conn.setup().resource_id_mask)).copied().or(first(own_pid)),

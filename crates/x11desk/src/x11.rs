@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
-use stickpin_device::{Error, ErrorCode, Result, Shot};
+use stickpin_device::{Error, Result, Shot};
 use stickpin_tree::Rect;
 use tokio::sync::oneshot;
 use x11rb::protocol::composite::{self, ConnectionExt as _};
@@ -53,8 +53,7 @@ impl X11 {
     /// # Errors
     /// `DEVICE_NOT_FOUND` when there is no such display, or it does not answer.
     pub async fn connect(address: Address, until: tokio::time::Instant) -> Result<Self> {
-        let internal =
-            |e: &dyn fmt::Display| Error::new(ErrorCode::Internal, format!("the display's thread: {e}"));
+        let internal = |e: &dyn fmt::Display| Error::internal(format!("the display's thread: {e}"));
         let fd =
             rustix::event::eventfd(0, rustix::event::EventfdFlags::NONBLOCK).map_err(|e| internal(&e))?;
         let wake = Arc::new(fd);
@@ -100,12 +99,12 @@ impl X11 {
     /// `ELEMENT_OFFSCREEN` when nothing of it is on the screen; as [`X11::run`].
     pub async fn shot(&self, area: Rect) -> Result<Shot> {
         let picture = self.run(move |d| picture::take(d, area)).await?.ok_or_else(|| {
-            Error::new(ErrorCode::ElementOffscreen, "what the picture is of is not on the screen")
+            Error::element_offscreen("what the picture is of is not on the screen")
                 .hint("stickpin screenshot --full")
         })?;
         let area = picture.area();
         let png = tokio::task::spawn_blocking(move || picture.png()).await;
-        let internal = |e: &dyn fmt::Display| Error::new(ErrorCode::Internal, format!("the picture: {e}"));
+        let internal = |e: &dyn fmt::Display| Error::internal(format!("the picture: {e}"));
         let png = png.map_err(|e| internal(&e))?.map_err(|e| internal(&e))?;
         Ok(Shot { png, area, scale: 1.0 })
     }
@@ -137,7 +136,7 @@ impl X11 {
 }
 
 fn unusable(name: &str, why: &dyn fmt::Display) -> Error {
-    Error::new(ErrorCode::DeviceNotFound, format!("the display {name} cannot be used: {why}"))
+    Error::device_not_found(format!("the display {name} cannot be used: {why}"))
         .hint("stickpin doctor; a private display needs none")
 }
 
@@ -213,6 +212,7 @@ mod tests {
     use super::*;
     use crate::tests::{connect, desktop};
     use std::time::{Duration, Instant};
+    use stickpin_device::ErrorCode;
     use x11rb::protocol::xproto::{AtomEnum, PropMode};
     use x11rb::wrapper::ConnectionExt as _;
 

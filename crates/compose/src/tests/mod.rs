@@ -60,8 +60,8 @@ impl Fake {
     fn well(&self) -> Result<()> {
         match self.health {
             Health::Well => Ok(()),
-            Health::Silent => Err(Error::new(ErrorCode::Timeout, "silent")),
-            Health::Left => Err(Error::new(ErrorCode::BackendLost, "left")),
+            Health::Silent => Err(Error::timeout("silent")),
+            Health::Left => Err(Error::backend_lost("left")),
         }
     }
 
@@ -227,7 +227,7 @@ impl Ground for Table {
     }
 
     fn alive(&self) -> Result<()> {
-        if self.lost { Err(Error::new(ErrorCode::BackendLost, "the table fell")) } else { Ok(()) }
+        if self.lost { Err(Error::backend_lost("the table fell")) } else { Ok(()) }
     }
 
     async fn refresh(&mut self, parts: &mut Parts<Slot>) -> Result<()> {

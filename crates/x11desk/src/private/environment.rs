@@ -20,11 +20,12 @@ pub(super) fn clear(command: &mut Command) {
 /// Everything but `DISPLAY`, which is known when there is one, and the home.
 pub(super) fn of_apps(runtime: &Path, bus: &str) -> Vec<(OsString, OsString)> {
     let set = VARIABLES.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('='));
-    let mut all: Vec<(OsString, OsString)> = set.map(|(name, value)| (name.into(), value.into())).collect();
-    all.push((MARK.into(), runtime.into()));
-    all.push(("XAUTHORITY".into(), runtime.join("xauthority").into()));
-    all.push(("DBUS_SESSION_BUS_ADDRESS".into(), bus.into()));
-    all
+    let own = [
+        (MARK.into(), runtime.into()),
+        ("XAUTHORITY".into(), runtime.join("xauthority").into()),
+        ("DBUS_SESSION_BUS_ADDRESS".into(), bus.into()),
+    ];
+    set.map(|(name, value)| (name.into(), value.into())).chain(own).collect()
 }
 
 #[cfg(test)]

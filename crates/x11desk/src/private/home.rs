@@ -83,14 +83,10 @@ impl Home {
         command.env("HOME", home);
         for (name, path) in XDG {
             match self.xdg {
-                Xdg::Inherited => {}
-                Xdg::Default => {
-                    command.env_remove(name);
-                }
-                Xdg::BelowHome => {
-                    command.env(name, home.join(path));
-                }
-            }
+                Xdg::Inherited => &mut *command,
+                Xdg::Default => command.env_remove(name),
+                Xdg::BelowHome => command.env(name, home.join(path)),
+            };
         }
     }
 }
