@@ -26,8 +26,7 @@ use crate::verify;
 use std::sync::Arc;
 use std::time::Instant;
 use stickpin_device::{
-    Action, CancellationToken, Dispatched, Error, ErrorCode, Landed, Performed, Result, Ticket, is_plain,
-    unsupported,
+    Action, CancellationToken, Dispatched, Error, Landed, Performed, Result, Ticket, is_plain, unsupported,
 };
 use stickpin_tree::{Handle, Tree, quote};
 use tokio::time::timeout;
@@ -142,10 +141,9 @@ pub(crate) async fn press(
     let mut performed = match answer {
         Ok(Some(answer)) if answer.read().unwrap_or(true) => done(),
         Ok(Some(_)) => return Ok(None),
-        // It answered a moment ago, and this is what it left on: how it ended is looked at after the act.
-        Err(fault) if fault.is_final() => done(),
-        // It is busy with it, or shows a dialog from inside.
-        Ok(None) => done(),
+        // It is busy with it, or shows a dialog from inside; or it answered a moment ago, and this is what it left on: how
+        // it ended is looked at after the act.
+        Ok(None) | Err(Fault::Closed(_)) => done(),
         // It may have failed behind what it did: another press could be the second one.
         Err(Fault::Refused(why)) => return Err(perhaps_pressed(&object, &why)),
         // It has no such action, or no such object, and did nothing.
@@ -164,7 +162,7 @@ pub(crate) async fn press(
 async fn fill(view: View<'_>, target: Handle, text: &str, cancel: &CancellationToken) -> Result<Performed> {
     let (app, object) = (view.app, view.object(target)?);
     if object.role == n::TERMINAL {
-        return Err(Error::new(ErrorCode::InvalidArgs, "what stands in a terminal cannot be replaced")
+        return Err(Error::invalid_args("what stands in a terminal cannot be replaced")
             .hint("stickpin type TEXT types into it; stickpin key Enter sends it"));
     }
     let number = text.trim().parse::<f64>().ok().filter(|n| n.is_finite());
@@ -210,7 +208,7 @@ pub(crate) async fn set_text(app: &App, object: &Object, text: &str) -> Result<b
 fn perhaps_pressed(object: &Object, why: &str) -> Error {
     let message =
         format!("{} was told to act and answered with {}: it may have done it", object.words(), quote(why));
-    Error::new(ErrorCode::Unsupported, message)
+    Error::unsupported(message)
         .hint("look what became of it before you press again: stickpin snapshot -i")
         .dispatched(Dispatched::Unknown)
 }

@@ -22,7 +22,7 @@ use crate::toolkit::Toolkit;
 use hashbrown::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use stickpin_device::{AppFolders, DeviceInfo, Dispatched, Error, ErrorCode, Result};
+use stickpin_device::{AppFolders, DeviceInfo, Dispatched, Error, Result};
 use stickpin_tree::{Handle, IdentityGrade, NodeRef, Tree, quote};
 use tokio::process::Child;
 use tokio::sync::Mutex;
@@ -166,7 +166,7 @@ impl App {
 
 /// The error of an element that vanished between being located and being acted on.
 pub(crate) fn gone() -> Error {
-    Error::new(ErrorCode::ElementNotFound, "the element is no longer in the app").hint("stickpin snapshot -i")
+    Error::element_not_found("the element is no longer in the app").hint("stickpin snapshot -i")
 }
 
 /// The last reading of the app, with its index. Before the first there is nothing in it.
@@ -262,12 +262,12 @@ pub(crate) async fn end_child(mut child: Child, label: &str) -> Result<()> {
         }
     }
     let waited = child.wait().await.map(drop);
-    waited.map_err(|e| Error::new(ErrorCode::Io, format!("{} could not be waited for: {e}", quote(label))))
+    waited.map_err(|e| Error::io(format!("{} could not be waited for: {e}", quote(label))))
 }
 
 /// The app is gone.
 pub(crate) fn lost(what: &str) -> Error {
-    Error::new(ErrorCode::BackendLost, what.to_owned()).hint("stickpin open starts it again")
+    Error::backend_lost(what.to_owned()).hint("stickpin open starts it again")
 }
 
 /// How long an app that was asked to leave may take.

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{
     Action, Aim, AimOptions, AppFolders, Arrived, CancellationToken, Capability, CaptureRequest, Captured,
-    Clipboard, Device, DeviceInfo, Error, ErrorCode, Events, FileInput, Files, Geometry, Leave, Lifecycle,
-    Located, Navigation, Navigator, Notice, Page, Performed, Pictures, Popups, Prepared, Query, Result,
-    SettleRequest, Settled, Shot, ShotRequest, Ticket, unsupported,
+    Clipboard, Device, DeviceInfo, Error, Events, FileInput, Files, Geometry, Leave, Lifecycle, Located,
+    Navigation, Navigator, Notice, Page, Performed, Pictures, Popups, Prepared, Query, Result, SettleRequest,
+    Settled, Shot, ShotRequest, Ticket, own_facets, unsupported,
 };
 use stickpin_tree::{Handle, Rect, Tree};
 use stickpin_x11desk::window_manager;
@@ -160,32 +160,9 @@ impl Device for LinuxDevice {
         Some(&mut self.app.screen)
     }
 
-    fn files(&mut self) -> Option<&mut dyn Files> {
-        Some(self)
-    }
-
-    fn lifecycle(&mut self) -> Option<&mut dyn Lifecycle> {
-        Some(self)
-    }
-
-    fn geometry(&mut self) -> Option<&mut dyn Geometry> {
-        Some(self)
-    }
-
-    fn pictures(&mut self) -> Option<&mut dyn Pictures> {
-        Some(self)
-    }
-
-    fn navigator(&mut self) -> Option<&mut dyn Navigator> {
-        Some(self)
-    }
-
-    fn events(&mut self) -> Option<&mut dyn Events> {
-        Some(self)
-    }
-
-    fn popups(&mut self) -> Option<&mut dyn Popups> {
-        Some(self)
+    own_facets! {
+        files: Files, lifecycle: Lifecycle, geometry: Geometry, pictures: Pictures, navigator: Navigator,
+        events: Events, popups: Popups
     }
 
     async fn close(&mut self) -> Result<()> {
@@ -218,11 +195,8 @@ impl Geometry for LinuxDevice {
         if x11.run(move |d| window_manager::resize(d, &window, width, height)).await? {
             return Ok(());
         }
-        Err(Error::new(
-            ErrorCode::Unsupported,
-            format!("the window of {} keeps its own size", self.app.called()),
-        )
-        .hint("stickpin screenshot shows how large it is"))
+        Err(Error::unsupported(format!("the window of {} keeps its own size", self.app.called()))
+            .hint("stickpin screenshot shows how large it is"))
     }
 }
 
@@ -250,10 +224,10 @@ impl Navigator for LinuxDevice {
         _cancel: &CancellationToken,
     ) -> Result<Arrived> {
         match to {
-            Navigation::To(what) => Err(Error::new(
-                ErrorCode::Unsupported,
-                format!("{} stays what it is; {what} is another app or another run of it", self.app.called()),
-            )
+            Navigation::To(what) => Err(Error::unsupported(format!(
+                "{} stays what it is; {what} is another app or another run of it",
+                self.app.called()
+            ))
             .hint(format!("stickpin open {what} --relaunch, or --session NAME to have both"))),
             _ => Err(unsupported("linux", "go back, forward or home")),
         }

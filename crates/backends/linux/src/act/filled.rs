@@ -22,11 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 /// What a field reads that a text was put into; none where it does not say. One that hides what it holds says how much
 /// that is: it reads the text where it is as much.
-pub(crate) async fn holds(
-    app: &App,
-    field: &Object,
-    text: &str,
-) -> std::result::Result<Option<String>, Fault> {
+pub(crate) async fn holds(app: &App, field: &Object, text: &str) -> Result<Option<String>, Fault> {
     let value = match query::whole_text(app, &field.path).await {
         Ok(value) => comparable(field, text, &value).to_owned(),
         Err(Fault::Unknown) => return Ok(None),

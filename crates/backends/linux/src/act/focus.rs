@@ -3,11 +3,9 @@
 use crate::act::keyboard::HANDLED;
 use crate::act::mouse;
 use crate::aim::{place, window};
-use crate::app::{App, LinuxDevice, View, ask, gone, life};
+use crate::app::{App, LinuxDevice, View, ask};
 use crate::bus::Call;
-use crate::bus::fault::Fault;
 use crate::bus::names::{COMPONENT, TEXT};
-use crate::limits::DONE;
 use crate::model::roles::is_field;
 use crate::model::{Interfaces, Object, states as s};
 use std::time::Duration;
@@ -24,16 +22,14 @@ pub(crate) async fn take_keyboard(view: View<'_>, target: Handle) -> Result<()> 
     let Some(window) = window.filter(|w| !w.popup && w.presence == Presence::Shown) else {
         return Ok(());
     };
-    sight
-        .x11
-        .run(move |d| {
-            if !own && !d.has_seat() {
-                return Ok(());
-            }
-            focus::give(d, window.id)?;
-            pings::await_delivery(d, window.id)
-        })
-        .await
+    let give = sight.x11.run(move |d| {
+        if !own && !d.has_seat() {
+            return Ok(());
+        }
+        focus::give(d, window.id)?;
+        pings::await_delivery(d, window.id)
+    });
+    give.await
 }
 
 /// Gives an element the keyboard's focus.
@@ -56,7 +52,7 @@ pub(crate) async fn focus_element(device: &mut LinuxDevice, target: Handle) -> R
         return Ok(());
     }
     Err(refusal.unwrap_or_else(|| {
-        Error::new(ErrorCode::Unsupported, "the element did not take the keyboard focus")
+        Error::unsupported("the element did not take the keyboard focus")
             .hint("press it first, and look what opens: stickpin snapshot -i")
     }))
 }
@@ -71,12 +67,7 @@ pub(crate) async fn grab_focus(view: View<'_>, target: Handle) -> Result<bool> {
         return Ok(true);
     }
     let call = Call::new(&path, COMPONENT, "GrabFocus");
-    let granted = match view.app.link.order(&call, DONE).await {
-        Ok(answer) => answer.is_some_and(|answer| answer.read().unwrap_or(false)),
-        Err(Fault::Unknown | Fault::Refused(_) | Fault::Corrupt(_)) => false,
-        Err(Fault::Vanished) => return Err(gone()),
-        Err(fault) => return Err(life::failed(view.app, fault).await),
-    };
+    let granted = ask::ordered(view.app, &call).await?;
     // GTK 3 says so once its window knows that it has the keyboard.
     let patience = if granted { HANDLED } else { Duration::ZERO };
     ask::comes_true(patience, || ask::has_focus(view.app, &path)).await

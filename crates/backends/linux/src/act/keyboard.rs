@@ -8,7 +8,7 @@ use crate::app::{self, App, LinuxDevice, View, ask, query, unknown};
 use crate::limits::FRAME;
 use crate::model::{Picture, states as s};
 use std::time::Duration;
-use stickpin_device::{CancellationToken, Error, ErrorCode, Hit, Landed, Modifiers, Performed, Result};
+use stickpin_device::{CancellationToken, Error, Hit, Landed, Modifiers, Performed, Result};
 use stickpin_tree::{Handle, quote};
 use stickpin_x11desk::{Presence, Sent, Window, X11, focus, keyboard, pings, pointer, windows};
 use tokio::time::{Instant, sleep, timeout};
@@ -26,14 +26,13 @@ const CLOSING: Duration = Duration::from_secs(1);
 const SILENT: u32 = 2;
 
 pub(crate) fn no_key(key: &str) -> Error {
-    Error::new(ErrorCode::InvalidArgs, format!("there is no key {}", quote(key)))
+    Error::invalid_args(format!("there is no key {}", quote(key)))
         .hint("keys have the names of KeyboardEvent.key: Enter, Tab, F5, a")
 }
 
 /// The error of an app that is at its keys for too long.
 pub(crate) fn busy() -> Error {
-    Error::new(ErrorCode::Timeout, "the app is still busy with the keys that it was sent")
-        .hint("stickpin wait stable")
+    Error::timeout("the app is still busy with the keys that it was sent").hint("stickpin wait stable")
 }
 
 /// The window that gets what is typed, with the keyboard's focus. An open pop-up takes the keys before any element
@@ -94,7 +93,7 @@ async fn takes_keys(app: &App) -> Result<()> {
         return Ok(());
     }
     let message = "the app is still inside what it was last told to do; a key would make it hang for good";
-    Err(Error::new(ErrorCode::Timeout, message)
+    Err(Error::timeout(message)
         .hint("stickpin snapshot -i shows what it waits for; stickpin press @REF answers it"))
 }
 
@@ -161,19 +160,12 @@ pub(crate) async fn keys_read(
         if !x11.run(move |d| pings::are_answered(d, window)).await? {
             break;
         }
-        let lives = tokio::select! {
-            lives = app.link.barrier() => lives.is_ok(),
-            () = cancel.cancelled() => true,
-        };
-        // One that hangs is told of by what comes next.
-        if !lives {
-            break;
-        }
-        if cancel.is_cancelled() {
-            return Err(busy());
-        }
-        if Instant::now() >= until {
-            return Ok(false);
+        match cancel.run_until_cancelled(app.link.barrier()).await {
+            None => return Err(busy()),
+            // One that hangs is told of by what comes next.
+            Some(Err(_)) => break,
+            Some(Ok(())) if Instant::now() >= until => return Ok(false),
+            Some(Ok(())) => {}
         }
     }
     Ok(true)
@@ -198,7 +190,7 @@ pub(crate) async fn keys_handled(app: &App) {
 /// The error of keys that would go to this window.
 pub(crate) async fn has_keys(app: &App, other: Window, x11: &X11) -> Result<Error> {
     let what = window::cover(app, other, x11).await?;
-    Ok(Error::new(ErrorCode::ElementCovered, format!("{what} keeps the keyboard"))
+    Ok(Error::element_covered(format!("{what} keeps the keyboard"))
         .hint("stickpin snapshot -i shows what is open; with open --private no other app has the keyboard"))
 }
 
@@ -249,13 +241,13 @@ pub(crate) async fn chord_in(
     let windows = x11.run(windows::all).await?;
     let closed = || {
         let message = format!("{words} was closed before the key {} was sent to it", quote(key));
-        Error::new(ErrorCode::ElementNotFound, message).hint("stickpin snapshot -i shows what is open now")
+        Error::element_not_found(message).hint("stickpin snapshot -i shows what is open now")
     };
     let Some(now) = windows.iter().find(|w| w.id == id && (w.pid == window.pid || w.pid.is_none())) else {
         return Err(closed());
     };
     let covered = |what: String| {
-        Error::new(ErrorCode::ElementCovered, format!("{what} takes the keys of {words}"))
+        Error::element_covered(format!("{what} takes the keys of {words}"))
             .hint("stickpin snapshot -i shows what is open; stickpin key Escape closes one at a time")
     };
     let alone = app.is_alone();

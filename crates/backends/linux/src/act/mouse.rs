@@ -66,10 +66,7 @@ pub(crate) async fn press_at(
     for press in 0..presses {
         done = x11.run(move |d| pointer::press(d, button)).await;
         if done.is_ok() {
-            tokio::select! {
-                () = down(&device.app.link, hold) => {}
-                () = cancel.cancelled() => {}
-            }
+            cancel.run_until_cancelled(down(&device.app.link, hold)).await;
         }
         // Whatever happened: what is down comes up.
         let up = x11.run(move |d| pointer::release(d, button)).await;

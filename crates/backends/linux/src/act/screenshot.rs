@@ -3,7 +3,7 @@
 use crate::aim::{place, window};
 use crate::app::View;
 use crate::model::extents::around;
-use stickpin_device::{Error, ErrorCode, Result, Shot, ShotRequest};
+use stickpin_device::{Error, Result, Shot, ShotRequest};
 use stickpin_tree::Rect;
 use stickpin_x11desk::{Window, windows};
 
@@ -17,8 +17,7 @@ fn shown(window: &Window, windows: &[Window]) -> Option<Rect> {
 pub(crate) async fn shot(view: View<'_>, request: &ShotRequest) -> Result<Shot> {
     let x11 = view.app.screen.x11("take pictures").await?;
     let area = if let Some(handle) = request.of {
-        let rect = place::boxes(view, &[handle]).await?.pop().flatten();
-        rect.ok_or_else(nowhere)?
+        place::box_of(view, handle).await?.ok_or_else(nowhere)?
     } else if request.full {
         let (width, height) = x11.run(|d| Ok(d.size())).await?;
         Rect { x: 0.0, y: 0.0, width: f64::from(width), height: f64::from(height) }
@@ -35,6 +34,6 @@ pub(crate) async fn shot(view: View<'_>, request: &ShotRequest) -> Result<Shot> 
 
 /// The error of a picture of what cannot be seen.
 pub(crate) fn nowhere() -> Error {
-    Error::new(ErrorCode::ElementOffscreen, "the element has no place on the screen")
+    Error::element_offscreen("the element has no place on the screen")
         .hint("stickpin scroll, or open what it is in")
 }

@@ -13,7 +13,7 @@ use crate::bus::names::{ACCESSIBLE, SELECTION};
 use crate::bus::{Call, Message};
 use crate::model::roles::number as n;
 use crate::model::{Interfaces, Object, states as s};
-use stickpin_device::{Dispatched, Error, ErrorCode, Performed, Result};
+use stickpin_device::{Dispatched, Error, Performed, Result};
 use stickpin_tree::{Handle, quote};
 
 /// Chosen children of a list that are asked for.
@@ -68,15 +68,14 @@ impl List {
             (Some(found), None) => Ok(Some(found)),
             (Some(_), Some(_)) => {
                 let message = format!("several options are called {}", quote(label));
-                Err(Error::new(ErrorCode::AmbiguousMatch, message))
+                Err(Error::ambiguous_match(message))
             }
             (None, _) if self.offered.iter().all(|offered| offered.reads.is_empty()) => Ok(None),
             (None, _) => {
                 let named = self.offered.iter().filter_map(|offered| offered.reads.first());
                 let some: Vec<String> = named.take(NAMED).map(|name| quote(name)).collect();
                 let message = format!("there is no option {}", quote(label));
-                Err(Error::new(ErrorCode::ElementNotFound, message)
-                    .hint(format!("its options: {}", some.join(", "))))
+                Err(Error::element_not_found(message).hint(format!("its options: {}", some.join(", "))))
             }
         }
     }
@@ -211,11 +210,11 @@ async fn are_chosen(app: &App, list: &List, chosen: &mut [Choice]) -> Result<boo
         calls.push(children(&list.holder));
         // Before and behind it: what it says is of what stands there in both.
         let mut answers = app.link.calls(&calls).await.into_iter();
-        let order = |answer: Option<std::result::Result<Message, Fault>>| {
+        let order = |answer: Option<Result<Message, Fault>>| {
             paths(app, &list.holder, &answer.unwrap_or(Err(Fault::Vanished))?)
         };
         let (before, after) = (order(answers.next()), order(answers.next_back()));
-        let said: std::result::Result<Vec<bool>, Fault> = answers.map(|answer| answer?.read()).collect();
+        let said: Result<Vec<bool>, Fault> = answers.map(|answer| answer?.read()).collect();
         let read = said.and_then(|said| Ok((before?, said, after?)));
         let Some((before, said, after)) = ask::answered(app, &list.object.path, read).await? else {
             return Ok(false);
@@ -259,7 +258,7 @@ async fn mischosen(
     let labels: Vec<String> = chosen.iter().map(|choice| quote(&choice.label)).collect();
     let labels = labels.join(", ");
     let error = |message: String| {
-        let error = Error::new(ErrorCode::FillMismatch, message);
+        let error = Error::fill_mismatch(message);
         Ok(Some(error.hint("stickpin snapshot -i shows what is chosen now").dispatched(Dispatched::Unknown)))
     };
     let Some(wrong) = wrong else {
@@ -323,20 +322,19 @@ async fn chosen_in(app: &App, list: &Object) -> Result<Option<Vec<String>>> {
         return Ok(None);
     };
     let calls: Vec<Call<'_>> = (0..count).map(|at| of_child(list, "GetSelectedChild", at)).collect();
-    let child = |answer: std::result::Result<Message, Fault>| Ok(app.link.named(&list.path, answer?.read()?));
-    let chosen: std::result::Result<Vec<_>, Fault> =
-        app.link.calls(&calls).await.into_iter().map(child).collect();
+    let child = |answer: Result<Message, Fault>| Ok(app.link.named(&list.path, answer?.read()?));
+    let chosen: Result<Vec<_>, Fault> = app.link.calls(&calls).await.into_iter().map(child).collect();
     ask::answered(app, &list.path, chosen).await
 }
 
 /// The children of an object; none where it does not say.
 async fn children_of(app: &App, path: &str) -> Result<Option<Vec<String>>> {
-    let answer = app.link.calls(&[children(path)]).await.pop().unwrap_or(Err(Fault::Vanished));
+    let answer = app.link.call(children(path)).await;
     ask::answered(app, path, answer.and_then(|answer| paths(app, path, &answer))).await
 }
 
 /// The objects that an answer of this one refers to.
-fn paths(app: &App, of: &str, answer: &Message) -> std::result::Result<Vec<String>, Fault> {
+fn paths(app: &App, of: &str, answer: &Message) -> Result<Vec<String>, Fault> {
     let all: Vec<Reference> = answer.read()?;
     Ok(all.into_iter().map(|path| app.link.named(of, path)).collect())
 }
@@ -367,9 +365,9 @@ async fn list_of(view: View<'_>, object: Object) -> Result<Option<List>> {
 }
 
 /// What options are called and how they read.
-async fn offered(view: View<'_>, options: Vec<String>) -> std::result::Result<Vec<Offered>, Fault> {
+async fn offered(view: View<'_>, options: Vec<String>) -> Result<Vec<Offered>, Fault> {
     let names = options.iter().map(|path| property(path, ACCESSIBLE, "Name"));
-    let roles = options.iter().map(|path| of_object(path, "GetRole"));
+    let roles = options.iter().map(|path| Call::new(path, ACCESSIBLE, "GetRole"));
     let asked: Vec<_> = names.chain(roles).collect();
     let mut answers = view.app.link.calls(&asked).await;
     let roles = answers.split_off(options.len());
@@ -394,12 +392,7 @@ async fn offered(view: View<'_>, options: Vec<String>) -> std::result::Result<Ve
 
 /// The question for the children of an object.
 fn children(path: &str) -> Call<'_> {
-    of_object(path, "GetChildren")
-}
-
-/// A question to an object about itself.
-fn of_object<'a>(path: &'a str, member: &'a str) -> Call<'a> {
-    Call::new(path, ACCESSIBLE, member)
+    Call::new(path, ACCESSIBLE, "GetChildren")
 }
 
 /// A question to a list about one of its children, or an order for it.
@@ -409,6 +402,6 @@ fn of_child<'a>(list: &'a Object, member: &'a str, at: usize) -> Call<'a> {
 
 fn takes_one(list: &Object, options: &[String]) -> Error {
     let what = list.words();
-    Error::new(ErrorCode::InvalidArgs, format!("{what} takes one option, not {}", options.len()))
+    Error::invalid_args(format!("{what} takes one option, not {}", options.len()))
         .hint("name the one that it is to show")
 }

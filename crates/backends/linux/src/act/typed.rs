@@ -11,7 +11,7 @@ use crate::model::parents::chain;
 use crate::model::roles::is_field;
 use crate::model::{Interfaces, Picture, states as s};
 use std::time::Duration;
-use stickpin_device::{CancellationToken, Error, ErrorCode, Performed, Result};
+use stickpin_device::{CancellationToken, Error, Performed, Result};
 use stickpin_tree::Handle;
 use stickpin_x11desk::{Window, X11, focus, keyboard};
 use tokio::time::{Instant, sleep};
@@ -94,7 +94,7 @@ pub(crate) async fn type_text(
     let mut sent = 0;
     while sent < all.len() {
         if cancel.is_cancelled() {
-            return Err(unknown(Error::new(ErrorCode::Timeout, "typing was cancelled")));
+            return Err(unknown(Error::timeout("typing was cancelled")));
         }
         let part = next(&all[sent..]).to_vec();
         let (tab, enters) = (part == ['\t'], part.iter().all(|&c| c == '\n'));
@@ -124,10 +124,7 @@ pub(crate) async fn type_text(
         if !keys_read(&device.app, &x11, window, BUSY, cancel).await.map_err(unknown)? {
             return Err(unknown(busy()));
         }
-        tokio::select! {
-            () = keys_handled(&device.app) => {}
-            () = cancel.cancelled() => {}
-        }
+        cancel.run_until_cancelled(keys_handled(&device.app)).await;
         let progress = Progress { now, before: sent, all: all.len() };
         sent += now;
         let last = sent == all.len();
@@ -278,11 +275,8 @@ fn strayed(from: &str, to: &str, progress: Progress, inside: Option<(usize, usiz
         }
         None => format!("{sent} of {all} characters were sent, and how many of them it took is not known"),
     };
-    Error::new(
-        ErrorCode::FillMismatch,
-        format!("{from} lost the focus to {to} while text was typed: {counts}"),
-    )
-    .hint("stickpin snapshot -i shows what holds what now; stickpin type @REF types the rest")
+    Error::fill_mismatch(format!("{from} lost the focus to {to} while text was typed: {counts}"))
+        .hint("stickpin snapshot -i shows what holds what now; stickpin type @REF types the rest")
 }
 
 #[cfg(test)]

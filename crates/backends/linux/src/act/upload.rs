@@ -8,7 +8,7 @@ pub(crate) mod window;
 use crate::act::{self, focus, keyboard, mouse};
 use crate::app::chooser::{Chooser, is_foreign};
 use crate::app::pointer::NONE;
-use crate::app::{self, App, Last, LinuxDevice, View, ask, gone, life, query, reading, unknown};
+use crate::app::{self, App, Last, LinuxDevice, View, ask, gone, life, query, reading, settle, unknown};
 use crate::bus::fault::Fault;
 use crate::limits::DONE;
 use crate::model::parents::chain;
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stickpin_device::{Action, CancellationToken, Error, ErrorCode, FileInput, Modifiers, Performed, Result};
 use stickpin_tree::{Handle, quote};
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 /// How long a chooser may take to come, to show its field, and to go.
 const CHOOSER: Duration = Duration::from_secs(5);
@@ -122,7 +122,7 @@ pub(crate) async fn give_files(
     let text = as_text(files);
     let not_taken = |why: &str| {
         let message = format!("the file chooser {} did not take {}{why}", quote(&title), quote(&text));
-        unknown(Error::new(ErrorCode::InvalidArgs, message))
+        unknown(Error::invalid_args(message))
     };
     // Once: what the first try opens is there in the second, too.
     let before = modal_windows(&device.last);
@@ -135,7 +135,7 @@ pub(crate) async fn give_files(
                 break;
             }
             let message = format!("the file chooser {} shows no field for a path", quote(&title));
-            return Err(Error::new(ErrorCode::Unsupported, message).hint(INSTEAD));
+            return Err(Error::unsupported(message).hint(INSTEAD));
         };
         if again == 0 && saves(device, &top).await? {
             return Err(to_save_in(&title));
@@ -289,10 +289,8 @@ async fn saves(device: &mut LinuxDevice, top: &str) -> Result<bool> {
         return Ok(!opens);
     }
     let Some(field) = field_of(&device.last, top) else { return Ok(false) };
-    let before = match query::whole_text(&device.app, &field.path).await {
-        Ok(text) => text,
-        Err(fault) => return Err(life::failed(&device.app, fault).await),
-    };
+    let before = query::whole_text(&device.app, &field.path).await;
+    let before = life::judged(&device.app, before).await?;
     if !act::set_text(&device.app, &field, &absent()).await? {
         return Err(takes_no_text(&title_of(&device.last, top)));
     }
@@ -338,8 +336,7 @@ async fn until_shown<T>(
             return Ok(found);
         }
         let seen = device.last.seen;
-        let more = device.app.heard.until(|heard| (heard.changes != seen || heard.gone).then_some(()));
-        if timeout(left.min(SILENT), more).await.is_err() {
+        if settle::signalled(&device.app, seen, left.min(SILENT), cancel).await == Some(false) {
             // One that is busy has not signalled yet.
             life::barrier(&device.app).await?;
             if device.app.heard.state().changes == seen {
@@ -354,13 +351,13 @@ fn to_save_in(title: &str) -> Error {
     let title = quote(title);
     let message =
         format!("the file chooser {title} is one to save in: it takes no file, but would write over it");
-    Error::new(ErrorCode::InvalidArgs, message)
+    Error::invalid_args(message)
         .hint("it is still open: stickpin fill says the name, stickpin key Escape closes it")
 }
 
 fn takes_no_text(title: &str) -> Error {
     let message = format!("the field of the file chooser {} takes no text", quote(title));
-    Error::new(ErrorCode::Unsupported, message).hint(INSTEAD)
+    Error::unsupported(message).hint(INSTEAD)
 }
 
 /// A path that no file has.

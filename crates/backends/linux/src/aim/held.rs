@@ -51,7 +51,7 @@ pub(crate) async fn not_taken(
 ) -> Result<()> {
     let Some(taker) = taker(app, windows, window) else { return Ok(()) };
     let what = window::cover(app, taker, x11).await?;
-    Err(Error::new(ErrorCode::ElementCovered, format!("{what} is open, and takes {sent}"))
+    Err(Error::element_covered(format!("{what} is open, and takes {sent}"))
         .hint("stickpin key Escape closes it"))
 }
 

@@ -18,7 +18,7 @@ use crate::model::overlaps::{above_it, is_of, words};
 use crate::model::parents::{DEEP, POPOVER, popup_in};
 use crate::model::roles::number as role;
 use crate::toolkit::{Popups, Toolkit};
-use stickpin_device::{Error, ErrorCode, Hit, Result};
+use stickpin_device::{Error, Hit, Result};
 use stickpin_tree::{Handle, Rect};
 use stickpin_x11desk::Window;
 
@@ -43,14 +43,14 @@ impl Unresolved {
             Self::Failed(error) => error,
             Self::Unknown(why) => {
                 let message = format!("what an input at {target} would reach is not known: {why}");
-                Error::new(ErrorCode::ElementCovered, message)
+                Error::element_covered(message)
                     .hint("it was looked at twice; stickpin snapshot -i shows what is there now")
             }
         }
     }
 }
 
-pub(crate) type Resolved<T> = std::result::Result<T, Unresolved>;
+pub(crate) type Resolved<T> = Result<T, Unresolved>;
 
 /// A point of the screen, and what has to be added there to positions of the toolkit.
 #[derive(Debug, Clone, Copy)]
@@ -413,7 +413,7 @@ mod tests {
         toolkit: Toolkit,
         points: &[(&'static str, &'static str)],
         refuses: &[(&'static str, &'static str)],
-    ) -> (std::result::Result<(Hit, bool), String>, usize) {
+    ) -> (Result<(Hit, bool), String>, usize) {
         let app = Speaker::start();
         let (mut device, _) = app.device().await;
         device.app.link.toolkit = toolkit;

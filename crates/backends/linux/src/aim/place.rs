@@ -99,15 +99,11 @@ pub(crate) async fn boxes_on_top(view: View<'_>, handles: &[Handle]) -> Result<V
             continue;
         }
         let top = view.last.top(at);
-        let window = match shown_by.get(&top) {
-            Some(&known) => known,
-            None => {
-                let window = window::window_of(view, top, &sight.windows).await?.map(|window| window.id);
-                shown_by.insert(top, window);
-                window
-            }
-        };
-        if window.is_some_and(|window| is_behind(&sight.windows, window, place.center())) {
+        if !shown_by.contains_key(&top) {
+            let window = window::window_of(view, top, &sight.windows).await?;
+            shown_by.insert(top, window.map(|window| window.id));
+        }
+        if shown_by[&top].is_some_and(|window| is_behind(&sight.windows, window, place.center())) {
             *rect = None;
         }
     }
@@ -164,7 +160,7 @@ pub(crate) async fn placed(view: View<'_>, at: usize, sight: Option<&Sight>) -> 
 ///
 /// # Errors
 /// When the app is gone or silent.
-pub(crate) async fn places(link: &Link, picture: &Picture, at: usize) -> std::result::Result<Places, Fault> {
+pub(crate) async fn places(link: &Link, picture: &Picture, at: usize) -> Result<Places, Fault> {
     let mut paths = whereabouts(picture, at);
     let count = paths.len();
     paths.extend(above_it(picture, at).into_iter().map(|i| picture.objects[i].path.clone()));
@@ -187,10 +183,7 @@ pub(crate) async fn placed_in_sight(
         }
     };
     let (sight, said) = tokio::join!(sight(view.app), said);
-    let (sight, said) = match said {
-        Ok(said) => (sight?, said),
-        Err(fault) => return Err(life::failed(view.app, fault).await),
-    };
+    let (said, sight) = (life::judged(view.app, said).await?, sight?);
     let placed = place(view, at, &said, sight.as_ref()).await?;
     Ok((sight, placed))
 }

@@ -8,7 +8,7 @@ use crate::app::{Last, View, ask};
 use crate::model::extents::has;
 use crate::model::roles::number as role;
 use crate::model::{Picture, states};
-use stickpin_device::{Error, ErrorCode, Hit, Result};
+use stickpin_device::{Error, Hit, Result};
 use stickpin_tree::{Handle, Rect};
 
 /// Parts of the width and of the height of an area at which the wheel may be turned, the best first.
@@ -72,7 +72,7 @@ fn everywhere(words: &str) -> Error {
     let message = format!(
         "{words} is not scrolled: wherever the wheel is turned there, it changes a number or a choice"
     );
-    Error::new(ErrorCode::ElementCovered, message)
+    Error::element_covered(message)
         .hint("stickpin scroll without --in scrolls the window; stickpin key Page_Down what has the focus")
 }
 

@@ -22,11 +22,7 @@ pub(crate) async fn actions_of(app: &App, path: &str) -> Result<Vec<String>> {
 ///
 /// # Errors
 /// As [`refused`].
-pub(crate) async fn answered<T>(
-    app: &App,
-    path: &str,
-    answer: std::result::Result<T, Fault>,
-) -> Result<Option<T>> {
+pub(crate) async fn answered<T>(app: &App, path: &str, answer: Result<T, Fault>) -> Result<Option<T>> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
         Err(fault) => refused(app, path, fault).await.map(|()| None),
@@ -65,23 +61,15 @@ pub(crate) async fn refused(app: &App, path: &str, fault: Fault) -> Result<()> {
 ///
 /// # Errors
 /// `BACKEND_LOST`, `TIMEOUT`.
-pub(crate) async fn or_none<T>(app: &App, answer: std::result::Result<T, Fault>) -> Result<Option<T>> {
-    match unless_lost(answer) {
-        Ok(answer) => Ok(answer),
-        Err(fault) => Err(life::failed(app, fault).await),
-    }
+pub(crate) async fn or_none<T>(app: &App, answer: Result<T, Fault>) -> Result<Option<T>> {
+    life::judged(app, unless_lost(answer)).await
 }
 
 /// A property of an object.
 ///
 /// # Errors
 /// Why there is no answer.
-pub(crate) async fn property(
-    app: &App,
-    path: &str,
-    interface: &str,
-    name: &str,
-) -> std::result::Result<Message, Fault> {
+pub(crate) async fn property(app: &App, path: &str, interface: &str, name: &str) -> Result<Message, Fault> {
     app.link.call(calls::property(path, interface, name)).await
 }
 
@@ -89,12 +77,7 @@ pub(crate) async fn property(
 ///
 /// # Errors
 /// As [`property`].
-pub(crate) async fn number(
-    app: &App,
-    path: &str,
-    interface: &str,
-    name: &str,
-) -> std::result::Result<Option<f64>, Fault> {
+pub(crate) async fn number(app: &App, path: &str, interface: &str, name: &str) -> Result<Option<f64>, Fault> {
     property(app, path, interface, name).await?.property_number()
 }
 
@@ -107,7 +90,7 @@ pub(crate) async fn count(
     path: &str,
     interface: &str,
     name: &str,
-) -> std::result::Result<Option<usize>, Fault> {
+) -> Result<Option<usize>, Fault> {
     let count = number(app, path, interface, name).await?.filter(|count| *count >= 0.0);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, not below 0")]
     let count = count.map(|count| count as usize);
@@ -142,7 +125,7 @@ pub(crate) async fn has_focus(app: &App, path: &str) -> Result<bool> {
 ///
 /// # Errors
 /// Why there is no answer.
-pub(crate) async fn states_now(app: &App, path: &str) -> std::result::Result<u64, Fault> {
+pub(crate) async fn states_now(app: &App, path: &str) -> Result<u64, Fault> {
     let answer = app.link.call(Call::new(path, ACCESSIBLE, "GetState")).await?;
     Ok(s::joined(&answer.read::<Vec<u32>>()?))
 }
@@ -165,17 +148,11 @@ pub(crate) async fn place(app: &App, path: &str) -> Result<Option<Rect>> {
 
 /// What the toolkit says of where these are; none for what has no place or is gone.
 pub(crate) async fn said(app: &App, paths: &[String]) -> Result<Vec<Option<Rect>>> {
-    match extents_said(&app.link, paths).await {
-        Ok(said) => Ok(said),
-        Err(fault) => Err(life::failed(app, fault).await),
-    }
+    life::judged(app, extents_said(&app.link, paths).await).await
 }
 
 /// What a toolkit says of where these are; none for what has no place or is gone.
-pub(crate) async fn extents_said(
-    link: &Link,
-    paths: &[String],
-) -> std::result::Result<Vec<Option<Rect>>, Fault> {
+pub(crate) async fn extents_said(link: &Link, paths: &[String]) -> Result<Vec<Option<Rect>>, Fault> {
     // What we made up, the app cannot be asked about.
     let real = |path: &&String| !path.is_empty() && !path.ends_with(rows::ROW);
     let calls: Vec<Call<'_>> = paths.iter().filter(real).map(|path| calls::extents(path)).collect();

@@ -4,7 +4,7 @@ use crate::app::{App, end_child, lost};
 use crate::bus::fault::Fault;
 use std::process::ExitStatus;
 use std::time::Duration;
-use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_device::{Error, Result};
 use tokio::time::timeout;
 
 /// How long the exit code of an app that left the bus is waited for.
@@ -29,13 +29,22 @@ pub(crate) async fn failed(app: &App, fault: Fault) -> Error {
     lost_by(app, &fault)
 }
 
+/// What was answered, or what its fault means, as one of a whole reading.
+///
+/// # Errors
+/// As [`failed`].
+pub(crate) async fn judged<T>(app: &App, answer: Result<T, Fault>) -> Result<T> {
+    match answer {
+        Ok(answer) => Ok(answer),
+        Err(fault) => Err(failed(app, fault).await),
+    }
+}
+
 /// The error of an app that does not answer any more.
 pub(crate) fn lost_by(app: &App, fault: &Fault) -> Error {
     match fault {
-        fault @ Fault::Silent(_) => {
-            Error::new(ErrorCode::Timeout, format!("{} may hang: {fault}", app.called()))
-                .hint("wait and try again; stickpin close ends it")
-        }
+        fault @ Fault::Silent(_) => Error::timeout(format!("{} may hang: {fault}", app.called()))
+            .hint("wait and try again; stickpin close ends it"),
         fault => lost(&format!("{} cannot be reached any more: {fault}", app.called())),
     }
 }

@@ -37,14 +37,14 @@ fn is_misspelled(key: &str, value: &str) -> bool {
 async fn told<T: Serialize>(
     app: &App,
     asked: bool,
-    question: impl Future<Output = std::result::Result<T, Fault>>,
+    question: impl Future<Output = Result<T, Fault>>,
 ) -> Result<Value> {
     let told = if asked { ask::or_none(app, question.await).await? } else { None };
     Ok(json!(told))
 }
 
 /// The app and its windows, without what is in them.
-pub(crate) async fn windows(link: &Link) -> std::result::Result<Picture, Fault> {
+pub(crate) async fn windows(link: &Link) -> Result<Picture, Fault> {
     let root = Object { path: ROOT.to_owned(), ..Object::default() };
     let mut picture = Picture { toolkit: link.toolkit, objects: vec![root], truncated: false };
     let mut questions = Questions::default();
@@ -134,24 +134,24 @@ async fn attributes(device: &mut LinuxDevice, handle: Handle) -> Result<Value> {
     Ok(out)
 }
 
-async fn description(app: &App, path: &str) -> std::result::Result<String, Fault> {
+async fn description(app: &App, path: &str) -> Result<String, Fault> {
     let answer = ask::property(app, path, ACCESSIBLE, "Description").await?;
     answer.property_text()
 }
 
 /// From where to where something is selected in a text.
-pub(crate) async fn selections(app: &App, path: &str) -> std::result::Result<Vec<(i32, i32)>, Fault> {
+pub(crate) async fn selections(app: &App, path: &str) -> Result<Vec<(i32, i32)>, Fault> {
     let count: i32 = app.link.call(Call::new(path, TEXT, "GetNSelections")).await?.read()?;
     let selection = |n| Call::new(path, TEXT, "GetSelection").with((n,));
     let asked: Vec<_> = (0..count.clamp(0, SELECTIONS)).map(selection).collect();
     let ranges = app.link.calls(&asked).await.into_iter().map(|range| range?.read());
-    let mut ranges: Vec<(i32, i32)> = ranges.collect::<std::result::Result<_, Fault>>()?;
+    let mut ranges: Vec<(i32, i32)> = ranges.collect::<Result<_, Fault>>()?;
     ranges.retain(|(start, end)| start < end);
     Ok(ranges)
 }
 
 /// What is selected, from where to where.
-async fn selected(app: &App, path: &str) -> std::result::Result<Vec<Value>, Fault> {
+async fn selected(app: &App, path: &str) -> Result<Vec<Value>, Fault> {
     let mut ranges = selections(app, path).await?;
     ranges.iter_mut().for_each(|(start, end)| *end = (*end).min(start.saturating_add(limits::TEXT)));
     let texts = pieces(app, path, &ranges).await?;
@@ -160,14 +160,14 @@ async fn selected(app: &App, path: &str) -> std::result::Result<Vec<Value>, Faul
 }
 
 /// Pieces of a text, from where to where each.
-async fn pieces(app: &App, path: &str, ranges: &[(i32, i32)]) -> std::result::Result<Vec<String>, Fault> {
+async fn pieces(app: &App, path: &str, ranges: &[(i32, i32)]) -> Result<Vec<String>, Fault> {
     let call = |&range: &(i32, i32)| Call::new(path, TEXT, "GetText").with(range);
     let asked: Vec<_> = ranges.iter().map(call).collect();
     app.link.calls(&asked).await.into_iter().map(|answer| answer?.read()).collect()
 }
 
 /// The words that a spell checker has marked, from the beginning of the text.
-async fn misspelled(app: &App, path: &str) -> std::result::Result<Vec<String>, Fault> {
+async fn misspelled(app: &App, path: &str) -> Result<Vec<String>, Fault> {
     let mut marked = Vec::new();
     let mut at = 0;
     for _ in 0..RUNS {
@@ -210,7 +210,7 @@ async fn text(device: &mut LinuxDevice, handle: Handle) -> Result<String> {
 ///
 /// # Errors
 /// `Unknown` when it has none.
-pub(crate) async fn whole_text(app: &App, path: &str) -> std::result::Result<String, Fault> {
+pub(crate) async fn whole_text(app: &App, path: &str) -> Result<String, Fault> {
     let count = ask::count(app, path, TEXT, "CharacterCount").await?.unwrap_or_default();
     let count = i32::try_from(count).unwrap_or(WHOLE).min(WHOLE);
     let mut text = String::new();

@@ -8,7 +8,7 @@ use crate::capture::{read, tree};
 use crate::model::Picture;
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_device::{Error, Result};
 use stickpin_tree::{Handle, Tree};
 use tokio::time::timeout;
 
@@ -26,17 +26,10 @@ pub(crate) async fn look(device: &mut LinuxDevice, watch: &[Handle]) -> Result<A
         device.known.appeared.paths = heard.appeared();
         heard.changes
     };
-    let picture = match timeout(READING, read::read(&device.app.link, &mut device.known)).await {
-        Ok(Ok(picture)) => picture,
-        Ok(Err(fault)) => return Err(life::failed(&device.app, fault).await),
-        Err(_) => return Err(life::failed(&device.app, Fault::Silent(READING.as_millis())).await),
-    };
+    let picture = timeout(READING, read::read(&device.app.link, &mut device.known)).await;
+    let picture = picture.unwrap_or_else(|_| Err(Fault::Silent(READING.as_millis())));
+    let picture = life::judged(&device.app, picture).await?;
     listen_to_guests(&device.app, &picture).await;
-    keep(device, picture, changes, watch)
-}
-
-/// Keeps a reading, and makes a tree of it. `changes` is how often the app had changed when it began.
-fn keep(device: &mut LinuxDevice, picture: Picture, changes: u64, watch: &[Handle]) -> Result<Arc<Tree>> {
     let tree = tree::kept(&picture, &device.app.ids, &device.app.at, watch, device.last.tree.as_ref())
         .map_err(|e| treeless(&device.app, &e))?;
     device.last = Last::new(picture, Arc::clone(&tree), changes);
@@ -60,5 +53,5 @@ async fn listen_to_guests(app: &App, picture: &Picture) {
 
 /// The error of a picture that is no tree.
 pub(crate) fn treeless(app: &App, e: &dyn std::error::Error) -> Error {
-    Error::new(ErrorCode::Internal, format!("{} made no tree: {e}", app.at.url))
+    Error::internal(format!("{} made no tree: {e}", app.at.url))
 }

@@ -1,6 +1,6 @@
 //! Waiting: for a change, for quiet, for the end.
 
-use crate::app::{self, LinuxDevice, View, life};
+use crate::app::{self, App, LinuxDevice, View, life};
 use crate::opening::worked;
 use std::time::{Duration, Instant};
 use stickpin_device::{CancellationToken, Moving, Result, SettleRequest, Settled};
@@ -44,13 +44,7 @@ pub(crate) async fn until_quiet(
             life::barrier(&device.app).await?;
             if device.app.heard.state().changes == changes && works_on(device, &mut work, start, end) {
                 // It says what it has done when it has done it.
-                let more =
-                    device.app.heard.until(|heard| (heard.changes != changes || heard.gone).then_some(()));
-                tokio::select! {
-                    woken = timeout(request.quiet, more) => drop(woken),
-                    () = cancel.cancelled() => {}
-                }
-                if !cancel.is_cancelled() {
+                if signalled(&device.app, changes, request.quiet, cancel).await.is_some() {
                     continue;
                 }
             }
@@ -66,14 +60,22 @@ pub(crate) async fn until_quiet(
             let still = vec![Moving::Other(device.app.heard.state().last.clone())];
             return Ok(Settled { settled: false, still });
         }
+        // Whatever comes first: all is looked at again.
         let wait = quiet_at.min(end).saturating_duration_since(now);
-        let more = device.app.heard.until(|heard| (heard.changes != changes || heard.gone).then_some(()));
-        tokio::select! {
-            // Either may come first: both are looked at again.
-            woken = timeout(wait, more) => drop(woken),
-            () = cancel.cancelled() => {}
-        }
+        signalled(&device.app, changes, wait, cancel).await;
     }
+}
+
+/// Whether the app signals something or is gone before `wait` is over, since it had changed so often; none where it was
+/// cancelled.
+pub(crate) async fn signalled(
+    app: &App,
+    changes: u64,
+    wait: Duration,
+    cancel: &CancellationToken,
+) -> Option<bool> {
+    let more = app.heard.until(|heard| (heard.changes != changes || heard.gone).then_some(()));
+    cancel.run_until_cancelled(timeout(wait, more)).await.map(|more| more.is_ok())
 }
 
 /// Whether the process of the app is at something that it has not signalled yet. One that works all the time without
@@ -92,12 +94,7 @@ pub(crate) async fn until_changed(
 ) -> Result<bool> {
     // Whoever asks again and again must not keep events from being read.
     tokio::task::yield_now().await;
-    let seen = last.seen;
-    let changed = app.heard.until(|heard| (heard.changes != seen || heard.gone).then_some(()));
-    let changed = tokio::select! {
-        changed = timeout(wait.min(NET), changed) => changed.is_ok(),
-        () = cancel.cancelled() => return Ok(false),
-    };
+    let Some(changed) = signalled(app, last.seen, wait.min(NET), cancel).await else { return Ok(false) };
     life::alive(app).await?;
     // The net is shorter than the wait: something may have changed without a word.
     Ok(changed || wait > NET)
@@ -113,12 +110,8 @@ pub(crate) async fn until_effect(
     let (told, start) = (device.told, Instant::now());
     let mut work = Work::of(device.app.info.pid);
     loop {
-        let effect = device.app.heard.until(|heard| (heard.changes != told || heard.gone).then_some(()));
         // Whether it came or not: the notices say.
-        let ended = tokio::select! {
-            came = timeout(wait, effect) => came.is_ok(),
-            () = cancel.cancelled() => true,
-        };
+        let ended = signalled(&device.app, told, wait, cancel).await.unwrap_or(true);
         if ended || !works_on(device, &mut work, start, start + wait + BUSY) {
             break;
         }
@@ -175,12 +168,12 @@ mod tests {
     use crate::bus::Desktop;
     use crate::events::Heard;
     use crate::screen::Screen;
-    use crate::tests::peer::App;
+    use crate::tests::peer::App as Peer;
     use std::sync::Arc;
 
     #[tokio::test]
     async fn an_app_is_not_at_rest_while_its_process_works() {
-        let (app, heard) = (App::start(), Arc::new(Heard::new()));
+        let (app, heard) = (Peer::start(), Arc::new(Heard::new()));
         let (link, bus) = (app.link(&heard).await, Desktop::over(app.connect(Box::new(|_| {})).await));
         let screen = Screen::shared(None, false);
         let mut device = LinuxDevice::new(bus, link, heard, screen, "app".to_owned(), "linux:app");
@@ -209,7 +202,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_that_signals_whenever_it_is_asked_is_not_waited_for_longer_than_it_may_take() {
-        let (app, heard) = (App::start(), Arc::new(Heard::new()));
+        let (app, heard) = (Peer::start(), Arc::new(Heard::new()));
         let (link, bus) = (app.link(&heard).await, Desktop::over(app.connect(Box::new(|_| {})).await));
         let screen = Screen::shared(None, false);
         let mut device = LinuxDevice::new(bus, link, heard, screen, "app".to_owned(), "linux:app");

@@ -15,9 +15,7 @@ use crate::limits::STRANGER;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_device::{
-    CancellationToken, Dispatched, Error, ErrorCode, FileInput, Notice, Performed, Result, Thing,
-};
+use stickpin_device::{CancellationToken, Dispatched, Error, FileInput, Notice, Performed, Result, Thing};
 use stickpin_tree::{Handle, quote_whole};
 use stickpin_x11desk::{Presence, Window};
 use tokio::time::{Instant, sleep};
@@ -186,7 +184,7 @@ fn elsewhere(app: &App, window: &Window, why: &str) -> Error {
         window.words()
     );
     let hint = hint(window, app.among, app.screen.is_own(), &app.at.url);
-    Error::new(ErrorCode::Unsupported, message).hint(hint)
+    Error::unsupported(message).hint(hint)
 }
 
 /// The process of a window on the accessibility bus, over a connection of its own, so that nothing that it signals counts
@@ -196,7 +194,7 @@ async fn reach(
     window: &Window,
     until: Instant,
     cancel: &CancellationToken,
-) -> std::result::Result<(Desktop, Link, Arc<Heard>), Fault> {
+) -> Result<(Desktop, Link, Arc<Heard>), Fault> {
     let heard = Arc::new(Heard::new());
     let listener = Arc::clone(&heard);
     let desktop = desktop.once_more(Box::new(move |message| listener.hear(message)), until).await?;

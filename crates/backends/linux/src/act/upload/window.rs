@@ -7,7 +7,7 @@ use crate::app::{App, LinuxDevice, View, ask, gone};
 use crate::limits::FRAME;
 use crate::model::extents::only_window_of;
 use std::time::Duration;
-use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_device::{Error, Result};
 use stickpin_x11desk::{Window, windows};
 use tokio::time::{Instant, sleep};
 
@@ -61,7 +61,7 @@ fn unknown_window(title: &str) -> Error {
     let title = stickpin_tree::quote(title);
     let message =
         format!("the file chooser {title} is open, but its window cannot be told from others of the app");
-    Error::new(ErrorCode::Unsupported, message).hint(
+    Error::unsupported(message).hint(
         "it has no file yet: stickpin snapshot -i shows it; press what closes the others, or fill its field",
     )
 }

@@ -76,10 +76,8 @@ async fn later(View { app, last }: View<'_>, at: usize) -> Result<Vec<String>> {
     };
     let pairs: Vec<&[usize]> = above[..end].windows(2).filter(overlap).collect();
     let call = |pair: &&[usize]| Call::new(&objects[pair[1]].path, ACCESSIBLE, "GetChildren");
-    let children = match app.link.each::<Vec<Reference>>(&pairs.iter().map(call).collect::<Vec<_>>()).await {
-        Ok(children) => children,
-        Err(fault) => return Err(life::failed(app, fault).await),
-    };
+    let children = app.link.each::<Vec<Reference>>(&pairs.iter().map(call).collect::<Vec<_>>()).await;
+    let children = life::judged(app, children).await?;
     let mut out = Vec::new();
     for (pair, children) in pairs.iter().zip(children) {
         // What has no such question, or is gone, is told when it is asked where it is.
@@ -102,10 +100,8 @@ pub(super) async fn asked(app: &App, paths: Vec<String>) -> Result<Picture> {
         asks.into_iter().for_each(|ask| questions.add(at, ask));
     }
     let mut now = Picture { toolkit: app.link.toolkit, objects, truncated: false };
-    match questions.ask(&app.link, &mut now).await {
-        Ok(_) => Ok(now),
-        Err(fault) => Err(life::failed(app, fault).await),
-    }
+    let told = questions.ask(&app.link, &mut now).await;
+    life::judged(app, told).await.map(|_| now)
 }
 
 /// Where the way up from an object ends that is drawn in its window: a pop-up lies above the window, whatever that has there.

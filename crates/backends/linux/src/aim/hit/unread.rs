@@ -51,13 +51,8 @@ async fn up_to_read(
 
 /// What an object lies in, as the app says it now.
 pub(super) async fn above_now(app: &App, path: &str) -> Result<Option<String>> {
-    match app.link.parents(&[path]).await {
-        Ok(mut above) => {
-            let above = above.pop().flatten().filter(|(_, above)| !above.ends_with("/null"));
-            Ok(above.map(|above| app.link.named(path, above)))
-        }
-        Err(fault) => Err(life::failed(app, fault).await),
-    }
+    let above = life::judged(app, app.link.parents(&[path]).await).await?.pop().flatten();
+    Ok(above.filter(|(_, above)| !above.ends_with("/null")).map(|above| app.link.named(path, above)))
 }
 
 #[cfg(test)]
