@@ -12,7 +12,17 @@ const NO_SUBJECT: &[&str] = &["The same", "It "];
 
 /// Names that were renamed to terms of the field, and are not to come back.
 const BANNED: &[&str] = &[
-    "Apart", "Anything", "Glance", "Looked", "Never", "Switches", "asides", "glance", "glances", "healed", "went_away",
+    "Apart",
+    "Anything",
+    "Glance",
+    "Looked",
+    "Never",
+    "Switches",
+    "asides",
+    "glance",
+    "glances",
+    "healed",
+    "went_away",
 ];
 
 /// What declares a name.
@@ -77,7 +87,8 @@ fn error_of(line: &str) -> Option<&str> {
 
 /// A capital and small letters behind it. Names of programs are what they are.
 fn is_capitalised(word: &str) -> bool {
-    const PROPER: &[&str] = &["Chromium", "Firefox", "Java", "Xvfb", "Wayland", "Debian", "Playwright", "Maestro"];
+    const PROPER: &[&str] =
+        &["Chromium", "Firefox", "Java", "Xvfb", "Wayland", "Debian", "Playwright", "Maestro"];
     let mut letters = word.chars();
     letters.next().is_some_and(char::is_uppercase)
         && letters.next().is_some_and(char::is_lowercase)

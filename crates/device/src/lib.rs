@@ -6,6 +6,7 @@
 
 mod capability;
 mod capture;
+mod defaults;
 mod device;
 mod error;
 mod facets;

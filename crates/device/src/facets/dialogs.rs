@@ -1,7 +1,6 @@
 //! Dialogs that block the app until they are answered. Dialogs in the app's tree are ordinary
 //! elements instead.
 
-use crate::device::Device;
 use crate::error::Result;
 use crate::notice::{Dialog, DialogAnswer};
 use async_trait::async_trait;
@@ -17,11 +16,4 @@ pub trait Dialogs: Send {
     /// # Errors
     /// Returns `ELEMENT_NOT_FOUND` when no dialog is open.
     async fn answer_dialog(&mut self, answer: DialogAnswer) -> Result<()>;
-}
-
-impl dyn Device + '_ {
-    /// Calls [`Dialogs::dialog`]; returns `None` where the device has no dialogs facet.
-    pub fn dialog(&mut self) -> Option<Dialog> {
-        self.dialogs().and_then(|dialogs| dialogs.dialog())
-    }
 }

@@ -1,12 +1,11 @@
 //! Waits for more than a change of the tree.
 
-use crate::device::Device;
 use crate::error::Result;
 use async_trait::async_trait;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Waits of a device that observes more than [`Device::changed`] reports.
+/// Waits of a device that observes more than [`Device::changed`](crate::Device::changed) reports.
 #[async_trait]
 pub trait Events: Send {
     /// Waits until anything happened since the last return: a change, a request, a download, a
@@ -22,28 +21,4 @@ pub trait Events: Send {
     /// # Errors
     /// Returns `BACKEND_LOST` when the app is gone.
     async fn wait_effect(&mut self, at_most: Duration, cancel: &CancellationToken) -> Result<()>;
-}
-
-impl dyn Device + '_ {
-    /// Calls [`Events::wait_event`], or [`Device::changed`] where the device has no events facet.
-    ///
-    /// # Errors
-    /// Returns `BACKEND_LOST` when the app is gone.
-    pub async fn wait_event(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {
-        match self.events() {
-            Some(events) => events.wait_event(timeout, cancel).await,
-            None => self.changed(timeout, cancel).await,
-        }
-    }
-
-    /// Calls [`Events::wait_effect`], or [`Device::changed`] where the device has no events facet.
-    ///
-    /// # Errors
-    /// Returns `BACKEND_LOST` when the app is gone.
-    pub async fn wait_effect(&mut self, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
-        match self.events() {
-            Some(events) => events.wait_effect(at_most, cancel).await,
-            None => self.changed(at_most, cancel).await.map(drop),
-        }
-    }
 }

@@ -1,6 +1,5 @@
 //! Bounding boxes, hit tests, the pointer and the viewport.
 
-use crate::device::{Device, unsupported};
 use crate::error::{Error, Result};
 use async_trait::async_trait;
 use stickpin_tree::{Handle, Rect};
@@ -8,7 +7,7 @@ use stickpin_tree::{Handle, Rect};
 /// Points and sizes of the viewport, in CSS pixels.
 #[async_trait]
 pub trait Geometry: Send {
-    /// Returns the bounding boxes of elements for a screenshot: like [`Device::rects`], but also
+    /// Returns the bounding boxes of elements for a screenshot: like [`Device::rects`](crate::Device::rects), but also
     /// `None` for an element that is known to lie behind another window.
     ///
     /// # Errors
@@ -45,52 +44,5 @@ pub trait Geometry: Send {
     /// Returns `UNSUPPORTED` where the size is fixed.
     async fn resize(&mut self, _width: u32, _height: u32) -> Result<()> {
         Err(Error::unsupported("the size of this viewport is fixed"))
-    }
-}
-
-impl dyn Device + '_ {
-    /// Calls [`Geometry::visible_rects`], or [`Device::rects`] where the device has no geometry
-    /// facet.
-    ///
-    /// # Errors
-    /// Returns the errors of `capture`.
-    pub async fn visible_rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        match self.geometry() {
-            Some(geometry) => geometry.visible_rects(handles).await,
-            None => self.rects(handles).await,
-        }
-    }
-
-    /// Calls [`Geometry::element_at`].
-    ///
-    /// # Errors
-    /// Returns `UNSUPPORTED` where the device has no geometry facet, and the errors of `capture`.
-    pub async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
-        match self.geometry() {
-            Some(geometry) => geometry.element_at(x, y).await,
-            None => Err(unsupported(self.info().kind, "say what is at a point")),
-        }
-    }
-
-    /// Calls [`Geometry::move_pointer`]; does nothing where the device has no geometry facet.
-    ///
-    /// # Errors
-    /// Returns the errors of `capture`.
-    pub async fn move_pointer(&mut self, x: f64, y: f64) -> Result<()> {
-        match self.geometry() {
-            Some(geometry) => geometry.move_pointer(x, y).await,
-            None => Ok(()),
-        }
-    }
-
-    /// Calls [`Geometry::scroll_offset`]; returns zero where the device has no geometry facet.
-    ///
-    /// # Errors
-    /// Returns the errors of `capture`.
-    pub async fn scroll_offset(&mut self) -> Result<(f64, f64)> {
-        match self.geometry() {
-            Some(geometry) => geometry.scroll_offset().await,
-            None => Ok((0.0, 0.0)),
-        }
     }
 }

@@ -1,6 +1,5 @@
 //! Navigation within an open app.
 
-use crate::device::Device;
 use crate::error::Result;
 use crate::navigation::{Arrived, Leave, Navigation};
 use async_trait::async_trait;
@@ -10,8 +9,8 @@ use tokio_util::sync::CancellationToken;
 /// The address and the history of the active surface.
 #[async_trait]
 pub trait Navigator: Send {
-    /// Returns the address without waiting for a title, as [`Device::page`] may. `None` means that
-    /// only [`Device::page`] or a capture can tell.
+    /// Returns the address without waiting for a title, as [`Device::page`](crate::Device::page) may. `None` means that
+    /// only [`Device::page`](crate::Device::page) or a capture can tell.
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the app is gone.
@@ -32,19 +31,4 @@ pub trait Navigator: Send {
         timeout: Duration,
         cancel: &CancellationToken,
     ) -> Result<Arrived>;
-}
-
-impl dyn Device + '_ {
-    /// Calls [`Navigator::url`], and falls back to the address of [`Device::page`].
-    ///
-    /// # Errors
-    /// Returns `BACKEND_LOST` when the app is gone.
-    pub async fn url(&mut self) -> Result<Option<String>> {
-        if let Some(navigator) = self.navigator()
-            && let Some(url) = navigator.url().await?
-        {
-            return Ok(Some(url));
-        }
-        Ok(self.page().await?.map(|page| page.url))
-    }
 }

@@ -1,6 +1,5 @@
 //! Lists and menus that a press opens.
 
-use crate::device::Device;
 use crate::error::Result;
 use async_trait::async_trait;
 use stickpin_tree::Handle;
@@ -17,17 +16,4 @@ pub trait Popups: Send {
     /// # Errors
     /// Returns the errors of `perform`.
     async fn close_popup(&mut self, opener: Handle, older: &[Handle]) -> Result<bool>;
-}
-
-impl dyn Device + '_ {
-    /// Calls [`Popups::close_popup`]; returns false where the device has no popups facet.
-    ///
-    /// # Errors
-    /// Returns the errors of `perform`.
-    pub async fn close_popup(&mut self, opener: Handle, older: &[Handle]) -> Result<bool> {
-        match self.popups() {
-            Some(popups) => popups.close_popup(opener, older).await,
-            None => Ok(false),
-        }
-    }
 }
