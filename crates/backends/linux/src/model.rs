@@ -121,6 +121,11 @@ impl Object {
         self.interfaces.has(interface)
     }
 
+    /// Whether it has a place that takes no room.
+    pub(crate) fn is_flat(&self) -> bool {
+        self.extents.is_some_and(|[_, _, width, height]| width <= 0 || height <= 0)
+    }
+
     /// An attribute.
     pub(crate) fn attribute(&self, key: &str) -> Option<&str> {
         self.attributes.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str())
@@ -143,12 +148,22 @@ impl Picture {
         &self.objects[0]
     }
 
+    /// What stands in an object.
+    pub(crate) fn children<'p>(
+        &'p self,
+        of: &'p Object,
+    ) -> impl DoubleEndedIterator<Item = &'p Object> + Clone {
+        of.children.iter().map(|&child| &self.objects[child])
+    }
+
     /// The window that is active: it says so, or it has the focus inside.
     pub(crate) fn active(&self) -> Option<usize> {
         let windows = &self.root().children;
         let seen = |&&w: &&usize| crate::model::states::seen(self.objects[w].states, self.toolkit);
         let active = windows.iter().filter(seen).find(|&&w| self.objects[w].is(crate::model::states::ACTIVE));
-        active.or_else(|| windows.iter().filter(seen).find(|&&w| self.has_focus(w))).copied()
+        let focused =
+            |window| self.inside(window).any(|at| self.objects[at].is(crate::model::states::FOCUSED));
+        active.or_else(|| windows.iter().filter(seen).find(|&&w| focused(w))).copied()
     }
 
     /// What the app is called now: by its active window, the first one with a title, or itself. A menu that is open is a
@@ -157,10 +172,6 @@ impl Picture {
         let title = |window: usize| self.objects[window].name.trim();
         let mut titles = self.active().into_iter().chain(self.root().children.iter().copied()).map(title);
         titles.find(|title| !title.is_empty()).unwrap_or_else(|| self.root().name.trim())
-    }
-
-    fn has_focus(&self, window: usize) -> bool {
-        self.inside(window).any(|at| self.objects[at].is(crate::model::states::FOCUSED))
     }
 
     /// An object and all that stands in it, in its order and each once: what is not shown may stand at many places, and in

@@ -57,7 +57,7 @@ pub(crate) struct Processes(HashMap<u32, (u32, u64)>);
 impl Processes {
     /// All that run.
     pub(crate) fn now() -> Self {
-        Self(pids().filter_map(|pid| Some((pid, stat(pid)?))).collect())
+        Self(pids().filter_map(|pid| stat(pid).map(|(parent, ticks, _)| (pid, (parent, ticks)))).collect())
     }
 
     /// The process and all that it started, directly or not.
@@ -122,41 +122,32 @@ pub(crate) fn unsaid(ended: Result<()>) {
 /// is after it has ended.
 pub(crate) fn is_of(pid: u32, leader: u32) -> bool {
     let group = || rustix::process::getpgid(rustix::process::Pid::from_raw(i32::try_from(pid).ok()?)).ok();
-    is_below_in(pid, leader, |pid| stat(pid).map(|(parent, _)| parent))
+    is_below_in(pid, leader, |pid| stat(pid).map(|(parent, ..)| parent))
         || group().is_some_and(|group| u32::try_from(group.as_raw_nonzero().get()) == Ok(leader))
 }
 
-fn is_below_in(mut pid: u32, ancestor: u32, parent: impl Fn(u32) -> Option<u32>) -> bool {
+fn is_below_in(pid: u32, ancestor: u32, parent: impl Fn(u32) -> Option<u32>) -> bool {
     // As deep as nobody nests processes.
-    for _ in 0..64 {
-        if pid == ancestor {
-            return true;
-        }
-        match parent(pid) {
-            Some(above) if above > 1 => pid = above,
-            _ => return false,
-        }
-    }
-    false
+    std::iter::successors(Some(pid), |&pid| parent(pid).filter(|&above| above > 1))
+        .take(64)
+        .any(|pid| pid == ancestor)
 }
 
 /// The processor time of a process in ticks, and its state: `R` where it wants a processor, `D` where it waits for a disk.
 pub(crate) fn worked(pid: u32) -> Option<(u64, char)> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let state = text.rsplit_once(')')?.1.trim_start().chars().next()?;
-    Some((parsed(&text)?.1, state))
+    stat(pid).map(|(_, ticks, state)| (ticks, state))
 }
 
-/// The parent of a process and its processor time (`/proc/PID/stat`, fields 4, 14 and 15).
-fn stat(pid: u32) -> Option<(u32, u64)> {
+/// The parent of a process, its processor time and its state (`/proc/PID/stat`, fields 4, 14 and 15, and 3).
+fn stat(pid: u32) -> Option<(u32, u64, char)> {
     parsed(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
-fn parsed(stat: &str) -> Option<(u32, u64)> {
+fn parsed(stat: &str) -> Option<(u32, u64, char)> {
     // The name before it may hold anything.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().take(13).collect();
     let ticks = |at: usize| fields.get(at)?.parse::<u64>().ok();
-    Some((fields.get(1)?.parse().ok()?, ticks(11)? + ticks(12)?))
+    Some((fields.get(1)?.parse().ok()?, ticks(11)? + ticks(12)?, fields.first()?.chars().next()?))
 }
 
 #[cfg(test)]
@@ -167,7 +158,7 @@ mod tests {
     #[test]
     fn what_a_process_and_its_children_worked_is_counted_and_nothing_else() {
         let stat = "4 (a) b) S 3 4 4 0 -1 0 1 2 3 4 70 5 8 9 20 0";
-        assert_eq!(parsed(stat), Some((3, 75)));
+        assert_eq!(parsed(stat), Some((3, 75, 'S')));
         assert_eq!(parsed("4 (a) S 3"), None);
         let all = [(1, (0, 100)), (3, (1, 10)), (4, (3, 75)), (5, (4, 1)), (6, (1, 1000))];
         let all = Processes(all.into_iter().collect());
@@ -211,7 +202,7 @@ mod tests {
             pid.push(byte[0]);
         }
         let pid: u32 = String::from_utf8(pid).unwrap().trim().parse().unwrap();
-        let below = is_below_in(pid, leader, |pid| stat(pid).map(|(parent, _)| parent));
+        let below = is_below_in(pid, leader, |pid| stat(pid).map(|(parent, ..)| parent));
         let found = (below, is_of(pid, leader), is_of(std::process::id(), leader));
         let raw = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
         rustix::process::kill_process(raw, rustix::process::Signal::KILL).unwrap();

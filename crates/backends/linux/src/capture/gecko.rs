@@ -140,12 +140,11 @@ pub(super) const NOTHING: &str = "shows nothing while other windows cover all of
 
 /// Whether a window says of nothing in it that it is shown.
 pub(super) fn shows_nothing(picture: &Picture, window: usize) -> bool {
-    let objects = &picture.objects;
-    let window = &objects[window];
+    let window = &picture.objects[window];
     picture.toolkit.profile().hides_covered_windows
         && window.shown
         && !window.children.is_empty()
-        && window.children.iter().all(|&child| !objects[child].shown)
+        && picture.children(window).all(|child| !child.shown)
 }
 
 /// Those of `watch` that may be in such a window: all that are not shown and not known to have ended. They come back with

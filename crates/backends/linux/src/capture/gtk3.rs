@@ -26,17 +26,12 @@ pub(super) async fn read_choices(link: &Link, picture: &mut Picture) -> Result<(
     if !picture.toolkit.profile().combo_boxes_are_called_after_their_choice {
         return Ok(());
     }
-    let asked = picture.objects.iter().enumerate().filter(|(_, o)| {
-        o.shown
-            && o.role == role::COMBO_BOX
-            && !o.name.trim().is_empty()
-            && o.labelled_by.is_empty()
-            && o.has(Interfaces::SELECTION)
-    });
-    let asked: Vec<usize> = asked.map(|(at, _)| at).collect();
-    if asked.is_empty() {
-        return Ok(());
-    }
+    let is_asked = |at: &usize| {
+        let o = &picture.objects[*at];
+        let named = !o.name.trim().is_empty() && o.labelled_by.is_empty();
+        o.shown && o.role == role::COMBO_BOX && named && o.has(Interfaces::SELECTION)
+    };
+    let asked: Vec<usize> = (0..picture.objects.len()).filter(is_asked).collect();
     let first = |&at: &usize| Call::new(&picture.objects[at].path, SELECTION, "GetSelectedChild").with((0,));
     let chosen = link.each::<Reference>(&asked.iter().map(first).collect::<Vec<_>>()).await?;
     // Nothing is chosen in those that name nothing.

@@ -17,7 +17,7 @@ const ABOVE: i32 = 24;
 pub(super) fn of_fields(picture: &Picture) -> HashMap<&str, &str> {
     let mut out = HashMap::new();
     for parent in picture.objects.iter().filter(|parent| parent.shown) {
-        let shown = || parent.children.iter().map(|&at| &picture.objects[at]).filter(|object| object.shown);
+        let shown = || picture.children(parent).filter(|object| object.shown);
         let labels: Vec<(&Object, [i32; 4])> =
             shown().filter(|o| o.role == n::LABEL).filter_map(|o| Some((o, o.extents?))).collect();
         // GTK 4 calls a field without a name after its class.
@@ -90,7 +90,7 @@ pub(super) fn untitled<'p>(picture: &'p Picture, beside: &HashMap<&str, &str>) -
         return out;
     }
     for parent in picture.objects.iter().filter(|parent| parent.shown) {
-        let shown = || parent.children.iter().map(|&at| &picture.objects[at]).filter(|object| object.shown);
+        let shown = || picture.children(parent).filter(|object| object.shown);
         let is_label = |object: &Object| object.role == n::LABEL || roles::is_wrapper(object.role);
         let several = shown().filter(|object| !is_label(object)).nth(1).is_some();
         let borrowed = shown().filter(|object| borrows(parent, object, picture.toolkit));

@@ -50,6 +50,9 @@ pub(super) struct Page {
 /// # Errors
 /// When the app is gone or silent.
 pub(super) async fn leave_hidden(link: &Link, picture: &mut Picture) -> Result<(), Fault> {
+    if !picture.toolkit.profile().hides_pages_silently {
+        return Ok(());
+    }
     for find in [stacks, told_stacks] {
         for stack in find(picture) {
             let points = stack.pages.iter().flat_map(|page| &page.points).copied();
@@ -110,26 +113,16 @@ impl Stack {
 
 /// The stacks of an app of which it does not say which page is shown.
 fn stacks(picture: &Picture) -> Vec<Stack> {
-    if !picture.toolkit.profile().hides_pages_silently {
-        return Vec::new();
-    }
     let holds = |at: &usize| picture.objects[*at].shown && picture.objects[*at].has(Interfaces::COMPONENT);
     let stacks = (1..picture.objects.len()).filter(holds).filter_map(|at| {
-        let pages: Vec<usize> =
-            picture.objects[at].children.iter().copied().filter(|&c| is_page(picture, c)).collect();
-        if pages.len() < 2 {
-            return None;
-        }
-        let (pages, bare): (Vec<Page>, Vec<Page>) =
-            pages.into_iter().map(|page| read(picture, page)).partition(|page| !page.points.is_empty());
-        let bare = bare.iter().map(|page| page.at).collect();
-        (!pages.is_empty()).then_some(Stack { at, pages, bare, is_told: false })
+        let is_page = |&&c: &&usize| picture.objects[c].shown && is_nothing_itself(&picture.objects[c]);
+        let pages = picture.objects[at].children.iter().filter(is_page).map(|&page| read(picture, page));
+        let (pages, bare): (Vec<Page>, Vec<Page>) = pages.partition(|page| !page.points.is_empty());
+        let bare: Vec<usize> = bare.iter().map(|page| page.at).collect();
+        let several = pages.len() + bare.len() > 1;
+        (several && !pages.is_empty()).then_some(Stack { at, pages, bare, is_told: false })
     });
     stacks.collect()
-}
-
-fn is_page(picture: &Picture, at: usize) -> bool {
-    picture.objects[at].shown && is_nothing_itself(&picture.objects[at])
 }
 
 /// Whether an object is nothing on the screen itself, as pages of stacks and notebooks are: they only hold what is.
@@ -157,14 +150,13 @@ impl Spot {
         }
         let is_stack = |at: usize| {
             let object = &picture.objects[at];
-            let pages = object.children.iter().filter(|&&c| is_nothing_itself(&picture.objects[c]));
+            let pages = picture.children(object).filter(|child| is_nothing_itself(child));
             object.has(Interfaces::COMPONENT) && pages.count() > 1
         };
         let is_page = |&at: &usize| is_nothing_itself(&picture.objects[at]) && is_stack(above[at]);
         let mut pages = up(above, at).filter(is_page);
         let page = pages.next()?;
-        let [x, y, width, height] = picture.objects[at].extents?;
-        let point = (x.saturating_add(width / 2), y.saturating_add(height / 2));
+        let point = middle(&picture.objects[at])?;
         Some(Self { stack: above[pages.last().unwrap_or(page)], page, point })
     }
 
@@ -180,22 +172,22 @@ impl Spot {
     }
 }
 
+/// The point in the middle of an object.
+fn middle(object: &Object) -> Option<(i32, i32)> {
+    object.extents.map(|[x, y, width, height]| (x.saturating_add(width / 2), y.saturating_add(height / 2)))
+}
+
 /// What is on a page, and where.
 pub(super) fn read(picture: &Picture, at: usize) -> Page {
     let (mut inside, mut next, mut points) = (Vec::new(), vec![at], Vec::new());
     while let Some(here) = next.pop() {
         inside.push(here);
         let object = &picture.objects[here];
-        let shown = |&&child: &&usize| picture.objects[child].shown;
+        let count = next.len();
         // What is not shown may stand in itself.
-        next.extend(object.children.iter().filter(shown));
+        next.extend(object.children.iter().filter(|&&child| picture.objects[child].shown));
         // What holds others may be as large as the page, with nothing of its own at its centre.
-        if object.children.iter().any(|child| picture.objects[*child].shown) {
-            continue;
-        }
-        if let Some([x, y, width, height]) = object.extents {
-            points.push((x.saturating_add(width / 2), y.saturating_add(height / 2)));
-        }
+        points.extend(middle(object).filter(|_| next.len() == count));
     }
     // From all over the page.
     let step = points.len().div_ceil(POINTS).max(1);
@@ -207,19 +199,12 @@ const SWITCHER: &str = "AdwViewSwitcher";
 
 /// The stacks of an app whose tabs say which page is shown.
 fn told_stacks(picture: &Picture) -> Vec<Stack> {
-    if !picture.toolkit.profile().hides_pages_silently {
-        return Vec::new();
-    }
-    let tabs = tabs(picture);
-    if tabs.is_empty() {
-        return Vec::new();
-    }
     let above = parents(picture);
     let mut found: Vec<Stack> = Vec::new();
-    for switcher in tabs {
+    for (tabs, selected, count) in tabs(picture) {
         let mut alike = (1..picture.objects.len())
-            .filter(|&at| top(&above, at) == top(&above, switcher.at))
-            .filter_map(|at| others(picture, at, &switcher));
+            .filter(|&at| top(&above, at) == top(&above, tabs))
+            .filter_map(|at| others(picture, at, selected, count));
         // Of two that look alike nothing says which one the tabs are for.
         if let (Some(one), None) = (alike.next(), alike.next())
             && !found.iter().any(|stack| stack.at == one.at)
@@ -230,47 +215,31 @@ fn told_stacks(picture: &Picture) -> Vec<Stack> {
     found
 }
 
-/// A list of tabs, and which of how many is selected.
-#[derive(Debug)]
-struct Switcher {
-    at: usize,
-    selected: usize,
-    count: usize,
-}
-
-fn tabs(picture: &Picture) -> Vec<Switcher> {
-    let lists =
-        picture.objects.iter().enumerate().filter(|(_, object)| {
-            object.role == role::PAGE_TAB_LIST && object.name == SWITCHER && object.shown
-        });
-    let read = |(at, list): (usize, &Object)| {
-        let tabs: Vec<&Object> = list.children.iter().map(|&tab| &picture.objects[tab]).collect();
-        let chosen = |(at, tab): (usize, &&Object)| tab.is(states::SELECTED).then_some(at);
-        let mut selected = tabs.iter().enumerate().filter_map(chosen);
-        let (Some(selected), None) = (selected.next(), selected.next()) else { return None };
-        let only_tabs = tabs.len() > 1 && tabs.iter().all(|tab| tab.role == role::PAGE_TAB);
-        only_tabs.then_some(Switcher { at, selected, count: tabs.len() })
-    };
-    lists.filter_map(read).collect()
+/// The lists of tabs, each with the place of the tab that is selected, and how many there are.
+fn tabs(picture: &Picture) -> impl Iterator<Item = (usize, usize, usize)> {
+    picture.objects.iter().enumerate().filter_map(|(at, list)| {
+        let is_list = list.role == role::PAGE_TAB_LIST && list.name == SWITCHER && list.shown;
+        let tabs = picture.children(list);
+        let mut selected = tabs.clone().enumerate().filter(|(_, tab)| tab.is(states::SELECTED));
+        let (Some((selected, _)), None) = (selected.next(), selected.next()) else { return None };
+        let only_tabs = list.children.len() > 1 && tabs.clone().all(|tab| tab.role == role::PAGE_TAB);
+        (is_list && only_tabs).then_some((at, selected, list.children.len()))
+    })
 }
 
 /// The pages of an object besides the one of the selected tab, where it can be the stack of these tabs: it has a page per
 /// tab, and each of them has its very place, or was never shown and has none.
-fn others(picture: &Picture, at: usize, tabs: &Switcher) -> Option<Stack> {
+fn others(picture: &Picture, at: usize, selected: usize, count: usize) -> Option<Stack> {
     let object = &picture.objects[at];
     let place = object.extents.filter(|_| object.shown && object.has(Interfaces::COMPONENT))?;
-    let pages: Vec<usize> = object
-        .children
-        .iter()
-        .copied()
-        .filter(|&child| states::seen(picture.objects[child].states, picture.toolkit))
-        .collect();
+    let seen = |at: &usize| states::seen(picture.objects[*at].states, picture.toolkit);
+    let pages: Vec<usize> = object.children.iter().copied().filter(seen).collect();
     let is_shown = |at: usize| picture.objects[at].extents == Some(place);
     let is_bare = |at: usize| picture.objects[at].extents.is_some_and(|[_, _, w, h]| w <= 0 && h <= 0);
-    let fits = pages.len() == tabs.count
+    let fits = pages.len() == count
         && pages.iter().all(|&page| is_shown(page) || is_bare(page))
-        && pages.get(tabs.selected).is_some_and(|&page| is_shown(page));
-    let rest = pages.into_iter().enumerate().filter(|&(nth, page)| nth != tabs.selected && is_shown(page));
+        && pages.get(selected).is_some_and(|&page| is_shown(page));
+    let rest = pages.into_iter().enumerate().filter(|&(nth, page)| nth != selected && is_shown(page));
     let pages = rest.map(|(_, page)| read(picture, page)).collect();
     fits.then_some(Stack { at, pages, bare: Vec::new(), is_told: true })
 }

@@ -106,11 +106,9 @@ pub(super) fn parked_parts(picture: &Picture) -> Vec<usize> {
     }
     let mut out = Vec::new();
     for &window in &picture.root().children {
-        let from = out.len();
-        out.extend(parts(picture, window));
-        if out.len() > from {
-            out.push(window);
-        }
+        let mut parts = parts(picture, window).peekable();
+        out.extend(parts.peek().is_some().then_some(window));
+        out.extend(parts);
     }
     out
 }
@@ -123,11 +121,9 @@ pub(super) fn leave_parked(picture: &mut Picture) {
     for window in picture.root().children.clone() {
         let Some(frame) = picture.objects[window].extents.take() else { continue };
         for part in parts(picture, window).collect::<Vec<_>>() {
-            let outside = picture.objects[part].extents.take().is_some_and(|place| apart(place, frame));
-            if outside {
-                for at in picture.inside(part).collect::<Vec<_>>() {
-                    picture.objects[at].shown = false;
-                }
+            if picture.objects[part].extents.take().is_some_and(|place| apart(place, frame)) {
+                let inside: Vec<usize> = picture.inside(part).collect();
+                inside.into_iter().for_each(|at| picture.objects[at].shown = false);
             }
         }
     }

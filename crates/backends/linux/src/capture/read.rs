@@ -80,22 +80,11 @@ impl Reading {
                 self.picture.truncated = true;
                 break;
             }
-            let at = match self.by_path.get(&object.path) {
-                Some(&0) => {
-                    let path = std::mem::take(&mut self.picture.objects[0].path);
-                    self.picture.objects[0] = Object { path, ..object };
-                    0
-                }
+            match self.by_path.get(&object.path) {
+                Some(0) => self.picture.objects[0] = object,
                 // Said twice: the first counts.
-                Some(_) => continue,
-                None => {
-                    self.by_path.insert(object.path.clone(), self.picture.objects.len());
-                    self.picture.objects.push(object);
-                    self.picture.objects.len() - 1
-                }
-            };
-            if at != 0 {
-                placed.push((parent, place, at));
+                Some(_) => {}
+                None => placed.push((parent, place, self.push(object))),
             }
         }
         placed.sort_by_key(|(_, place, _)| *place);
@@ -113,9 +102,15 @@ impl Reading {
         for object in &mut self.picture.objects {
             object.complete = usize::try_from(object.count).is_ok_and(|count| count == object.children.len());
         }
-        for at in doubtful {
-            self.picture.objects[at].complete = false;
-        }
+        doubtful.into_iter().for_each(|at| self.picture.objects[at].complete = false);
+    }
+
+    /// Takes in an object; its place.
+    fn push(&mut self, object: Object) -> usize {
+        let new = self.picture.objects.len();
+        self.by_path.insert(object.path.clone(), new);
+        self.picture.objects.push(object);
+        new
     }
 
     /// Pop-ups that the app does not list, put beside its windows: only Qt leaves any out.
@@ -128,25 +123,19 @@ impl Reading {
         let from = self.picture.objects.len();
         let mut questions = Questions::default();
         for path in paths {
-            let new = self.picture.objects.len();
-            self.by_path.insert(path.clone(), new);
-            self.picture.objects.push(Object { path, count: -1, ..Object::default() });
+            let new = self.push(Object { path, count: -1, ..Object::default() });
             WHOLE.iter().for_each(|&ask| questions.add(new, ask));
         }
         let gone = questions.ask(link, &mut self.picture).await?.vanished;
-        let mut shown = Vec::new();
-        for at in (from..self.picture.objects.len()).filter(|at| !gone.contains(at)) {
-            let object = &mut self.picture.objects[at];
+        let pops_up = |at: &usize| {
+            let object = &self.picture.objects[*at];
             // The box around the list of a combo box is none: its list is known.
-            let pops_up = matches!(
-                object.role,
-                role::MENU | role::POPUP_MENU | role::LIST | role::LIST_BOX | role::TREE | role::TABLE
-            );
-            object.shown = pops_up && states::seen(object.states, link.toolkit);
-            if object.shown {
-                shown.push(at);
-            }
-        }
+            let list = matches!(object.role, role::LIST | role::LIST_BOX | role::TREE | role::TABLE);
+            let listed = list || matches!(object.role, role::MENU | role::POPUP_MENU);
+            listed && !gone.contains(at) && states::seen(object.states, link.toolkit)
+        };
+        let shown: Vec<usize> = (from..self.picture.objects.len()).filter(pops_up).collect();
+        shown.iter().for_each(|&at| self.picture.objects[at].shown = true);
         self.picture.objects[0].children.extend(&shown);
         Ok(shown)
     }
@@ -208,9 +197,7 @@ impl Reading {
                     Some(&known) => children.push(known),
                     None if enough => self.picture.truncated = true,
                     None => {
-                        let new = self.picture.objects.len();
-                        self.by_path.insert(path.clone(), new);
-                        self.picture.objects.push(Object { path, count: -1, ..Object::default() });
+                        let new = self.push(Object { path, count: -1, ..Object::default() });
                         children.push(new);
                         fresh.push(new);
                     }

@@ -32,27 +32,22 @@ const WHOLE_TABLE: i64 = 600;
 const SHEET: i64 = 1 << 20;
 
 /// Cells that are read of one table at most.
-const CELLS: i64 = 6_000;
+const CELLS: i32 = 6_000;
 
 /// Tables that are read of one app.
 const TABLES: usize = 16;
 
 /// Row and column, from 0.
-type Place = (i32, i32);
+pub(crate) type Place = (i32, i32);
 
 /// Cells by their place; the headers of columns stand in the row before the first.
-type Paths = HashMap<Place, String>;
+pub(crate) type Paths = HashMap<Place, String>;
 
 /// The paths of the cells that can be seen, by the path of their table, where an app makes an object each time that a cell
 /// is asked for, and keeps it: LibreOffice grew by two thirds in forty readings of a screenful. So each is asked for once
-/// while its object lives. What it is called and what it holds comes from the object at every reading.
-#[derive(Debug, Default, Clone)]
-pub(crate) struct Cells {
-    /// Of spreadsheets.
-    sheets: HashMap<String, Paths>,
-    /// Of the trees of Qt. Their objects go where their items go.
-    trees: HashMap<String, Paths>,
-}
+/// while its object lives. What it is called and what it holds comes from the object at every reading. Of spreadsheets, and
+/// of the trees of Qt, whose objects go where their items go.
+pub(crate) type Cells = HashMap<String, Paths>;
 
 /// Reads the visible cells of every table that manages its descendants.
 ///
@@ -62,12 +57,8 @@ pub(crate) async fn read(link: &Link, picture: &mut Picture, cells: &mut Cells) 
     let is_table = |o: &Object| o.shown && o.is(states::MANAGES_DESCENDANTS) && o.has(Interfaces::TABLE);
     let tables: Vec<usize> =
         (0..picture.objects.len()).filter(|&at| is_table(&picture.objects[at])).collect();
-    if tables.len() > TABLES {
-        picture.truncated = true;
-    }
-    let shown = |path: &String| tables.iter().any(|&at| picture.objects[at].path == *path);
-    cells.sheets.retain(|path, _| shown(path));
-    cells.trees.retain(|path, _| shown(path));
+    picture.truncated |= tables.len() > TABLES;
+    cells.retain(|path, _| tables.iter().any(|&at| picture.objects[at].path == *path));
     for at in tables.into_iter().take(TABLES) {
         let path = picture.objects[at].path.clone();
         match (Table { link, picture, at, path }).read(cells).await {
@@ -104,17 +95,12 @@ impl Table<'_> {
     async fn read(&mut self, kept: &mut Cells) -> Result<(), Fault> {
         let path = self.path.clone();
         let asked = [property(&path, TABLE, "NRows"), property(&path, TABLE, "NColumns")];
-        let mut size = Vec::new();
-        for answer in self.link.calls(&asked).await {
-            size.push(whole(answer?.property_number()?.or(Some(0.0))));
-        }
-        let [rows, columns] = size[..] else { return Ok(()) };
+        let answers = self.link.calls(&asked).await.into_iter();
+        let size = answers.map(|answer| Ok(whole(answer?.property_number()?.or(Some(0.0)))));
+        let [rows, columns] = size.collect::<Result<Vec<_>, _>>()?[..] else { return Ok(()) };
         let icons = self.link.toolkit.profile().shows_icons_in_tables
             && self.picture.objects[self.at].role == role::TABLE;
-        let extra = match icons {
-            true => self.last_line((rows, columns)).await?,
-            false => Vec::new(),
-        };
+        let extra = if icons { self.last_line((rows, columns)).await? } else { Vec::new() };
         let rows = if extra.is_empty() { rows } else { rows + 1 };
         if rows <= 0 || columns <= 0 {
             return Ok(());
@@ -131,24 +117,16 @@ impl Table<'_> {
             let few = i32::try_from(WHOLE_TABLE / i64::from(columns.min(100))).unwrap_or(1).max(1);
             Part { rows: 0..rows.min(few), columns: 0..columns.min(100), all: (rows, columns) }
         };
-        let columns = part.columns.len();
-        let columns_read = columns.min(200);
-        let most = usize::try_from(CELLS).unwrap_or(usize::MAX) / columns_read.max(1);
-        let part = Part {
-            columns: part.columns.start..part.columns.start + i32::try_from(columns_read).unwrap_or(0),
-            rows: part.rows.start..part.rows.start + i32::try_from(part.rows.len().min(most)).unwrap_or(0),
-            ..part
-        };
+        let first = |range: Range<i32>, most: i32| range.start..range.end.min(range.start + most);
+        let columns = first(part.columns, 200);
+        let rows = first(part.rows, CELLS / (columns.end - columns.start).max(1));
+        let part = Part { rows, columns, ..part };
         let tree = self.link.toolkit.profile().counts_trees_by_lines
             && self.picture.objects[self.at].role == role::TREE;
-        if tree && let Some(known) = kept.trees.get_mut(&path) {
+        if tree && let Some(known) = kept.get_mut(&path) {
             *known = self.moved(known, &part).await?;
         }
-        let known = match (cells > SHEET, tree) {
-            (true, _) => Some(kept.sheets.entry(path.clone()).or_default()),
-            (false, true) => Some(kept.trees.entry(path.clone()).or_default()),
-            (false, false) => None,
-        };
+        let known = (cells > SHEET || tree).then(|| kept.entry(path.clone()).or_default());
         let extra = extra.into_iter().filter(|((row, _), _)| part.rows.contains(row)).collect();
         self.cells(&part, known, (cells > SHEET, extra)).await
     }
@@ -215,23 +193,16 @@ impl Table<'_> {
             // What is empty, and nobody is at, is left out of a spreadsheet.
             !object.is(states::DEFUNCT) && (!sheet || !empty(object) || object.is(states::FOCUSED))
         });
-        let mut rest = Questions::default();
-        for &(_, new) in &found {
-            WHOLE
-                .iter()
-                .filter(|&&ask| ask != Ask::States && ask != Ask::Count)
-                .for_each(|&ask| rest.add(new, ask));
-        }
+        let asks = WHOLE.iter().filter(|ask| !matches!(ask, Ask::States | Ask::Count));
+        let asked = found.iter().flat_map(|&(_, new)| asks.clone().map(move |&ask| (new, ask)));
+        let mut rest = Questions(asked.collect());
         let outline = matches!(self.picture.objects[self.at].role, role::TREE | role::TREE_TABLE);
         let opens = |&&(_, new): &&(Place, usize)| self.picture.objects[new].is(rows::OPENS);
         // Where nothing opens, and all is known, there is one level.
         let deep = outline && (found.iter().any(|cell| opens(&cell)) || part.rows.start > 0);
         if deep {
-            let ask = if self.link.toolkit.profile().rows_name_their_parent {
-                Ask::Relations
-            } else {
-                Ask::Extents
-            };
+            let by_parents = self.link.toolkit.profile().rows_name_their_parent;
+            let ask = if by_parents { Ask::Relations } else { Ask::Extents };
             levels::firsts(&found).for_each(|(_, new)| rest.add(new, ask));
         }
         rest.ask(self.link, self.picture).await?;
@@ -241,10 +212,7 @@ impl Table<'_> {
         if deep {
             self.read_levels(&found).await?;
         }
-        let headers = match sheet {
-            true => Headers::default(),
-            false => self.headers(&found, part, known).await?,
-        };
+        let headers = if sheet { Headers::default() } else { self.headers(&found, part, known).await? };
         rows::arrange(self.picture, self.at, &found, &headers, part);
         Ok(())
     }

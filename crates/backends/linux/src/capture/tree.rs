@@ -33,12 +33,14 @@ pub(crate) fn build(picture: &Picture, ids: &Ids, at: &Where, watch: &[Handle]) 
     builder.document(0, document, ids.id(&picture.root().path))?;
     let by_path = picture.objects.iter().enumerate().map(|(at, object)| (object.path.as_str(), at)).collect();
     let beside = labels::of_fields(picture);
+    // An open menu that stands beside them is none of them.
+    let shown_windows = picture.children(picture.root()).filter(|w| w.shown && !is_menu(w.role));
     let mut building = Building {
         picture,
         builder,
         ids,
         by_path,
-        active: picture.active(),
+        active: picture.active().filter(|_| shown_windows.count() > 1),
         frames: 0,
         row_headers: gecko::row_headers(picture),
         unfocused: qt::unfocused(picture),
@@ -46,12 +48,6 @@ pub(crate) fn build(picture: &Picture, ids: &Ids, at: &Where, watch: &[Handle]) 
         beside,
     };
     let windows = &picture.root().children;
-    // An open menu that stands beside them is none of them.
-    let is_window = |&&w: &&usize| picture.objects[w].shown && !is_menu(picture.objects[w].role);
-    let several = windows.iter().filter(is_window).count() > 1;
-    if !several {
-        building.active = None;
-    }
     for &window in windows {
         building.add(window, 1, Above { role: 75, top: true, combo: false }, "")?;
         if gecko::shows_nothing(picture, window) {
@@ -160,7 +156,7 @@ impl<'a> Building<'a> {
         let value = value(picture, object, role, states);
         let reads =
             matches!(role, Role::Cell | Role::GridCell | Role::ListItem | Role::TreeItem | Role::Option);
-        let bare = !object.children.iter().any(|&child| picture.objects[child].shown);
+        let bare = !picture.children(object).any(|child| child.shown);
         let leaf =
             (!is_field(object.role) && reads && bare && object.text.is_none() && !named.name.is_empty())
                 .then(|| named.name.clone());
@@ -206,11 +202,10 @@ impl<'a> Building<'a> {
     /// (`tabpanel`), and is none of it. What stands in the list is the same whatever the pages show.
     fn pages(&mut self, tabs: &'a Object, depth: usize, below: Above) -> Result<(), TreeError> {
         let picture = self.picture;
-        let shown = |&&at: &&usize| picture.objects[at].shown;
-        for tab in tabs.children.iter().filter(shown).map(|&tab| &picture.objects[tab]) {
-            if !holds_page(tab, picture.toolkit) || !tab.children.iter().any(|at| shown(&at)) {
-                continue;
-            }
+        let holds = |tab: &&Object| {
+            holds_page(tab, picture.toolkit) && picture.children(tab).any(|child| child.shown)
+        };
+        for tab in picture.children(tabs).filter(|tab| tab.shown).filter(holds) {
             let name = self.name(tab, "", below).name;
             let spec = NodeSpec { role: Some(Role::TabPanel), name: &name, ..NodeSpec::default() };
             self.builder.node(depth, spec)?;
@@ -283,9 +278,8 @@ impl<'a> Building<'a> {
 
     fn wrapper(&mut self, object: &Object, depth: usize) -> Result<(), TreeError> {
         let (tag, id) = (roles::tag(object.role), self.ids.id(&object.path));
-        self.builder
-            .node(depth, NodeSpec { role: Some(Role::Generic), tag, id, ..NodeSpec::default() })
-            .map(drop)
+        let spec = NodeSpec { role: Some(Role::Generic), tag, id, ..NodeSpec::default() };
+        self.builder.node(depth, spec).map(drop)
     }
 
     /// The only child of an object that says twice what is there once: the button in a `GtkMenuButton`, the text in a
@@ -298,14 +292,9 @@ impl<'a> Building<'a> {
         let mut shown =
             object.children.iter().filter(|&&child| objects[child].shown && !opens(object, &objects[child]));
         let (Some(&child), None) = (shown.next(), shown.next()) else { return None };
-        let inner = &self.picture.objects[child];
-        let control =
-            matches!(object.role, n::PUSH_BUTTON | n::TOGGLE_BUTTON | n::COMBO_BOX) || is_field(object.role);
-        let same = inner.role == object.role
-            || (matches!(inner.role, n::PUSH_BUTTON | n::TOGGLE_BUTTON)
-                && matches!(object.role, n::PUSH_BUTTON | n::TOGGLE_BUTTON))
-            || (is_field(inner.role) && is_field(object.role));
-        if !control || !same {
+        let both = |is: fn(u32) -> bool| is(object.role) && is(objects[child].role);
+        let buttons = both(|role| matches!(role, n::PUSH_BUTTON | n::TOGGLE_BUTTON));
+        if !buttons && !both(is_field) && !both(|role| role == n::COMBO_BOX) {
             return None;
         }
         let own = names::cleaned(&object.name, self.picture.toolkit, true, "");

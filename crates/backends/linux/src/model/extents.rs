@@ -27,6 +27,7 @@ pub(crate) fn window_of<'a>(
         let content = w.content();
         size.map_or(0.0, |(width, height)| (content.width - width).abs() + (content.height - height).abs())
     };
+    let shown = |w: &Window| w.presence == Presence::Shown;
     let nearest = |a: &&Window, b: &&Window| {
         off(a).total_cmp(&off(b)).then(b.active.cmp(&a.active)).then(shown(b).cmp(&shown(a)))
     };
@@ -46,32 +47,24 @@ pub(crate) fn only_window_of<'a>(
     let of_app = |w: &&Window| !w.popup && (pid.is_none() || w.pid == pid);
     let new = |w: &&Window| before.is_none_or(|before| !before.contains(&w.id));
     let own: Vec<&Window> = windows.iter().filter(of_app).collect();
-    let titled = |own: &[&'a Window], is: &dyn Fn(&str) -> bool| -> Vec<&'a Window> {
-        own.iter().copied().filter(|w| is(&w.title)).collect()
-    };
+    let titled = |w: &&Window| w.title == title;
     let fits = |w: &&Window| {
         size.is_some_and(|(width, height)| {
             let content = w.content();
             (content.width - width).abs() < 1.0 && (content.height - height).abs() < 1.0
         })
     };
-    let mut found = match own.is_empty() {
-        // The process on the bus may be a proxy of a sandbox. Another app's may have the same title: its size has to be
-        // that, too, unless it came just now.
-        true => {
-            let all: Vec<&Window> = windows.iter().filter(|w| !w.popup).collect();
-            let mut found = titled(&all, &|t| t == title);
-            found.retain(|w| before.is_some() || fits(w));
-            found
-        }
-        false => titled(&own, &|t| t == title),
+    // The process on the bus may be a proxy of a sandbox. Another app's may have the same title: its size has to be that,
+    // too, unless it came just now.
+    let of_another = |w: &&Window| own.is_empty() && !w.popup && (before.is_some() || fits(w));
+    let mut found: Vec<&Window> = match title.is_empty() {
+        true => own.clone(),
+        false => windows.iter().filter(titled).filter(|w| of_app(w) || of_another(w)).collect(),
     };
-    if title.is_empty() {
-        found.clone_from(&own);
-    } else if found.is_empty() {
+    if found.is_empty() {
         // Qt adds the name of the program to the title of the window, and not to what it is called on the bus.
         let added = |rest: &str| rest.starts_with(" \u{2014} ") || rest.starts_with(" - ");
-        found = titled(&own, &|t| t.strip_prefix(title).is_some_and(added));
+        found.extend(own.iter().filter(|w| w.title.strip_prefix(title).is_some_and(added)));
     }
     match before {
         Some(_) => found.retain(new),
@@ -83,10 +76,6 @@ pub(crate) fn only_window_of<'a>(
     }
     found.retain(fits);
     if let [only] = found[..] { Some(only) } else { None }
-}
-
-fn shown(window: &Window) -> bool {
-    window.presence == Presence::Shown
 }
 
 /// Where the content of a window begins on the screen, for a toolkit whose positions are relative to it. `content` is

@@ -29,14 +29,13 @@ pub(crate) fn is_frame(object: &Object, target: &Object) -> bool {
 
 /// An object as it is named in a message: by the first name in it where it has none itself.
 pub(crate) fn words(picture: &Picture, at: usize) -> String {
-    let mut next = vec![at];
-    while let Some(i) = next.pop() {
-        let object = &picture.objects[i];
+    let mut next = vec![&picture.objects[at]];
+    while let Some(object) = next.pop() {
         if !object.name.trim().is_empty() && object.shown {
             return object.words();
         }
         // What is not shown has no name here, and may stand in itself.
-        next.extend(object.children.iter().rev().filter(|&&child| picture.objects[child].shown));
+        next.extend(picture.children(object).rev().filter(|child| child.shown));
     }
     format!("{} without a name", roles::tag(picture.objects[at].role))
 }
@@ -75,18 +74,15 @@ pub(crate) fn above_it(picture: &Picture, at: usize) -> Vec<usize> {
 /// Whether an object is shown in a pop-up of its own, or is there for one.
 pub(crate) fn is_popup(picture: &Picture, at: usize) -> bool {
     let object = &picture.objects[at];
-    let holds_popup = || object.children.iter().any(|&child| picture.objects[child].name == POPOVER);
     matches!(object.role, role::MENU | role::POPUP_MENU | role::WINDOW | role::DIALOG | role::TOOL_TIP)
         || object.name == POPOVER
-        || holds_popup()
+        || picture.children(object).any(|child| child.name == POPOVER)
 }
 
 pub(crate) fn overlap(a: Option<[i32; 4]>, b: Option<[i32; 4]>) -> bool {
-    let rect = |[x, y, width, height]: [i32; 4]| Rect {
-        x: f64::from(x),
-        y: f64::from(y),
-        width: f64::from(width),
-        height: f64::from(height),
+    let rect = |place: [i32; 4]| {
+        let [x, y, width, height] = place.map(f64::from);
+        Rect { x, y, width, height }
     };
     a.zip(b).is_none_or(|(a, b)| extents::common(rect(a), rect(b)).is_some())
 }

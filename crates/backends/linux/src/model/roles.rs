@@ -157,19 +157,13 @@ pub(crate) fn inherent(role: u32, mapped: Role, states: u64) -> States {
     let item = matches!(mapped, Role::Option | Role::Tab | Role::TreeItem | Role::ListItem);
     out.set(States::ACTIONABLE, item && states & states::SELECTABLE != 0);
     // A terminal says of nobody that they may write into it: it takes keys all the same.
-    if role == n::TERMINAL {
-        out |= States::MULTILINE | States::EDIT_HOST | States::EDITABLE;
-    }
-    if role == n::TOGGLE_BUTTON {
-        out |= States::PRESSABLE;
-        if states & (states::CHECKED | states::PRESSED) != 0 {
-            out |= States::PRESSED;
-        }
-    }
+    out.set(States::MULTILINE | States::EDIT_HOST | States::EDITABLE, role == n::TERMINAL);
     // GTK 4 knows no toggle buttons: one that is pressed says so.
-    if role == n::PUSH_BUTTON && states & states::PRESSED != 0 {
-        out |= States::PRESSABLE | States::PRESSED;
-    }
+    let toggle = role == n::TOGGLE_BUTTON;
+    let signs = if toggle { states::CHECKED | states::PRESSED } else { states::PRESSED };
+    let pressed = (toggle || role == n::PUSH_BUTTON) && states & signs != 0;
+    out.set(States::PRESSABLE, toggle || pressed);
+    out.set(States::PRESSED, pressed);
     out
 }
 

@@ -23,11 +23,8 @@ pub(crate) fn joined(words: &[u32]) -> u64 {
 
 /// Whether a person may see it, as far as its own states say. GTK 4.8 says SHOWING of windows only.
 pub(crate) fn seen(states: u64, toolkit: Toolkit) -> bool {
-    if states & DEFUNCT != 0 {
-        return false;
-    }
     let sign = if toolkit.profile().shows_windows_only { VISIBLE } else { SHOWING };
-    states & sign != 0
+    states & (sign | DEFUNCT) == sign
 }
 
 /// Whether it cannot be used now. GTK 4 says SENSITIVE only, some objects of GTK 3 (tabs) ENABLED only.
@@ -38,29 +35,16 @@ pub(crate) fn disabled(states: u64, toolkit: Toolkit) -> bool {
 
 /// Whether it is one of those that are chosen from something, of which it is to be said whether it takes several.
 pub(crate) fn is_item(role: Role) -> bool {
-    matches!(
-        role,
-        Role::Option
-            | Role::ListItem
-            | Role::TreeItem
-            | Role::Tab
-            | Role::Row
-            | Role::Cell
-            | Role::GridCell
-            | Role::ColumnHeader
-            | Role::RowHeader
-    )
+    use Role::{Cell, ColumnHeader, GridCell, ListItem, Row, RowHeader, Tab, TreeItem};
+    let in_table = matches!(role, Row | Cell | GridCell | ColumnHeader | RowHeader);
+    in_table || matches!(role, Role::Option | ListItem | TreeItem | Tab)
 }
 
 /// What the states of an object with this role are in the tree's words.
 pub(crate) fn mapped(states: u64, role: Role, toolkit: Toolkit) -> States {
     let is = |bit: u64| states & bit != 0;
     let mut out = States::empty();
-    let mut set = |on: bool, state: States| {
-        if on {
-            out |= state;
-        }
-    };
+    let mut set = |on: bool, state: States| out |= if on { state } else { States::empty() };
     let control = role.is_control();
     set(control && disabled(states, toolkit), States::DISABLED);
     set(is(BUSY), States::BUSY);
@@ -79,10 +63,8 @@ pub(crate) fn mapped(states: u64, role: Role, toolkit: Toolkit) -> States {
     // COLLAPSED is said by Qt and GTK 4 instead of EXPANDABLE.
     set(is(EXPANDABLE) || is(COLLAPSED), States::EXPANDABLE);
     set(is(EXPANDED), States::EXPANDED | States::EXPANDABLE);
-    let checkable = matches!(
-        role,
-        Role::Checkbox | Role::Radio | Role::Switch | Role::MenuItemCheckbox | Role::MenuItemRadio
-    );
+    let in_menu = matches!(role, Role::MenuItemCheckbox | Role::MenuItemRadio);
+    let checkable = in_menu || matches!(role, Role::Checkbox | Role::Radio | Role::Switch);
     // Lines with a box: Qt says which have one, GTK 3 only which of them are checked.
     // So does Qt of entries of menus.
     let says = is_item(role) || role == Role::MenuItem && toolkit.profile().entries_say_only_checked;

@@ -32,9 +32,7 @@ impl Reading {
             questions.add(at, Ask::Extents);
         }
         let gone = questions.ask(link, &mut self.picture).await?.vanished;
-        for at in gone {
-            self.picture.objects[at].shown = false;
-        }
+        gone.into_iter().for_each(|at| self.picture.objects[at].shown = false);
         let mut texts = Questions::default();
         long.into_iter().for_each(|at| texts.add(at, Ask::Text));
         if toolkit.profile().reads_text_late {
@@ -44,8 +42,7 @@ impl Reading {
         }
         texts.ask(link, &mut self.picture).await?;
         for object in self.picture.objects.iter_mut().skip(1) {
-            let empty = object.extents.is_some_and(|[_, _, width, height]| width <= 0 || height <= 0);
-            object.shown &= !empty;
+            object.shown &= !object.is_flat();
         }
         qt::leave_parked(&mut self.picture);
         Ok(())
@@ -104,18 +101,15 @@ fn details_of(object: &Object, toolkit: Toolkit, mut ask: impl FnMut(Ask)) {
         ask(Ask::Number);
     }
     let web = profile.is_browser || guest(&object.path).is_some();
-    if field
-        || object.role == role::HEADING
-        || object.role == role::LANDMARK
-        || (web && roles::is(object.role, Facts::KEYED))
-    {
+    let keyed =
+        matches!(object.role, role::HEADING | role::LANDMARK) || web && roles::is(object.role, Facts::KEYED);
+    if field || keyed {
         ask(Ask::Attributes);
     }
     // The name of a combo box is what is chosen in it, that of a page of a notebook the same for all.
     let page = profile.tabs_have_one_name && pages::is_nothing_itself(object);
-    if (object.name.is_empty() || object.role == role::COMBO_BOX) && roles::is(object.role, Facts::LABELLED)
-        || page
-    {
+    let unnamed = object.name.is_empty() || object.role == role::COMBO_BOX;
+    if unnamed && roles::is(object.role, Facts::LABELLED) || page {
         ask(Ask::Relations);
     }
     if web && has(Interfaces::ACTION) && roles::is(object.role, Facts::MUTE) {

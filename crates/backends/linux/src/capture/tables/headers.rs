@@ -51,18 +51,15 @@ impl Table<'_> {
         let mut headers = Headers::default();
         for ((row, column), new) in self.children_at(&places, known).await? {
             let object = &mut self.picture.objects[new];
-            // Only for this, as long as it can be seen.
-            let (extents, states) = (object.extents.take(), object.states);
-            let (number, name) = (object.role, object.name.trim());
             // Those that are switched off are there all the same, and those of hidden columns have no width.
-            let hidden = extents.is_some_and(|[_, _, width, height]| width <= 0 || height <= 0);
-            if hidden || !states::seen(states, self.picture.toolkit) {
-                continue;
-            }
-            match number {
+            let hidden = object.is_flat() || !states::seen(object.states, self.picture.toolkit);
+            // Only for this, as long as it can be seen.
+            object.extents = None;
+            match object.role {
+                _ if hidden => {}
                 role::TABLE_COLUMN_HEADER if row < 0 => headers.columns.push((column, new)),
                 // One that only counts says nothing of its row: another one may be there next.
-                role::TABLE_ROW_HEADER if column < 0 && name != (row + 1).to_string() => {
+                role::TABLE_ROW_HEADER if column < 0 && object.name.trim() != (row + 1).to_string() => {
                     headers.rows.insert(row, new);
                 }
                 _ => {}

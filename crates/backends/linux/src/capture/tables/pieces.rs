@@ -51,16 +51,12 @@ impl Table<'_> {
         doubtful.iter().for_each(|&text| ticks.add(text, Ask::Extents));
         ticks.ask(self.link, self.picture).await?;
         for text in doubtful {
-            leave_flat(&mut self.picture.objects[text]);
+            // Left out where it takes no room; only for this was it asked for its place.
+            let object = &mut self.picture.objects[text];
+            object.shown &= !object.is_flat();
+            object.extents = None;
         }
         Ok(())
-    }
-}
-
-/// Leaves out what takes no room.
-fn leave_flat(object: &mut Object) {
-    if object.extents.take().is_some_and(|[_, _, width, height]| width <= 0 || height <= 0) {
-        object.shown = false;
     }
 }
 
@@ -75,13 +71,8 @@ mod tests {
 
     #[test]
     fn what_takes_no_room_is_not_shown() {
-        let shown = |extents| {
-            let mut object = Object { shown: true, extents, ..Object::default() };
-            leave_flat(&mut object);
-            (object.shown, object.extents)
-        };
-        assert_eq!(shown(Some([322, 320, 0, 25])), (false, None));
-        assert_eq!(shown(Some([362, 320, 130, 25])), (true, None));
-        assert_eq!(shown(None), (true, None), "nobody knows");
+        let flat = |extents| Object { extents, ..Object::default() }.is_flat();
+        assert!(flat(Some([322, 320, 0, 25])));
+        assert!(!flat(Some([362, 320, 130, 25])) && !flat(None), "of the last nobody knows");
     }
 }

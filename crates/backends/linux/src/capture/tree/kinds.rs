@@ -73,7 +73,7 @@ pub(super) fn states(picture: &Picture, object: &Object, role: Role, above: Abov
 /// The number of the role that an object has by what stands in it and above it. Qt and GTK 4 call a list box a list; Qt
 /// calls a tree with columns a tree, GTK 3 one without them a table, and both call what stands in it a cell.
 pub(super) fn meant(picture: &Picture, object: &Object, above: Above) -> u32 {
-    let holds = |role| object.children.iter().any(|&child| picture.objects[child].role == role);
+    let holds = |role| picture.children(object).any(|child| child.role == role);
     let (in_rows, cells) = (|| holds(n::TABLE_ROW), || holds(n::TABLE_CELL));
     match object.role {
         n::LIST if takes_choices(picture, object) => n::LIST_BOX,
@@ -117,11 +117,8 @@ pub(super) fn takes_press(picture: &Picture, object: &Object, above: Above) -> b
 fn holds_value(picture: &Picture, object: &Object, depth: usize) -> bool {
     let boxes =
         |role| matches!(role, n::CHECK_BOX | n::RADIO_BUTTON | n::COMBO_BOX | n::SLIDER | n::SPIN_BUTTON);
-    let children = object.children.iter().map(|&child| &picture.objects[child]).filter(|child| child.shown);
-    depth <= DEEP
-        && children
-            .into_iter()
-            .any(|child| boxes(child.role) || is_field(child.role) || holds_value(picture, child, depth + 1))
+    let mut shown = picture.children(object).filter(|child| child.shown && depth <= DEEP);
+    shown.any(|child| boxes(child.role) || is_field(child.role) || holds_value(picture, child, depth + 1))
 }
 
 /// How far below a line of a list is looked for what it holds.
@@ -129,22 +126,15 @@ const DEEP: usize = 8;
 
 /// Whether a list is one to choose from: the lines of others cannot be selected.
 fn takes_choices(picture: &Picture, object: &Object) -> bool {
-    let item = |&child: &usize| {
-        let child = &picture.objects[child];
-        matches!(child.role, n::LIST_ITEM | n::TABLE_ROW) && child.is(s::SELECTABLE)
-    };
-    object.role == n::LIST && object.children.iter().any(item)
+    let item = |o: &Object| matches!(o.role, n::LIST_ITEM | n::TABLE_ROW) && o.is(s::SELECTABLE);
+    object.role == n::LIST && picture.children(object).any(item)
 }
 
 /// Whether several of what stands in something may be chosen: Qt says so of each of them instead.
 fn takes_several(picture: &Picture, object: &Object) -> bool {
-    let says = |&child: &usize| picture.objects[child].is(s::MULTISELECTABLE);
-    let row = |&child: &usize| {
-        let child = &picture.objects[child];
-        child.role == n::TABLE_ROW && child.children.iter().any(says)
-    };
-    picture.toolkit.profile().items_say_that_several_may_be_chosen
-        && object.children.iter().any(|child| says(child) || row(child))
+    let says = |object| picture.children(object).any(|child| child.is(s::MULTISELECTABLE));
+    let mut rows = picture.children(object).filter(|child| child.role == n::TABLE_ROW);
+    picture.toolkit.profile().items_say_that_several_may_be_chosen && (says(object) || rows.any(says))
 }
 
 /// Whether a press on it does something although its role does not say so.
@@ -161,7 +151,7 @@ fn is_written_into(object: &Object, role: Role) -> bool {
 
 /// Whether what can be read in a cell stands in cells inside it.
 pub(super) fn has_pieces(picture: &Picture, object: &Object) -> bool {
-    object.children.iter().any(|&child| is_piece(picture, &picture.objects[child], object.role))
+    picture.children(object).any(|child| is_piece(picture, child, object.role))
 }
 
 /// Whether what stands in a tab is the page that it chooses, not what the tab is made of.

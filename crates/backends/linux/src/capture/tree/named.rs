@@ -91,27 +91,15 @@ impl Building<'_> {
 
 /// What the labels inside an object read.
 pub(super) fn text_below(picture: &Picture, object: &Object, depth: usize) -> String {
-    let mut out = String::new();
-    for &child in &object.children {
-        let child = &picture.objects[child];
-        if !child.shown || depth > 8 {
-            continue;
+    let text = |child: &Object| match child.role {
+        n::LABEL | n::STATIC | n::HEADING | n::PARAGRAPH => {
+            child.text.as_ref().unwrap_or(&child.name).clone()
         }
-        let text = match child.role {
-            n::LABEL | n::STATIC | n::HEADING | n::PARAGRAPH => {
-                child.text.clone().unwrap_or_else(|| child.name.clone())
-            }
-            n::TABLE_CELL if is_piece(picture, child, object.role) => child.name.clone(),
-            role if roles::is_wrapper(role) => text_below(picture, child, depth + 1),
-            _ => String::new(),
-        };
-        let text = text.trim();
-        if !text.is_empty() {
-            if !out.is_empty() {
-                out.push(' ');
-            }
-            out.push_str(text);
-        }
-    }
-    out
+        n::TABLE_CELL if is_piece(picture, child, object.role) => child.name.clone(),
+        role if roles::is_wrapper(role) => text_below(picture, child, depth + 1),
+        _ => String::new(),
+    };
+    let shown = picture.children(object).filter(|child| child.shown && depth <= 8);
+    let texts = shown.map(text).filter(|text| !text.trim().is_empty());
+    texts.map(|text| text.trim().to_owned()).collect::<Vec<_>>().join(" ")
 }

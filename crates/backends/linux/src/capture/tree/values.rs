@@ -13,9 +13,8 @@ pub(super) fn value(picture: &Picture, object: &Object, role: Role, states: Stat
     let mut value = own(object, role, states);
     if role == Role::Combobox && picture.toolkit.profile().combo_boxes_list_nothing {
         // Its name is only a name there; what is chosen stands on the button that opens it.
-        let buttons = object.children.iter().map(|&child| &picture.objects[child]);
-        let button =
-            buttons.into_iter().find(|o| o.shown && matches!(o.role, n::PUSH_BUTTON | n::TOGGLE_BUTTON));
+        let is_button = |o: &&Object| o.shown && matches!(o.role, n::PUSH_BUTTON | n::TOGGLE_BUTTON);
+        let button = picture.children(object).find(is_button);
         value = button.map(|button| text_below(picture, button, 0)).unwrap_or_default();
     } else if let Some(field) = own_field(picture, object) {
         // What is chosen in its list may not be what stands in it.
@@ -26,15 +25,14 @@ pub(super) fn value(picture: &Picture, object: &Object, role: Role, states: Stat
     {
         object.name.trim().clone_into(&mut value);
     } else if role == Role::Combobox && value.is_empty() {
-        value = selected_below(picture, object, 0);
+        selected_below(picture, object, 0).unwrap_or_default().clone_into(&mut value);
     }
     value
 }
 
 /// The field that a combo box has, where anything may be typed into it.
-fn own_field<'p>(picture: &'p Picture, object: &Object) -> Option<&'p Object> {
-    let mut children = object.children.iter().map(|&child| &picture.objects[child]);
-    let field = children.find(|child| child.shown && is_field(child.role));
+fn own_field<'p>(picture: &'p Picture, object: &'p Object) -> Option<&'p Object> {
+    let field = picture.children(object).find(|child| child.shown && is_field(child.role));
     field.filter(|_| object.role == n::COMBO_BOX && picture.toolkit.profile().combo_boxes_hold_their_field)
 }
 
@@ -65,20 +63,8 @@ pub(super) fn clipped(text: &str, length: Option<i32>) -> String {
 }
 
 /// What is selected in a combo box that is not labelled by it.
-fn selected_below(picture: &Picture, object: &Object, depth: usize) -> String {
-    if depth > 4 {
-        return String::new();
-    }
-    let mut children = object.children.iter().map(|&child| &picture.objects[child]);
-    children
-        .find_map(|child| {
-            let selected = child.is(s::SELECTED) && !child.name.trim().is_empty();
-            let name = if selected {
-                child.name.trim().to_owned()
-            } else {
-                selected_below(picture, child, depth + 1)
-            };
-            (!name.is_empty()).then_some(name)
-        })
-        .unwrap_or_default()
+fn selected_below<'p>(picture: &'p Picture, object: &'p Object, depth: usize) -> Option<&'p str> {
+    let chosen = |o: &'p Object| Some(o.name.trim()).filter(|name| o.is(s::SELECTED) && !name.is_empty());
+    let below = |o| chosen(o).or_else(|| selected_below(picture, o, depth + 1));
+    picture.children(object).filter(|_| depth <= 4).find_map(below)
 }
