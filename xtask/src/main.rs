@@ -25,7 +25,11 @@ fn cli() -> Command {
             Command::new("setup")
                 .about("Install what tests on real devices need: Debian packages (prints them when not root), pages of the flows"),
         )
-        .subcommand(Command::new("test").about("Set up, lint, check generated files, run every test"))
+        .subcommand(
+            Command::new("test")
+                .about("Set up, lint, check generated files, run every test")
+                .arg(switch("quick", "Only lint and the suites that need no browser and no desktop")),
+        )
         .subcommand(Command::new("bare").about(
             "Try the set-up and the quick suites in a bare Debian (as root, with debootstrap), or say why not",
         ))
@@ -74,6 +78,7 @@ fn main() -> ExitCode {
     let matches = cli().get_matches();
     let result = match matches.subcommand() {
         Some(("setup", _)) => setup::setup().map(drop),
+        Some(("test", m)) if m.get_flag("quick") => test::quick(),
         Some(("test", _)) => test::test(),
         Some(("bare", _)) => test::bare(),
         Some(("lint", _)) => lint::lint(),

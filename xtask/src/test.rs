@@ -3,17 +3,41 @@
 use crate::Result;
 use crate::run::{cargo, output, root, run, target_dir};
 use std::process::Command;
+use std::time::Instant;
 
-/// Sets up, lints, checks generated files, tries the set-up in a bare Debian, runs every test. The runner's own summary comes last.
+/// Suites that need neither a browser nor a desktop: the pure crates, the kernel, the simulated device, and its scenarios
+/// in one process.
+const QUICK: &str = "not (package(stickpin) + package(stickpin-backend-linux) + package(stickpin-backend-web) \
+     + package(stickpin-x11desk)) + package(stickpin) & (binary(layers) + binary(staleness_sim) \
+     + binary(scenarios) & test(in_process))";
+
+/// Lints and runs the suites that need neither a browser nor a desktop, for while one works.
+pub fn quick() -> Result {
+    timed("lint", crate::lint::lint)?;
+    timed("quick suites", || run(&mut cargo(&["nextest", "run", "--workspace", "--filterset", QUICK])))
+}
+
+/// Runs a part of a run, and prints how long it took.
+fn timed<T>(part: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let begin = Instant::now();
+    let done = work();
+    eprintln!("xtask: {part}: {} s", begin.elapsed().as_secs());
+    done
+}
+
+/// Sets up, lints, checks generated files, tries the set-up in a bare Debian, and runs every test. Prints how long each
+/// part took; the runner's own summary comes last.
 pub fn test() -> Result {
-    let ready = crate::setup::setup()?;
-    crate::lint::lint()?;
-    crate::codegen::codegen(true)?;
-    run(&mut cargo(&["test", "--workspace", "--doc", "--quiet"]))?;
-    run(&mut cargo(&["test", "--workspace", "--tests", "--bins", "--lib", "--no-run", "--quiet"]))?;
-    let dist_check = crate::dist::dist_check()?;
+    let ready = timed("setup", crate::setup::setup)?;
+    timed("lint", crate::lint::lint)?;
+    timed("codegen", || crate::codegen::codegen(true))?;
+    timed("doc tests", || run(&mut cargo(&["test", "--workspace", "--doc", "--quiet"])))?;
+    timed("build of tests", || {
+        run(&mut cargo(&["test", "--workspace", "--tests", "--bins", "--lib", "--no-run", "--quiet"]))
+    })?;
+    let dist_check = timed("build of the shipped profile", crate::dist::dist_check)?;
     // What it finds is said when all has run.
-    let bare = bare();
+    let bare = timed("bare", bare);
     let mut tests = if output(&mut cargo(&["nextest", "--version"])).is_ok() {
         cargo(&["nextest", "run", "--workspace", "--no-fail-fast"])
     } else {
