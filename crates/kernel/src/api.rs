@@ -1,4 +1,5 @@
-//! What comes in, what goes out, and what is written on every surface: values that know no session.
+//! Requests, responses and their textual forms, shared by all surfaces. None of these values knows
+//! a session.
 
 pub(crate) mod expectation;
 pub mod files;

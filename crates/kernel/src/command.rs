@@ -1,4 +1,4 @@
-//! What a command is, and what it works with.
+//! The definition of a command, and its context.
 
 pub(crate) mod args;
 pub(crate) mod context;

@@ -1,4 +1,4 @@
-//! From a request to a response.
+//! Dispatch of a request to a response.
 
 use crate::api::request::{Request, Response};
 use crate::api::secret::Secret;
@@ -20,15 +20,16 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// How long a command may go on after its deadline. Who reads then is given up; who acts hangs, and its session is lost.
+/// How long a command may continue after its deadline. A command that only reads is then abandoned;
+/// one with an operation in progress counts as hung, and its session is lost.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// What a command has when neither it nor its caller says how long it may take.
+/// The deadline of a command when neither it nor its caller sets one.
 const UNKNOWN: Duration = Duration::from_secs(30);
 
 impl Request {
-    /// Takes out the values that this command does not use, before it is sent anywhere. All that there were come back: for
-    /// [`hide_secrets`](crate::hide_secrets).
+    /// Removes the secrets that this command does not use, before the request leaves the client.
+    /// Returns all original secrets for [`hide_secrets`](crate::hide_secrets).
     pub fn keep_used_secrets(&mut self) -> Vec<Secret> {
         let all = std::mem::take(&mut self.caller.secrets);
         if all.is_empty() {
@@ -49,7 +50,7 @@ impl Request {
         values
     }
 
-    /// When a host that works has answered at the latest, besides the way there and back.
+    /// Returns the maximum response time of a working host, without transport time.
     #[must_use]
     pub fn longest(&self) -> Duration {
         let own = || {
@@ -60,22 +61,22 @@ impl Request {
         self.timeout_ms.map_or_else(own, Duration::from_millis).saturating_add(GRACE)
     }
 
-    /// The time that the caller gave it.
+    /// Returns the timeout that the caller set.
     fn given(&self, time: Time) -> Option<Duration> {
         let asked = self.timeout_ms.map(Duration::from_millis);
-        // A run of a script has a time of its own; what it gives its steps is how long they wait.
+        // A script run has its own timeout. The timeouts of its steps only limit their waits.
         asked.or(if self.replayed { None } else { time.bound })
     }
 }
 
 impl Host {
-    /// Runs one command. When `cancel` is set or the returned future is dropped, the command ends at the next
-    /// point where nothing is half done.
+    /// Runs one command. When `cancel` is cancelled or the returned future is dropped, the command
+    /// ends at the next point where nothing is half done.
     pub async fn call(&self, request: Request, cancel: CancellationToken) -> Response {
         let render = request.render.clone();
         let name = request.command.clone();
         let token = cancel.child_token();
-        // The command runs in a task of its own: a caller that goes away must not take a half-done input along.
+        // The command runs in its own task: a caller that goes away must not interrupt an input.
         let stop_when_dropped = token.clone().drop_guard();
         let host = self.clone();
         let (overdue, is_overdue) = oneshot::channel();
@@ -94,7 +95,7 @@ impl Host {
                     failed(&name, &render, e)
                 }
             },
-            // The task keeps the session until its input is through.
+            // The task keeps the session until its input is complete.
             Ok(deadline) = is_overdue => failed(&name, &render, not_taken(&name, deadline)),
         };
         drop(stop_when_dropped.disarm());
@@ -146,7 +147,7 @@ impl Host {
     }
 }
 
-/// A command counts as running until this is dropped, also by a panic.
+/// Counts a command as running until it is dropped, even by a panic.
 struct Running<'h>(&'h Host);
 
 impl<'h> Running<'h> {
@@ -162,17 +163,17 @@ impl Drop for Running<'_> {
     }
 }
 
-/// How long a command may take.
+/// The time limits of a running command.
 #[derive(Debug, Clone, Copy)]
 struct Times {
-    /// Until its caller has to be answered.
+    /// When the caller must get a response.
     answer: Duration,
-    /// Until an input that is under way counts as hanging.
+    /// When an input in progress counts as hung.
     hangs: Duration,
 }
 
-/// Runs a command to its end, or until it hangs. `overdue` tells the caller that its time is up while an input is under
-/// way: the input goes on.
+/// Runs a command until it ends or hangs. `overdue` reports that the caller's time is up while an
+/// input continues.
 async fn run(
     entry: &'static Entry,
     prepared: Prepared,
@@ -193,14 +194,14 @@ async fn run(
             biased;
             result = &mut work => Ok(result),
             why = stop(&mut closing, began + times.answer) => {
-                // A caller that goes away sets the token too, but only a deadline starts the grace: someone who
-                // stops reading a large page must not lose the session by it.
+                // A disappearing caller cancels the token too, but only a deadline starts the grace
+                // period: a client that stops reading a large page must not lose the session.
                 token.cancel();
                 match tokio::time::timeout(GRACE, &mut work).await {
                     Ok(result) => Ok(result),
                     Err(_) if !underway.load(Ordering::Relaxed) => Err(why),
                     Err(_) if matches!(why, Stop::Late) && times.answer < times.hangs => {
-                        // Nobody hears it where the caller has gone away.
+                        // There is no receiver if the caller has gone away.
                         let _ = overdue.send(times.answer);
                         tokio::select! {
                             biased;
@@ -218,7 +219,7 @@ async fn run(
             Stop::Late => no_answer(times.answer, cx.dispatched()),
             Stop::Closed => queue::lost(&cx.session_name),
             Stop::Hung => {
-                // Dropping the loan is what ends the session.
+                // Dropping the loan ends the session.
                 drop(cx.loan.take());
                 queue::lost(&cx.session_name)
             }
@@ -227,31 +228,31 @@ async fn run(
     })
 }
 
-/// Waits until a command has to be given up.
+/// Waits until a command must be abandoned.
 async fn stop(closing: &mut watch::Receiver<CancellationToken>, until: Instant) -> Stop {
     loop {
         let closed = closing.borrow_and_update().clone();
         tokio::select! {
             () = tokio::time::sleep_until(until) => return Stop::Late,
             () = closed.cancelled() => return Stop::Closed,
-            // It entered or left a session. Its end is seen by who polls this beside it.
+            // The command entered or left a session. The caller of this function notices its end.
             entered = closing.changed() => if entered.is_err() { std::future::pending().await },
         }
     }
 }
 
-/// Why a command was given up.
+/// The reason why a command was abandoned.
 #[derive(Debug, Clone, Copy)]
 enum Stop {
-    /// It read for longer than its time.
+    /// The command exceeded its time limit.
     Late,
-    /// Its session was closed.
+    /// The session was closed.
     Closed,
-    /// It left something half done.
+    /// The command left an operation half done.
     Hung,
 }
 
-/// The error of an input that is under way when its time is up.
+/// Creates the error for an input that is still in progress when time is up.
 fn not_taken(command: &str, deadline: Duration) -> Error {
     let ms = deadline.as_millis();
     let message = format!(

@@ -1,4 +1,4 @@
-//! The host: providers, and sessions by name.
+//! The host: its providers, and its sessions by name.
 
 pub(crate) mod open_session;
 pub(crate) mod pictures;
@@ -19,37 +19,37 @@ use stickpin_session::{InMemoryNumbers, Ladder, NumberSource};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// Endings that are remembered, so that the next command is told why its session is gone.
+/// The maximum number of remembered endings, which tell the next command why its session is gone.
 const ENDINGS: usize = 64;
 
-/// Makes the source of ref numbers for a session name.
+/// Creates the source of ref numbers for a session name.
 pub type Numbers = Arc<dyn Fn(&str) -> Result<Box<dyn NumberSource>> + Send + Sync>;
 
-/// What a host needs from outside. Nothing in the kernel reads a clock or a source of randomness of its own.
+/// The configuration of a host. The kernel reads the clock and randomness only through it.
 #[derive(Clone)]
 pub struct HostConfig {
-    /// The platforms, in the order in which they are asked whether they claim what is to be opened.
+    /// The platforms, in the order in which they may claim what is opened.
     pub providers: Vec<Arc<dyn Provider>>,
-    /// Where sessions keep their folders.
+    /// The folder in which sessions keep their folders.
     pub state_dir: PathBuf,
-    /// Seeds generations and names lifetimes.
+    /// The source of randomness, for seeds of generations and names of lifetimes.
     pub random: Arc<dyn Fn() -> u64 + Send + Sync>,
-    /// The time of day.
+    /// The wall clock.
     pub clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
-    /// Where a session of this name gets its ref numbers from.
+    /// The source of ref numbers for a session name.
     pub numbers: Numbers,
-    /// How strict sessions are with refs that are alive but not certain; `open --stale-refs` overrides it.
+    /// How sessions treat refs that are alive but not certain; `open --stale-refs` overrides it.
     pub ladder: Ladder,
-    /// Receives what was done.
+    /// The journal, which receives every command.
     pub journal: Arc<dyn Journal>,
-    /// Writes recordings as scripts.
+    /// Converts recordings to scripts.
     pub scribe: Arc<dyn Scribe>,
-    /// Ends a session without a window when nothing was asked for so long; `open --idle-timeout` overrides it.
+    /// The idle timeout of sessions without a window; `open --idle-timeout` overrides it.
     pub idle_timeout: Duration,
 }
 
 impl HostConfig {
-    /// A host of these providers, with the real clock and randomness.
+    /// Creates a configuration with the real clock and randomness.
     pub fn new(state_dir: impl Into<PathBuf>, providers: Vec<Arc<dyn Provider>>) -> Self {
         Self {
             providers,
@@ -75,7 +75,7 @@ impl fmt::Debug for HostConfig {
     }
 }
 
-/// Runs commands. Cheap to clone; needs a tokio runtime with time.
+/// Runs commands. Cheap to clone; requires a tokio runtime with time enabled.
 #[derive(Debug, Clone)]
 pub struct Host {
     pub(crate) inner: Arc<Inner>,
@@ -89,20 +89,20 @@ pub(crate) struct Inner {
     pub(crate) running: AtomicUsize,
 }
 
-/// A session as the host knows it, without its device.
+/// A session as the host sees it, without its device.
 #[derive(Debug)]
 pub(crate) struct Desk {
     pub(crate) name: String,
-    /// The key of the caller that opened it.
+    /// The key of the caller that opened the session.
     pub(crate) owner: String,
     pub(crate) mailbox: Mailbox,
-    /// What readers see without waiting for the device.
+    /// The state that readers see without waiting for the device.
     pub(crate) status: watch::Sender<Status>,
-    /// Set when the session is closed: what runs ends.
+    /// Cancelled when the session is closed, which ends running commands.
     pub(crate) closing: CancellationToken,
 }
 
-/// What is known of a session without asking its device.
+/// What is known about a session without asking its device.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Status {
     pub(crate) kind: &'static str,
@@ -120,7 +120,7 @@ pub(crate) struct Status {
 }
 
 impl Host {
-    /// A host without sessions.
+    /// Creates a host without sessions.
     #[must_use]
     pub fn new(config: HostConfig) -> Self {
         Self {
@@ -133,25 +133,26 @@ impl Host {
         }
     }
 
-    /// How many sessions are open or being opened.
+    /// Returns the number of sessions that are open or being opened.
     #[must_use]
     pub fn sessions(&self) -> usize {
         self.inner.desks().len()
     }
 
-    /// Their names, oldest first.
+    /// Returns the names of the sessions, oldest first.
     #[must_use]
     pub fn session_names(&self) -> Vec<String> {
         self.inner.desks().keys().cloned().collect()
     }
 
-    /// How many commands run.
+    /// Returns the number of running commands.
     #[must_use]
     pub fn running(&self) -> usize {
         self.inner.running.load(Ordering::Relaxed)
     }
 
-    /// Ends what a killed process left running. Called once, before the first command. Returns what was done.
+    /// Ends what a killed process left running, and returns what was done. Called once, before the
+    /// first command.
     pub async fn sweep(&self) -> Vec<String> {
         let mut done = Vec::new();
         for provider in &self.inner.config.providers {
@@ -179,10 +180,10 @@ impl Inner {
         self.desks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The session's desk.
+    /// Returns a session by name.
     ///
     /// # Errors
-    /// Why it ended, or `SESSION_NOT_FOUND`.
+    /// Returns the reason why the session ended, or `SESSION_NOT_FOUND`.
     pub(crate) fn desk(&self, name: &str) -> Result<Arc<Desk>> {
         if let Some(desk) = self.desks().get(name) {
             return Ok(desk.clone());
@@ -195,12 +196,12 @@ impl Inner {
         self.desks().values().cloned().collect()
     }
 
-    /// Whether `desk` is still the one of its name.
+    /// Whether `desk` is still the session of its name.
     pub(crate) fn is_open(&self, desk: &Arc<Desk>) -> bool {
         self.desks().get(&desk.name).is_some_and(|d| Arc::ptr_eq(d, desk))
     }
 
-    /// The desk of a name, made now if there is none; says which.
+    /// Returns the session of a name, and whether it was created by this call.
     pub(crate) fn desk_or_new(self: &Arc<Self>, name: &str, owner: &str) -> (Arc<Desk>, bool) {
         let mut desks = self.desks();
         if let Some(desk) = desks.get(name) {
@@ -220,7 +221,7 @@ impl Inner {
         (desk, true)
     }
 
-    /// Forgets a desk; its name is free at once.
+    /// Removes a session, which frees its name at once. Returns false if it was already gone.
     pub(crate) fn remove(&self, desk: &Arc<Desk>) -> bool {
         let mut desks = self.desks();
         let ours = desks.get(&desk.name).is_some_and(|d| Arc::ptr_eq(d, desk));
@@ -243,10 +244,10 @@ impl Inner {
         self.endings.lock().unwrap_or_else(PoisonError::into_inner).shift_remove(name);
     }
 
-    /// Ends a session: what runs in it is stopped, what waits for it is told.
+    /// Closes a session: stops running commands and fails queued ones.
     ///
     /// # Errors
-    /// What the device says of its ending; the session is closed all the same.
+    /// Returns errors of shutting down the device; the session is closed all the same.
     pub(crate) async fn close(&self, desk: &Arc<Desk>) -> Result<()> {
         self.remove(desk);
         desk.closing.cancel();
@@ -261,15 +262,15 @@ impl Inner {
                 loan.give_back();
                 shut
             }
-            // It died before it could be closed, which its own task has seen to.
+            // The session died before it could be closed; its own task has cleaned up.
             Err(_) => Ok(()),
         }
     }
 
-    /// The provider that opens `what`.
+    /// Returns the provider that opens `what`.
     ///
     /// # Errors
-    /// `INVALID_ARGS` naming what could be opened.
+    /// Returns `INVALID_ARGS` that lists what can be opened.
     pub(crate) fn provider(&self, what: &str) -> Result<&Arc<dyn Provider>> {
         self.config.providers.iter().find(|p| p.claims(what)).ok_or_else(|| {
             let kinds: Vec<_> = self.config.providers.iter().map(|p| p.kind()).collect();
@@ -279,7 +280,7 @@ impl Inner {
     }
 }
 
-/// The last act of a session's task.
+/// Cleans up at the end of a session's task.
 async fn ended(host: Weak<Inner>, desk: Weak<Desk>, end: End) {
     let (Some(host), Some(desk)) = (host.upgrade(), desk.upgrade()) else { return };
     let (live, why) = match end {
@@ -309,10 +310,10 @@ async fn ended(host: Weak<Inner>, desk: Weak<Desk>, end: End) {
     }
 }
 
-/// A private folder.
+/// Creates a folder that only the current user can access.
 ///
 /// # Errors
-/// `IO`, `STORAGE_FULL`.
+/// Returns `IO` or `STORAGE_FULL`.
 pub(crate) fn private_dir(path: &std::path::Path) -> Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);

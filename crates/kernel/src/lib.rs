@@ -1,9 +1,11 @@
-//! Hosts, sessions, commands, dispatch and the device traits.
+//! Hosts, sessions, commands and dispatch.
 //!
-//! A [`Request`] names a command and its input; the kernel runs it against a session and its [`Device`](stickpin_device::Device) and answers
-//! with a [`Response`]. Invariants: handlers return typed outputs, only `render` makes text, only `respond` builds
-//! responses; pins are split off at the parse boundary; nothing here knows which backends exist, who calls, or a
-//! socket.
+//! A [`Request`] names a command and its input. The kernel runs it against a session and its
+//! [`Device`](stickpin_device::Device) and returns a [`Response`].
+//!
+//! Invariants: handlers return typed outputs, only `render` makes text, and only `respond` builds
+//! responses. Pins are split off at the parse boundary. The kernel knows no backends, no callers
+//! and no sockets.
 
 mod act;
 mod api;

@@ -1,4 +1,4 @@
-//! Looking at the app: captures, targets, questions, waiting.
+//! Observing the app: captures, resolution of targets, questions, waits.
 
 pub(crate) mod capture;
 pub(crate) mod changes;

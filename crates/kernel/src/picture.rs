@@ -1,4 +1,4 @@
-//! Pictures as pixels.
+//! Image processing for screenshots.
 
 pub(crate) mod image;
 pub(crate) mod overlay;

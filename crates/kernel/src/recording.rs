@@ -1,4 +1,4 @@
-//! Takes down commands that succeeded, while their session is recorded.
+//! Records commands that succeed while their session is being recorded.
 
 use crate::api::spec::Effect;
 use crate::api::target::Target;
@@ -14,12 +14,12 @@ use stickpin_device::{Error, Result};
 use stickpin_session::Origin;
 use stickpin_tree::{Selector, States};
 
-/// What was found for a target is what was expected; it is written down if the session is recorded. Asked before
-/// anything is sent.
+/// Checks that a target resolved to what a replay expects, and names it for the recording if there
+/// is one. Called before anything is sent.
 ///
 /// # Errors
-/// `REPLAY_DIVERGENCE` when it is something else, `AMBIGUOUS_MATCH` when it is recorded and nothing tells it from
-/// its likes.
+/// Returns `REPLAY_DIVERGENCE` when the target is another element. Returns `AMBIGUOUS_MATCH` when
+/// the session is being recorded and no selector distinguishes the target from similar elements.
 pub(crate) async fn witness(cx: &mut Cx, target: &Target, found: &Found, how: How) -> Result<()> {
     let key = match target {
         Target::Ref(r) => r.plain().to_string(),
@@ -64,7 +64,8 @@ pub(crate) async fn witness(cx: &mut Cx, target: &Target, found: &Found, how: Ho
     Ok(())
 }
 
-/// Names the refs of a question for the recording, before it is asked: what is absent after it has no name any more.
+/// Names the refs of a question for the recording, before the question is evaluated: an element
+/// that is absent afterwards can no longer be named.
 pub(crate) fn name_asked(cx: &mut Cx, entry: &'static Entry, effect: Effect, input: &mut Map<String, Value>) {
     let (client, replayed) = (cx.client(), cx.replayed);
     let Ok(live) = cx.live() else { return };
@@ -89,7 +90,7 @@ pub(crate) fn name_asked(cx: &mut Cx, entry: &'static Entry, effect: Effect, inp
     cx.envelope.witnesses.extend(named);
 }
 
-/// Whether a question tells what is in a field that hides it.
+/// Whether a question contains the content of a field that hides it.
 fn tells_secret(cx: &mut Cx, entry: &'static Entry, input: &Map<String, Value>) -> bool {
     let Ok(tree) = cx.tree() else { return false };
     let hidden = tree.nodes().filter(|n| n.is(States::PROTECTED) && !n.value().is_empty());
@@ -98,18 +99,18 @@ fn tells_secret(cx: &mut Cx, entry: &'static Entry, input: &Map<String, Value>) 
     told.any(|f| input.get(&f.name).and_then(Value::as_str).is_some_and(|text| hidden.contains(&text)))
 }
 
-/// Whether text that is typed where the focus is goes into a field that hides it, as far as the last capture knows.
+/// Whether text typed at the focus goes into a field that hides it, according to the last capture.
 fn focus_is_secret(cx: &mut Cx) -> bool {
     let tree = cx.tree().ok();
     tree.is_some_and(|tree| tree.nodes().any(|n| n.is(States::FOCUSED) && n.is(States::PROTECTED)))
 }
 
-/// The log of this session's recording.
+/// Returns the path of the log of this session's recording.
 pub(crate) fn log_file(cx: &Cx) -> PathBuf {
     cx.host.config.state_dir.join("recordings").join(format!("{}.jsonl", cx.session_name))
 }
 
-/// Writes down a command that succeeded, if the session is recorded.
+/// Records a command that succeeded, if the session is being recorded.
 pub(crate) fn record(cx: &mut Cx, entry: &'static Entry, effect: Effect, mut input: Map<String, Value>) {
     let seen = std::mem::take(&mut cx.envelope.witnesses);
     let replayed = cx.replayed;
@@ -122,7 +123,8 @@ pub(crate) fn record(cx: &mut Cx, entry: &'static Entry, effect: Effect, mut inp
     if !kept || tells_secret(cx, entry, &input) {
         return;
     }
-    // In the order of the input; by other names a command may have held them for itself.
+    // Targets in the order of the input. The command may have stored them under normalized
+    // spellings.
     let mut targets = Vec::new();
     let mut unnamed = None;
     crate::api::targets::change(entry, &mut input, &mut |target| {

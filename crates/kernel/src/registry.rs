@@ -1,4 +1,4 @@
-//! The list of commands, in the order of help and docs. Nothing else lists them.
+//! The only list of commands, in the order of help and docs.
 
 use crate::api::schema;
 use crate::command::entry::entry;
@@ -77,16 +77,16 @@ list! {
     commands::session::sessions::SessionShow,
 }
 
-/// The command of a name or alias.
+/// Returns the command with a name or alias.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Entry> {
     COMMANDS.iter().find(|e| e.spec.name == name || e.spec.aliases.contains(&name))
 }
 
-/// The command of a name.
+/// Returns the command with a name or alias.
 ///
 /// # Errors
-/// `INVALID_ARGS` with the nearest name.
+/// Returns `INVALID_ARGS` with the most similar name.
 pub fn lookup(name: &str) -> Result<&'static Entry> {
     find(name).ok_or_else(|| {
         let names = COMMANDS.iter().flat_map(|e| std::iter::once(&e.spec.name).chain(e.spec.aliases));

@@ -1,4 +1,4 @@
-//! One command from its turn to its answer.
+//! One command, from its turn to its response.
 
 pub(crate) mod execute;
 pub(crate) mod respond;

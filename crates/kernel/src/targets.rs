@@ -1,5 +1,5 @@
-//! The arguments of an input and of the commands nested in it, and the targets among them: for who looks at them before
-//! a command does. Text that only looks like a target is left alone.
+//! The targets and other arguments of an input, including those of nested commands, for front ends
+//! that inspect them before a command runs. Text that only looks like a target is left alone.
 
 use crate::api::form::Form;
 use crate::api::schema::{Field, Holds};
@@ -7,14 +7,15 @@ use crate::api::targets::{self as own, items};
 use crate::registry;
 use serde_json::{Map, Value};
 
-/// Shows every target of an input to `to`, nested ones too, and writes what it answers in its place.
+/// Calls `to` for every target of an input, including nested ones, and replaces the target with the
+/// result, if any.
 ///
-/// What is not of the command's form is passed over: the check of the input says so later, in its own words.
+/// Arguments that do not fit the command's form are ignored: input validation reports them later.
 pub fn change(form: &Form, input: &mut Map<String, Value>, to: &mut dyn FnMut(&str) -> Option<String>) {
     walk(form, input, &mut |field, value| own::change_in(field, value, to));
 }
 
-/// Shows every argument of an input to `visit`, and those of the commands that are nested in it.
+/// Calls `visit` for every argument of an input, and for those of nested commands.
 pub fn walk(form: &Form, input: &mut Map<String, Value>, visit: &mut dyn FnMut(&Field, &mut Value)) {
     for field in form.fields() {
         let Some(value) = input.get_mut(&field.name) else { continue };
@@ -29,7 +30,7 @@ pub fn walk(form: &Form, input: &mut Map<String, Value>, visit: &mut dyn FnMut(&
     }
 }
 
-/// Shows a command and every command that is nested in its input, each with its own input.
+/// Calls `visit` for a command and every nested command, each with its own input.
 pub fn each(form: &Form, input: &Map<String, Value>, visit: &mut dyn FnMut(&Form, &Map<String, Value>)) {
     visit(form, input);
     let steps = form.fields().iter().filter(|field| field.holds == Some(Holds::Steps));

@@ -1,11 +1,11 @@
-//! What a replay says of its targets.
+//! What a replay expects of its targets.
 
-/// What a target must be, or nothing is sent: said by a replay.
+/// A condition on a target, set by a replay: nothing is sent when the target does not meet it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Expectation {
     /// The target as it stands in the input.
     pub target: String,
-    /// What it was when it was recorded.
+    /// The target's meaning when it was recorded.
     pub meaning: String,
 }

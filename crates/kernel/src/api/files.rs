@@ -1,4 +1,4 @@
-//! Files that are there whole or not at all, also after a crash, and whoever else writes them at the same time.
+//! Atomic file writes: a file is complete or absent, even after a crash or with concurrent writers.
 
 use rustix::fs::{self as fs_at, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
@@ -8,28 +8,33 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use stickpin_device::{Error, Result, io_error, paths};
 
-/// Replaces a file: beside it first, then in its place. Its folder is made if it is missing. It has reached the disk when
-/// this returns. A device or a pipe (`/dev/stdout`, `/dev/null`) is written to and never replaced.
+/// Replaces a file atomically: writes a sibling file, syncs it and renames it. Creates the parent
+/// folder if it is missing.
+///
+/// The data is on disk when this returns. A device or a pipe (`/dev/stdout`, `/dev/null`) is
+/// written to and never replaced.
 ///
 /// # Errors
-/// `IO`, `STORAGE_FULL`; the old file is then untouched, and nothing is left beside it.
+/// Returns `IO` or `STORAGE_FULL`. The old file is then unchanged, and no sibling is left behind.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     write_from(None, path, |file| file.write_all(bytes))
 }
 
-/// Replaces a file as [`write()`] does, with `roots` only in one of these folders.
+/// Replaces a file like [`write()`]. With `roots`, only inside one of these folders.
 ///
 /// # Errors
-/// As [`write_from`].
+/// Returns the errors of [`write_from`].
 pub fn write_within(roots: Option<&[PathBuf]>, path: &Path, bytes: &[u8]) -> Result<()> {
     write_from(roots, path, |file| file.write_all(bytes))
 }
 
-/// Replaces a file as [`write()`] does, by what `fill` writes. With `roots` only in one of these folders, with no way out: links
-/// are resolved once, and whatever takes the place of a folder on the way after that is not followed.
+/// Replaces a file like [`write()`], with what `fill` writes.
+///
+/// With `roots`, only inside one of these folders: links are resolved once, and a link that
+/// replaces a folder on the way afterwards is not followed.
 ///
 /// # Errors
-/// `POLICY_DENIED` outside of `roots`, `IO`, `STORAGE_FULL`; the old file is then untouched.
+/// Returns `POLICY_DENIED` outside `roots`, `IO` or `STORAGE_FULL`. The old file is then unchanged.
 pub fn write_from(
     roots: Option<&[PathBuf]>,
     path: &Path,
@@ -46,7 +51,7 @@ pub fn write_from(
     let Some(root) = paths::root_of(&real, roots) else { return Err(paths::outside(path, roots)) };
     let within = real.strip_prefix(&root).unwrap_or(&real);
     write_beneath(&root, within, fill).map_err(|e| match e {
-        // A link, or a file, stands where a folder was when links were resolved.
+        // A link or a file took the place of a folder after links were resolved.
         Errno::LOOP | Errno::NOTDIR => {
             Error::policy_denied(format!("`{}` changed while it was written to", path.display()))
                 .hint("a link took the place of a folder on the way; look at it, then repeat the command")
@@ -55,7 +60,8 @@ pub fn write_from(
     })
 }
 
-/// Replaces a file below a folder. Every step is taken from a folder that is held open, and none through a link.
+/// Replaces a file below a folder. Every step starts at a folder that is held open, and none
+/// follows a link.
 fn write_beneath(
     root: &Path,
     within: &Path,
@@ -88,11 +94,12 @@ fn write_beneath(
         tracing::warn!("{}: {left}", fresh.display());
     }
     replaced?;
-    // The name is on disk only when its folder is.
+    // The name is on disk only when its folder is synced.
     fs_at::fsync(&dir)
 }
 
-/// A name beside a path that nobody else uses, in this process or another one. `what` says what it is for.
+/// Returns a sibling path that no other call uses, in this process or another. `what` becomes the
+/// extension.
 #[must_use]
 pub fn beside(path: &Path, what: &str) -> PathBuf {
     static LAST: AtomicU64 = AtomicU64::new(0);
@@ -102,11 +109,11 @@ pub fn beside(path: &Path, what: &str) -> PathBuf {
     PathBuf::from(fresh)
 }
 
-/// The same for whoever is the only writer of a file: what lies beside it meanwhile always has the same name, so that a
-/// crash leaves at most that one.
+/// Replaces a file like [`write()`], for a file with a single writer. The temporary file is
+/// `fresh`, so that a crash leaves at most that one behind.
 ///
 /// # Errors
-/// As [`write()`].
+/// Returns the errors of [`write()`].
 pub fn write_through(fresh: &Path, path: &Path, bytes: &[u8]) -> Result<()> {
     replace(fresh, path, |file| file.write_all(bytes))
 }
@@ -121,7 +128,7 @@ fn replace(fresh: &Path, path: &Path, fill: impl FnOnce(&mut File) -> io::Result
         fill(&mut file)?;
         file.sync_all()?;
         fs::rename(fresh, path)?;
-        // The name is on disk only when its folder is.
+        // The name is on disk only when its folder is synced.
         folder.map_or(Ok(()), |folder| File::open(folder)?.sync_all())
     };
     replaced().map_err(|e| {

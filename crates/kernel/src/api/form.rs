@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 use std::sync::OnceLock;
 use stickpin_device::{Error, Result};
 
-/// The documented form of a command: all that help, docs, a command line and a list of tools are made from. A command
-/// need not be one of the kernel's to have one.
+/// The documented form of a command, from which help, docs, command lines and tool lists are
+/// generated. Commands outside the kernel can have one too.
 #[derive(Debug)]
 pub struct Form {
-    /// What every surface has to know about it.
+    /// The properties of the command that every surface needs.
     pub spec: Spec,
     make_schema: fn() -> Value,
     schema: OnceLock<Value>,
@@ -31,47 +31,49 @@ fn make_schema<T: JsonSchema>() -> Value {
 }
 
 impl Form {
-    /// The form of a command whose arguments are the fields of `T`, annotated as [`Command`](crate::Command) says.
+    /// Creates the form of a command whose arguments are the fields of `T`, annotated as
+    /// [`Command`](crate::Command) describes.
     #[must_use]
     pub const fn of<T: JsonSchema>(spec: Spec) -> Self {
         Self { spec, make_schema: make_schema::<T>, schema: OnceLock::new(), fields: OnceLock::new() }
     }
 
-    /// The JSON schema of its input: flat, every field documented.
+    /// Returns the JSON schema of the input: flat, with every field documented.
     pub fn schema(&self) -> &Value {
         self.schema.get_or_init(self.make_schema)
     }
 
-    /// The same as a list.
+    /// Returns the arguments of the command, in the order of the struct.
     pub fn fields(&self) -> &[Field] {
         self.fields.get_or_init(|| schema::fields(self.schema()))
     }
 
-    /// Whether it can begin a session: it opens something, and needs none that is open.
+    /// Whether the command can begin a session: it opens something and requires no open session.
     pub fn begins_session(&self) -> bool {
         self.spec.scope == Scope::Host && self.fields().iter().any(|field| field.opens)
     }
 
-    /// Its doc comment: the first line is the summary.
+    /// Returns the doc comment; its first line is the summary.
     pub fn doc(&self) -> &str {
         self.schema()["description"].as_str().unwrap_or("")
     }
 
-    /// The first line of its doc comment.
+    /// Returns the first line of the doc comment.
     pub fn summary(&self) -> &str {
         self.doc().lines().next().unwrap_or("")
     }
 
-    /// Reads an input into the struct that the form was made of.
+    /// Deserializes an input into the struct that the form was made from.
     ///
     /// # Errors
-    /// `INVALID_ARGS` that names the argument.
+    /// Returns `INVALID_ARGS` that names the argument.
     pub fn read<T: DeserializeOwned>(&self, input: Map<String, Value>) -> Result<T> {
         schema::check(self.spec.name, self.fields(), &input)?;
         T::deserialize(Value::Object(input).into_deserializer()).map_err(|e| self.unreadable(&e))
     }
 
-    /// What the fields alone cannot say comes from the struct's own conversion, in its own words.
+    /// Converts an error of the struct's own deserialization, which checks what the fields alone
+    /// cannot express.
     pub(crate) fn unreadable(&self, e: &serde_json::Error) -> Error {
         Error::invalid_args(format!("`{}`: {e}", self.spec.name))
             .hint(format!("stickpin help {}", self.spec.name))

@@ -1,20 +1,20 @@
-//! Where commands are written down. The session log will implement it; until then nothing is kept.
+//! The [`Journal`] trait, which records commands. The only implementation so far keeps nothing.
 
 use crate::api::spec::Effect;
 use std::fmt;
 use stickpin_device::ErrorCode;
 
-/// Receives the beginning and the end of every command.
+/// Receives the start and the end of every command.
 pub trait Journal: Send + Sync + fmt::Debug {
-    /// A command of `session` begins. Called before the device is touched; a command that mutates must be on
-    /// disk when this returns.
+    /// Called when a command of `session` starts, before the device is touched. A command that
+    /// mutates must be on disk when this returns.
     fn command_begin(&self, _session: &str, _command: &str, _effect: Effect) {}
 
-    /// It ended, with this error if it failed.
+    /// Called when the command ends, with the error code if it failed.
     fn command_end(&self, _session: &str, _command: &str, _failed: Option<ErrorCode>) {}
 }
 
-/// Keeps nothing.
+/// A journal that keeps nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoJournal;
 

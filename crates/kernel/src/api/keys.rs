@@ -1,4 +1,4 @@
-//! Chords as people write them: `Enter`, `Control+a`, `Shift+Tab`.
+//! Key chords as people write them: `Enter`, `Control+a`, `Shift+Tab`.
 
 use crate::api::schema::text_schema;
 use serde::{Deserialize, Serialize};
@@ -6,27 +6,27 @@ use std::fmt;
 use stickpin_device::{Error, Modifiers, Result, key_names};
 use stickpin_tree::quote;
 
-/// Other words for keys.
+/// Alternative names of keys.
 const ALIASES: &str = "esc=Escape return=Enter del=Delete up=ArrowUp down=ArrowDown left=ArrowLeft \
     right=ArrowRight pgup=PageUp pgdn=PageDown ins=Insert plus=+ altgr=AltGraph ctrl=Control cmd=Meta \
     command=Meta super=Meta option=Alt";
 
-/// One key with the modifiers that are held.
+/// A key with held modifiers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub(crate) struct Chord {
-    /// Held meanwhile.
+    /// The modifiers held during the press.
     pub(crate) modifiers: Modifiers,
-    /// By its `KeyboardEvent.key` name; the space bar is a space.
+    /// The key by its `KeyboardEvent.key` name; the space bar is a space.
     pub(crate) key: String,
 }
 
-/// Modifiers alone: `Control+Shift`.
+/// Modifiers without a key: `Control+Shift`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub(crate) struct Held(pub(crate) Modifiers);
 
-/// Holds the modifiers of these words.
+/// Parses the names of modifiers.
 fn held<'a>(words: impl Iterator<Item = &'a str>) -> Result<Modifiers> {
     let mut modifiers = Modifiers::default();
     for word in words.map(str::trim).filter(|word| !word.is_empty()) {

@@ -1,17 +1,17 @@
-//! Names of sessions. They are also names of folders, so what could lead out of one is none.
+//! Session names. They double as directory names, so path traversal is rejected.
 
 use stickpin_device::{Error, Result};
 
-/// Longest name in bytes.
+/// The maximum length of a name in bytes.
 const LONGEST: usize = 64;
 
-/// Words that commands give a meaning of their own.
+/// Reserved words.
 const TAKEN: &[&str] = &["all", "any", "next", "room", "self"];
 
-/// Whether this may name a session.
+/// Checks that `name` can name a session.
 ///
 /// # Errors
-/// `INVALID_ARGS`.
+/// Returns `INVALID_ARGS` for any other name.
 pub(crate) fn check(name: &str) -> Result<()> {
     let small = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
     let begins = name.bytes().next().is_some_and(small);

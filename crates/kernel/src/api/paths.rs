@@ -1,10 +1,10 @@
-//! Path arguments of every command: `~` is the caller's home, relative is to the caller's working directory, never
-//! the host's.
+//! Resolution of path arguments: `~` is the caller's home folder, and relative paths start at the
+//! caller's working directory, never the host's.
 
 use crate::api::request::Caller;
 use std::path::{Component, Path, PathBuf};
 
-/// The path that a caller meant.
+/// Resolves a path for a caller.
 #[must_use]
 pub fn resolve(caller: &Caller, path: &str) -> PathBuf {
     let home = caller.home.as_deref();
@@ -16,8 +16,8 @@ pub fn resolve(caller: &Caller, path: &str) -> PathBuf {
     normal(&expanded)
 }
 
-/// The whole path of what a caller wants to open, where that is a file and not an address: it begins like a relative
-/// path, or is the name of a file that there is.
+/// Returns the absolute path of an argument of `open`, if it names a file rather than an address:
+/// it starts like a relative path or is the name of an existing file.
 #[must_use]
 pub fn of_opened(caller: &Caller, what: &str) -> Option<PathBuf> {
     let relative = ["./", "../", "~/"].iter().any(|start| what.starts_with(start));
@@ -25,7 +25,7 @@ pub fn of_opened(caller: &Caller, what: &str) -> Option<PathBuf> {
     (relative || (!what.contains(':') && path.is_file())).then_some(path)
 }
 
-/// Without `.` and with `..` taken off by name: the file need not exist.
+/// Removes `.` and resolves `..` lexically: the file need not exist.
 fn normal(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {

@@ -1,9 +1,9 @@
-//! Patterns of addresses: what `wait url` and `wait request` look for.
+//! URL patterns for `wait url` and `wait request`.
 
-/// A part of an address, or with `*` the whole of it.
+/// A URL pattern: a substring, or with `*` a glob.
 ///
-/// Without `*` the address has to contain the words. `*` stands for any characters; such a pattern has to fit the
-/// whole address, or from the first `/` of its path on when it begins with one.
+/// Without `*`, the URL must contain the text. `*` stands for any characters, and such a pattern
+/// must match the whole URL. A pattern that begins with `/` must match the URL from its path on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pattern(String);
 
@@ -22,7 +22,7 @@ impl Pattern {
     }
 }
 
-/// Path, query and fragment.
+/// Returns the path, query and fragment of a URL.
 fn path(url: &str) -> &str {
     let host = url.find("://").map_or(0, |at| at + 3);
     url[host..].find('/').map_or("/", |at| &url[host + at..])

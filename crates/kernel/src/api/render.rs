@@ -1,4 +1,5 @@
-//! Text of outputs. Handlers return values; a value says here, and only here, how it reads.
+//! Text rendering of outputs. Handlers return values, and only the value's [`Show`] turns it into
+//! text.
 
 mod table;
 
@@ -9,33 +10,33 @@ use serde_json::Value;
 use std::fmt::{self, Write as _};
 use stickpin_device::Error;
 
-/// An output that can be read as text.
+/// An output that can be rendered as text.
 pub trait Show {
-    /// Writes it.
+    /// Writes the output as text.
     fn show(&self, text: &mut Text);
 
-    /// What the command line exits with although the command did what was asked: 1 for a false `is`.
+    /// Returns the exit status for a command that succeeded: 1 for a false `is`.
     fn exit(&self) -> u8 {
         0
     }
 
-    /// A failure that the output is the account of: the step at which a batch ended.
+    /// Returns the failure that the output reports, such as the failed step of a batch.
     fn failure(&self) -> Option<Error> {
         None
     }
 }
 
-/// Collects lines.
+/// Collects the lines of a rendered output.
 #[derive(Debug)]
 pub struct Text {
     out: String,
     /// Whether header lines name the generation.
     pub header: bool,
-    /// How much is said.
+    /// The level of detail.
     pub detail: Detail,
-    /// Width of the terminal that shows the text.
+    /// The width of the terminal that shows the text.
     columns: Option<u16>,
-    /// The word of the lines around what an app says in its own lines.
+    /// The fence word in the lines around the app's own lines.
     fence: Option<String>,
 }
 
@@ -50,7 +51,7 @@ impl Text {
         }
     }
 
-    /// Adds a line; what an app said in it must be quoted by the caller ([`stickpin_tree::quote`]).
+    /// Adds a line. The caller must quote text of the app ([`stickpin_tree::quote`]).
     pub fn line(&mut self, line: impl fmt::Display) {
         if !self.out.is_empty() && !self.out.ends_with('\n') {
             self.out.push('\n');
@@ -58,25 +59,28 @@ impl Text {
         write!(self.out, "{line}").expect("writing to a string cannot fail");
     }
 
-    /// Adds a list with a line for each row. On a terminal its columns are aligned and prose is shortened to the width;
-    /// elsewhere a row is its cells that are not empty, with `gap` between them. What an app said in a cell must be quoted
-    /// by the caller.
+    /// Adds a list with one line per row. The caller must quote text of the app in cells.
+    ///
+    /// On a terminal, columns are aligned and prose is shortened to the width. Elsewhere a row
+    /// consists of its non-empty cells, separated by `gap`.
     pub fn table(&mut self, rows: &[Vec<Cell>], gap: &str) {
         for line in table::lines(rows, gap, self.columns) {
             self.line(line);
         }
     }
 
-    /// Adds what an app said as it is, line by line, with escapes for what could act on a terminal.
+    /// Adds text of the app line by line, with escapes for terminal control characters.
     pub fn plain(&mut self, said: &str) {
         let lines: Vec<_> = said.lines().map(|line| stickpin_tree::escape(line, usize::MAX)).collect();
         self.words(&lines.join("\n"));
     }
 
-    /// Adds lines of an app that are escaped already. Where a reader could take them for ours, a line before and one
-    /// behind them say whose they are, with a word that no app can know.
+    /// Adds lines of the app that are already escaped.
+    ///
+    /// Where a reader could mistake them for ours, a fence line before and after them contains a
+    /// word that no app can know.
     pub fn words(&mut self, said: &str) {
-        // An app that guessed the word could close the fence.
+        // An app that guessed the fence word could close the fence.
         while let Some(word) = self.fence.as_ref().filter(|word| said.contains(word.as_str())) {
             tracing::debug!(word, "an app says the word of the fence");
             self.fence = Some(format!("{:016x}", rand::random::<u64>()));
@@ -91,7 +95,7 @@ impl Text {
         }
     }
 
-    /// Adds several lines that were already made by `tree`; nothing if there are none.
+    /// Adds lines that `tree` already rendered; adds nothing for an empty block.
     pub fn block(&mut self, block: &str) {
         if !block.is_empty() {
             self.line(block.trim_end_matches('\n'));
@@ -103,7 +107,7 @@ impl Text {
     }
 }
 
-/// Returns an error as text: its line, then the hint.
+/// Renders an error as text: its message, then the hint.
 #[must_use]
 pub fn error(e: &Error) -> String {
     let mut text = format!("{}: {}", e.code.name(), e.message);
@@ -114,7 +118,7 @@ pub fn error(e: &Error) -> String {
     text
 }
 
-/// The word that JSON has for a value of an enum, so that there is one spelling.
+/// Returns the JSON name of an enum value, so that each has one spelling.
 pub(crate) fn word(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word,
@@ -122,7 +126,7 @@ pub(crate) fn word(value: &impl serde::Serialize) -> String {
     }
 }
 
-/// A JSON value in a sentence, bounded.
+/// Returns a JSON value as bounded text for a sentence.
 pub(crate) fn json_excerpt(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(60) {

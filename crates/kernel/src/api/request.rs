@@ -1,4 +1,4 @@
-//! What front ends send and get back. The same on every surface.
+//! Requests and responses, identical on every surface.
 
 use crate::api::expectation::Expectation;
 use crate::api::secret::Secret;
@@ -12,86 +12,91 @@ use stickpin_device::{Dialog, Error};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Request {
-    /// The leaf's name, words separated by a space: `press`, `get title`.
+    /// The command's name, words separated by a space: `press`, `get title`.
     pub command: String,
-    /// Its arguments by field name.
+    /// The arguments by field name.
     #[serde(default)]
     pub input: Map<String, Value>,
-    /// The session; else the caller's own.
+    /// The session; the caller's own by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Who asks.
+    /// The caller.
     pub caller: Caller,
-    /// How the answer should be rendered.
+    /// How to render the response.
     #[serde(default)]
     pub render: Render,
-    /// Ends the command after so many milliseconds; none: the command's own deadline.
+    /// A timeout in milliseconds; by default the command's own deadline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// The newest generation that this client has read in full: diffs are computed from it. Sent by clients that
-    /// pin.
+    /// The newest generation that this client has read in full, from which diffs are computed. Only
+    /// clients that pin send it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<u64>,
-    /// What targets must be, or nothing is sent: a replay says what was recorded.
+    /// Conditions on the targets, set by a replay. Nothing is sent when a target does not meet its
+    /// condition.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expect: Vec<Expectation>,
-    /// Whether it is a step of a script that is replayed: where the session mends that script, this is no part of it.
+    /// Whether the command is a step of a replayed script. A session that repairs that script does
+    /// not record such steps.
     #[serde(default, skip_serializing_if = "is_false")]
     pub replayed: bool,
 }
 
-/// Who asks, as evidence: the daemon decides what follows from it.
+/// The identity of a caller, as evidence: the daemon decides what it implies.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Caller {
-    /// The working directory: relative paths are resolved against it.
+    /// The working directory, against which relative paths are resolved.
     pub cwd: PathBuf,
-    /// The home directory: `~` stands for it.
+    /// The home directory, for which `~` stands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub home: Option<PathBuf>,
-    /// Names the caller's own session and ownership: project root, harness session, MCP client. Not a secret.
+    /// A key that identifies the caller's session and ownership: project root, harness session, MCP
+    /// client. Not a secret.
     pub key: String,
     /// The name of the caller's own session.
     pub own_session: String,
-    /// Tells apart readers of one key: each connection of a program that remembers by itself what it was given. What
-    /// one of them reads renews nothing for another.
+    /// Distinguishes readers with the same key, such as connections of a program that each keep
+    /// their own memory. Reads by one of them renew no refs of another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
-    /// The folders that its commands and pages may reach on disk, absolute; none where nothing confines this caller. A
-    /// client over MCP has them: its roots and what the server was started with.
+    /// The folders that commands and pages may reach on disk, as absolute paths; `None` for no
+    /// restriction. An MCP client is confined to its roots and the paths that its server was
+    /// started with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_roots: Option<Vec<PathBuf>>,
-    /// Whether its commands may start installed apps alone, and no other programs. A client over MCP is confined to them
+    /// Whether commands may only start installed apps and no other programs. True for an MCP client
     /// unless its server was started with `--allow-programs`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub installed_apps_only: bool,
-    /// The names of all values that it has: a message lists them.
+    /// The names of all secrets that the caller has, for error messages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secret_names: Vec<String>,
-    /// Values that its commands may use by name, and that no answer says (`fill --secret`). Those that a command does not
-    /// use do not leave the client.
+    /// Secrets that commands may use by name and that no response shows (`fill --secret`). A client
+    /// sends only those that the command uses.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub secrets: BTreeMap<String, Secret>,
 }
 
-/// How an answer should be rendered.
+/// How to render a response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Render {
     /// Text, JSON or both.
     pub format: Format,
-    /// Whether header lines name the generation. Clients that pin by themselves have no use for it.
+    /// Whether header lines name the generation. Clients that pin by themselves do not need it.
     pub header: bool,
-    /// Bound of the text in bytes; none: the command's own.
+    /// The maximum size of the text in bytes; the command's own limit by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_bytes: Option<usize>,
-    /// How much the envelope says.
+    /// The level of detail.
     pub detail: Detail,
-    /// Width of the terminal that shows the text: lists are aligned and fit it. None where a program reads it.
+    /// The width of the terminal that shows the text, to align and fit tables. `None` when a
+    /// program reads it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns: Option<u16>,
-    /// For readers that get the app's own lines and ours in one text: a word that the app cannot know, to stand around
-    /// its lines. Another one each time.
+    /// A word that the app cannot know, for fences around the app's own lines. For readers that
+    /// receive them mixed with ours. Different for each request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fence: Option<String>,
 }
@@ -109,7 +114,7 @@ impl Default for Render {
     }
 }
 
-/// Which forms of the answer are wanted.
+/// The requested forms of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the words say it")]
@@ -121,74 +126,76 @@ pub enum Format {
     Both,
 }
 
-/// How much the envelope says (`--detail`).
+/// The level of detail (`--detail`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Detail {
-    /// Without the tree: only the list of refs.
+    /// No tree, only the list of refs.
     Digest,
-    /// As documented.
+    /// The documented output.
     #[default]
     Normal,
-    /// With a `ref` object about the standing of the target.
+    /// The documented output and a `ref` object with the standing of the target.
     Full,
 }
 
-/// The envelope, built only by dispatch. Success and error alike.
+/// The response envelope for success and failure alike. Only dispatch builds it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Response {
-    /// Whether the command did what was asked. A false `is` is ok, and says so in its output.
+    /// Whether the command succeeded. A false `is` counts as success and reports its result in the
+    /// output.
     pub ok: bool,
     /// The canonical name of the command.
     pub command: String,
-    /// The session that it ran in, where it ran in one.
+    /// The session that the command ran in, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The state dir as an absolute path: part of a pin scope.
+    /// The absolute path of the state directory, as part of a pin scope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_dir: Option<PathBuf>,
     /// The typed output (`json`, `both`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
-    /// The rendered output (`text`, `both`); of an error its line and hint.
+    /// The rendered output (`text`, `both`), or the message and hint of the error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// What failed.
+    /// The error, if the command failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Error>,
-    /// One sentence.
+    /// A warning of one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
-    /// What was seen since an act, at most 5 lines.
+    /// Observations since an act, at most 5 lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub receipt: Vec<String>,
-    /// Which lines of the receipt, counted from 0, tell of errors of the app, such as a request that failed.
+    /// The indexes of receipt lines, from 0, that report errors of the app such as a failed
+    /// request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub receipt_errors: Vec<usize>,
-    /// Which refs this response issued, renewed or ended.
+    /// The refs that this response issued, renewed or ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refs: Option<RefsEnvelope>,
-    /// Mirrors `refs.generation` when something was issued or renewed.
+    /// The value of `refs.generation` when a ref was issued or renewed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refs_generation: Option<u64>,
     /// The standing of the target (`--detail full`).
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "ref")]
     pub reference: Option<RefDetail>,
-    /// A dialog of the app that waits for an answer.
+    /// The pending dialog of the app.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialog: Option<Dialog>,
-    /// A picture (PNG) that this command wrote, for surfaces that can show one.
+    /// The path of a screenshot that this command wrote, for surfaces that can show images.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<PathBuf>,
-    /// What the command line should exit with.
+    /// The exit status for the command line.
     pub exit: u8,
 }
 
 impl Response {
-    /// The errors of the app that were seen since the act. The text does not show them: a command line has another
-    /// stream for them.
+    /// Returns the errors of the app since the act. The text omits them, because a command line
+    /// writes them to another stream.
     pub fn app_errors(&self) -> impl Iterator<Item = &str> {
         self.receipt_errors.iter().filter_map(|&at| self.receipt.get(at)).map(String::as_str)
     }
@@ -199,19 +206,20 @@ impl Response {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RefsEnvelope {
-    /// The generation that issued refs belong to.
+    /// The generation of the issued refs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generation: Option<u64>,
-    /// A complete diff from this generation renews every ref of it that is not ended.
+    /// The base of a complete diff, which renews every ref of that generation that has not ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<u64>,
-    /// Issued numbers as ranges, ends included: `[[1, 40], [57, 57]]`.
+    /// The issued numbers as inclusive ranges: `[[1, 40], [57, 57]]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub issued: Vec<(u32, u32)>,
-    /// Numbers that no longer stand for anything.
+    /// The numbers of ended refs, as inclusive ranges.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ended: Vec<(u32, u32)>,
-    /// The app was printed in full: `generation` is what a client that pins sends as `since` from now on.
+    /// Whether the app was printed in full. A client that pins then sends `generation` as `since`
+    /// from now on.
     #[serde(default, skip_serializing_if = "is_false")]
     pub full: bool,
     /// The lifetime that the numbers belong to.
@@ -228,17 +236,17 @@ fn is_false(value: &bool) -> bool {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RefDetail {
-    /// The ref without pin.
+    /// The ref without its pin.
     pub body: String,
     /// The generation of its pin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minted: Option<u64>,
-    /// The generation now.
+    /// The current generation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current: Option<u64>,
-    /// `current`, `live`, `unproven`, `changed`, `gone`, `elsewhere`, `forgotten`.
+    /// The standing: `current`, `live`, `unproven`, `changed`, `gone`, `elsewhere`, `forgotten`.
     pub standing: String,
-    /// What it stands for: `button "Delete" in row "Mail 1"`.
+    /// The meaning of the ref: `button "Delete" in row "Mail 1"`.
     pub meaning: String,
 }
 

@@ -1,66 +1,67 @@
-//! The arguments of a command as a list of fields, read from its JSON schema: what command lines, help and the
-//! check of an input are made from.
+//! The arguments of a command as a list of fields, read from its JSON schema. Command lines, help
+//! and input validation are built on it.
 
 use crate::api::target::Target;
 use serde_json::{Map, Value};
 use stickpin_device::Error;
 
-/// One argument.
+/// An argument of a command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field {
-    /// Its name in JSON, camelCase.
+    /// The name in JSON, in camelCase.
     pub name: String,
-    /// Its doc comment.
+    /// The doc comment.
     pub doc: String,
-    /// What it takes.
+    /// The kind of value.
     pub kind: Kind,
-    /// Whether it must be given.
+    /// Whether the argument is required.
     pub required: bool,
-    /// Its place among the positionals of a command line.
+    /// The index among the positionals of a command line.
     pub positional: Option<usize>,
-    /// Whether it takes all positionals that follow.
+    /// Whether the argument takes all remaining positionals.
     pub trailing: bool,
-    /// Its one-letter flag.
+    /// The one-letter flag.
     pub short: Option<char>,
-    /// Whether its flag works with and without `=VALUE`; without, it is `true`.
+    /// Whether the flag works with and without `=VALUE`. Without a value it means `true`.
     pub optional_value: bool,
-    /// Free text, which may begin with a hyphen.
+    /// Whether the value is free text, which may begin with a hyphen.
     pub text: bool,
-    /// A path of the caller's: see `paths`.
+    /// Whether the value is a path of the caller; see `paths`.
     pub path: bool,
-    /// A path that is written, not read.
+    /// Whether the path is written instead of read.
     pub written: bool,
-    /// What is opened: an address, or a path of the caller's where [`crate::api::paths::of_opened`] says so.
+    /// Whether the value is opened: an address, or a path of the caller as decided by
+    /// [`crate::api::paths::of_opened`].
     pub opens: bool,
-    /// The name of a value that nobody is shown.
+    /// Whether the value is the name of a secret.
     pub secret: bool,
-    /// Says something about this call only: a recording leaves it out.
+    /// Whether the argument only concerns this call, so that a recording omits it.
     pub unrecorded: bool,
-    /// What its items hold besides what their kind says.
+    /// Targets inside the items.
     pub holds: Option<Holds>,
-    /// The name of the value in help; upper case.
+    /// The name of the value in help, in upper case.
     pub placeholder: String,
-    /// Its default as JSON, if it has one that is not null.
+    /// The default as JSON, unless it is null.
     pub default: Option<Value>,
 }
 
-/// Targets inside of an argument (`x-targets`).
+/// Targets inside an argument (`x-targets`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holds {
     /// Each item is `TARGET=VALUE`.
     Assignments,
     /// Each item is a command with its input.
     Steps,
-    /// It names a file of steps.
+    /// The value names a file of steps.
     StepsFile,
 }
 
-/// What an argument takes.
+/// The kind of value that an argument takes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
-    /// true or false.
+    /// A boolean.
     Bool,
-    /// A whole number.
+    /// An integer.
     Integer,
     /// Any number.
     Number,
@@ -70,13 +71,13 @@ pub enum Kind {
     Target,
     /// One of these words, each with its meaning.
     Choice(Vec<(String, String)>),
-    /// Several of a kind.
+    /// A list of one kind.
     List(Box<Kind>),
-    /// Something with fields of its own, or of more than one shape: JSON only.
+    /// A value with fields or of several shapes: JSON only.
     Any,
 }
 
-/// The fields of a schema, in the order of the struct.
+/// Returns the fields of a schema, in the order of the struct.
 #[must_use]
 pub fn fields(schema: &Value) -> Vec<Field> {
     let required = schema["required"].as_array();
@@ -125,7 +126,7 @@ fn kind(schema: &Value) -> Kind {
     if let Some(choices) = choices(schema) {
         return Kind::Choice(choices);
     }
-    // An optional field is its type or null, in one of two spellings.
+    // Schemas express an optional field as its type or null, in one of two spellings.
     if let Some(any) = schema["anyOf"].as_array() {
         let mut others = any.iter().filter(|s| s["type"] != "null");
         return match (others.next(), others.next()) {
@@ -138,7 +139,7 @@ fn kind(schema: &Value) -> Kind {
         Value::Array(a) => a.iter().filter_map(Value::as_str).filter(|t| *t != "null").collect(),
         _ => vec![],
     };
-    // `--flag[=VALUE]` takes a value, or `true` for none.
+    // `--flag[=VALUE]` takes a value, or no value for `true`.
     let types: Vec<&str> = match schema["x-value"] == "optional" {
         true => types.into_iter().filter(|t| *t != "boolean").collect(),
         false => types,
@@ -171,11 +172,11 @@ fn choices(schema: &Value) -> Option<Vec<(String, String)>> {
     Some(found)
 }
 
-/// Checks an input against the fields before it becomes a struct, so that an error names the argument.
+/// Checks an input against the fields before deserialization, so that an error names the argument.
 ///
 /// # Errors
-/// `INVALID_ARGS` for an unknown argument with the nearest one, a missing one, one of another type, a malformed
-/// target.
+/// Returns `INVALID_ARGS` for an unknown argument, with the most similar name, a missing argument,
+/// a value of another type, or a malformed target.
 pub fn check(command: &str, fields: &[Field], input: &Map<String, Value>) -> Result<(), Error> {
     let bad = |message: String| Error::invalid_args(message);
     let help = || format!("stickpin help {command}");
@@ -202,7 +203,7 @@ pub fn check(command: &str, fields: &[Field], input: &Map<String, Value>) -> Res
     }
 }
 
-/// The known name that is most like `name`, if one is like it at all.
+/// Returns the known name that is most similar to `name`, if any is similar enough.
 #[must_use]
 pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     known
@@ -238,7 +239,8 @@ fn fits(kind: &Kind, value: &Value) -> Result<(), Error> {
     }
 }
 
-/// Gives a type that is read from text the schema of text, with what else is said of it.
+/// Implements `JsonSchema` as a string, with additional keywords, for a type that is parsed from
+/// text.
 macro_rules! text_schema {
     ($type:ty $(, $key:literal = $value:literal)*) => {
         impl schemars::JsonSchema for $type {

@@ -1,5 +1,5 @@
-//! Values that are used and never shown: a front end knows them by name from its own environment, an act puts one into a
-//! field, and whatever is answered has dots in its place.
+//! Secrets: values that are used but never shown. A front end reads them by name from its
+//! environment, an act fills them into a field, and responses replace them with dots.
 
 use crate::api::request::Response;
 use base64::Engine as _;
@@ -8,28 +8,29 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 
-/// What stands for a secret.
+/// The replacement for a secret.
 pub(crate) const DOTS: &str = "•••";
 
-/// Characters by which a secret is found that an answer cuts short.
+/// The number of matching characters that identify a secret which a response cuts short.
 const HEAD: usize = 12;
 
-/// Shorter ones are not looked for inside of other words: they would be found everywhere.
+/// The minimum length of a secret that is also replaced inside words; shorter ones would match
+/// everywhere.
 const SHORT: usize = 4;
 
-/// A value that is not shown, not even where requests are printed for debugging.
+/// A value that is never shown, not even when a request is printed for debugging.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Secret(String);
 
 impl Secret {
-    /// A value to be hidden.
+    /// Wraps a value that must not be shown.
     #[must_use]
     pub fn new(value: impl Into<String>) -> Self {
         Self(value.into())
     }
 
-    /// The value, to be put where it belongs.
+    /// Returns the value for use in an input.
     #[must_use]
     pub(crate) fn reveal(&self) -> &str {
         &self.0
@@ -42,7 +43,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Puts dots in place of secrets, wherever a response says them.
+/// Replaces secrets with dots everywhere in a response.
 pub fn hide(response: &mut Response, secrets: &[Secret]) {
     let forms = forms(secrets);
     if forms.is_empty() {
@@ -63,15 +64,15 @@ pub fn hide(response: &mut Response, secrets: &[Secret]) {
     }
 }
 
-/// How each may be written, the longest first: one may be a part of another.
+/// Returns all encodings of the secrets, longest first, because one may be part of another.
 fn forms(secrets: &[Secret]) -> Vec<String> {
     let mut forms = Vec::new();
     for secret in secrets.iter().filter(|s| !s.0.is_empty()) {
         let escaped = stickpin_tree::escape(&secret.0, usize::MAX);
-        // As JSON and our own quotes write it.
+        // The forms of JSON and of our own quotes.
         let json = Value::from(secret.0.as_str()).to_string();
         forms.extend([secret.0.clone(), escaped.to_string(), json[1..json.len() - 1].to_owned()]);
-        // As sources of pages write it, and as headers do.
+        // The forms of HTML sources and of HTTP headers.
         let mut html = secret.0.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
         forms.push(html.clone());
         html = html.replace('"', "&quot;");
@@ -104,7 +105,7 @@ fn hide_in(text: &mut String, forms: &[String]) {
         while at < text.len() {
             let (matched, end) = alike(text, at, form);
             let bounded = alone(text[..at].chars().next_back()) && alone(text[end..].chars().next());
-            // As far as it goes on like the secret: an answer may cut it.
+            // A response may cut the secret, so a prefix is enough.
             if matched >= wanted && (length >= SHORT || bounded) {
                 out.push_str(&text[from..at]);
                 out.push_str(DOTS);
@@ -120,8 +121,8 @@ fn hide_in(text: &mut String, forms: &[String]) {
     }
 }
 
-/// How many characters of a secret a text has from a place on, and where they end. Each may be percent-encoded, as addresses
-/// have it, and a space a plus, as forms do.
+/// Returns how many characters of a secret a text has at a position, and where the match ends.
+/// Matches percent-encoding, and a plus for a space.
 fn alike(text: &str, from: usize, form: &str) -> (usize, usize) {
     let (mut matched, mut at) = (0, from);
     for c in form.chars() {
@@ -138,7 +139,7 @@ fn alike(text: &str, from: usize, form: &str) -> (usize, usize) {
     (matched, at)
 }
 
-/// The length of a character that is written with percent signs, where a text begins with that.
+/// Returns the length of the percent-encoded form of `c` at the start of a text.
 fn encoded(text: &str, c: char) -> Option<usize> {
     let mut buffer = [0; 4];
     let bytes = c.encode_utf8(&mut buffer).as_bytes();
@@ -172,13 +173,13 @@ mod tests {
             hidden(r#"textbox "Key" ="say \"x\"\nand" ok"#, &["say \"x\"\nand"]),
             r#"textbox "Key" ="•••" ok"#
         );
-        // Cut by an answer, and one inside of the other.
+        // Cut by a response, and one inside the other.
         assert_eq!(hidden("=\"correct horse battery…\"", &["correct horse battery staple"]), "=\"•••…\"");
         assert_eq!(hidden("hunter2hunter3", &["hunter2", "hunter2hunter3"]), "•••");
-        // A short one only where it stands by itself.
+        // A short one only as a separate word.
         assert_eq!(hidden("pin 12, row 1234", &["12"]), "pin •••, row 1234");
         assert_eq!(hidden("as it was", &["", "other"]), "as it was");
-        // In an address, in a form, in a source, in a header; whatever of it is encoded.
+        // In an address, a form, a source and a header, in any encoding.
         let secret = "s3cr+t/ü &\"x";
         for written in [
             "s3cr%2Bt%2F%C3%BC%20%26%22x",

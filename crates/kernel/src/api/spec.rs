@@ -1,44 +1,46 @@
-//! What every surface has to know of a command, as data.
+//! The properties of a command that every surface needs, as data.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
 use stickpin_device::Capability;
 
-/// A command as data. Written as `Spec { name: "press", ..Spec::SESSION }`.
+/// The properties of a command. Written as `Spec { name: "press", ..Spec::SESSION }`.
 #[derive(Debug, Clone, Copy)]
 pub struct Spec {
-    /// The leaf's name. Two words make it part of a group; the leaf that is named by the first word alone is the
-    /// group's default.
+    /// The command's name. Two words make it part of a group. The command named by the first word
+    /// alone is the group's default.
     pub name: &'static str,
-    /// Other names for it.
+    /// Alternative names.
     pub aliases: &'static [&'static str],
-    /// Whether it changes the app; [`Command::effect`](crate::Command::effect) may know better.
+    /// Whether the command changes the app; [`Command::effect`](crate::Command::effect) may be more
+    /// precise.
     pub effect: Effect,
-    /// What it runs against.
+    /// What the command runs against.
     pub scope: Scope,
-    /// How it is served while other commands of the session run.
+    /// The scheduling relative to other commands of the session.
     pub lane: Lane,
-    /// What the device must be able to do.
+    /// The capabilities that the device must have.
     pub needs: &'static [Capability],
-    /// Whether doing it twice with the same arguments changes nothing more than doing it once.
+    /// Whether repeating the command with the same arguments changes nothing more.
     pub idempotent: bool,
-    /// Whether it works while a dialog of the app waits for an answer.
+    /// Whether the command works while a dialog of the app is pending.
     pub despite_dialog: bool,
-    /// When it has to be over.
+    /// The deadline.
     pub deadline: Duration,
-    /// Whether it may write a file of the caller's although no argument names one.
+    /// Whether the command may write a file of the caller that no argument names.
     pub writes: bool,
-    /// Whether a session that is recorded writes it down. What is about the session itself is not.
+    /// Whether a recording includes the command. Commands about the session itself are excluded.
     pub recorded: bool,
-    /// Whether it states what must hold: a recording keeps it, although it only reads, where it held.
+    /// Whether the command is an assertion: a recording keeps it where it held, although it only
+    /// reads.
     pub asserts: bool,
-    /// Command lines that work, for help and docs.
+    /// Valid command lines, for help and docs.
     pub examples: &'static [&'static str],
 }
 
 impl Spec {
-    /// Reads from a session, in turn with its other commands.
+    /// A command that reads from a session, in turn with its other commands.
     pub const SESSION: Self = Self {
         name: "",
         aliases: &[],
@@ -55,11 +57,11 @@ impl Spec {
         examples: &[],
     };
 
-    /// Concerns the host, not one session.
+    /// A command that concerns the host rather than one session.
     pub const HOST: Self =
         Self { scope: Scope::Host, despite_dialog: true, recorded: false, ..Self::SESSION };
 
-    /// The group that it belongs to, if its name has two words.
+    /// Returns the group of the command, if its name has two words.
     #[must_use]
     pub fn group(&self) -> Option<&'static str> {
         self.name.split_once(' ').map(|(group, _)| group)

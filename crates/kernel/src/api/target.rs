@@ -1,7 +1,7 @@
-//! What a command is aimed at, as it was typed: a ref, a selector or a point.
+//! Targets of commands, as typed: a ref, a selector or a point.
 //!
-//! This is the parse boundary: a pin is split off here and read again only by `resolve`. Nothing is looked up;
-//! that is the second step.
+//! This is the parse boundary: a pin is split off here, and only `resolve` reads it again. Parsing
+//! looks nothing up.
 
 use crate::api::schema::text_schema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -12,23 +12,24 @@ use stickpin_device::Error;
 use stickpin_refs::{Generation, Ref, RefToken};
 use stickpin_tree::{Selector, SelectorError, quote};
 
-/// A target as it was typed.
+/// A target as typed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Target {
-    /// The short name of an element.
+    /// A ref, the short name of an element.
     Ref(RefTarget),
-    /// A description that must match exactly one element.
+    /// A selector, which must match exactly one element.
     Selector(Selector),
-    /// A point in pixels of the last picture that this client was given, else of the viewport.
+    /// A point in pixels of the last screenshot that this client was given, or else of the
+    /// viewport.
     Point {
-        /// From the left edge.
+        /// The distance from the left edge.
         x: f64,
-        /// From the top edge.
+        /// The distance from the top edge.
         y: f64,
     },
 }
 
-/// A ref with what its pin said. Only `resolve` reads the pin; formatting leaves it out.
+/// A ref with its pin. Only `resolve` reads the pin, and formatting omits it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RefTarget {
     plain: Ref,
@@ -36,7 +37,7 @@ pub struct RefTarget {
 }
 
 impl RefTarget {
-    /// The ref without its pin.
+    /// Returns the ref without its pin.
     #[must_use]
     pub fn plain(self) -> Ref {
         self.plain
@@ -74,14 +75,14 @@ impl FromStr for Target {
     }
 }
 
-/// What is wrong with a selector, with the place.
+/// Converts a selector error, and adds the position in the text.
 pub(crate) fn selector_error(text: &str, e: &SelectorError) -> Error {
     let at = text.get(..e.span.start).map_or(0, |before| before.chars().count());
     Error::invalid_args(format!("the selector {}: {e} (character {})", quote(text), at + 1))
         .hint(e.hint.clone())
 }
 
-/// The three forms, for hints.
+/// The three forms of a target, for hints.
 pub(crate) const FORMS: &str =
     "a target is a ref (@e12), a selector (role=button text=\"Save\") or a point (120,48)";
 
@@ -91,11 +92,14 @@ fn point(text: &str) -> Option<Target> {
     Some(Target::Point { x: number(x)?, y: number(y)? })
 }
 
-/// The target of `TARGET=VALUE`, and where its equals sign is. A selector has equals signs of its own: the target ends
-/// at the first one before which a whole target stands.
+/// Parses the target of `TARGET=VALUE` and returns it with the index of the equals sign.
+///
+/// A selector contains equals signs of its own: the target ends at the first sign that follows a
+/// complete target.
 ///
 /// # Errors
-/// Why the text before the first equals sign is no target; none when there is no such sign.
+/// Returns why the text before the first equals sign is not a target, or `None` without such a
+/// sign.
 pub(crate) fn assigned(text: &str) -> Result<(Target, usize), Option<Error>> {
     let mut first = None;
     for (at, _) in text.match_indices('=') {

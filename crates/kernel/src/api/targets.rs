@@ -1,12 +1,12 @@
-//! The targets among the arguments of one command.
+//! Rewrites the targets among the arguments of one command.
 
 use super::form::Form;
 use super::schema::{Field, Holds, Kind};
 use super::target;
 use serde_json::{Map, Value};
 
-/// Shows every target of an input to `to`, and writes what it answers in its place. Commands that are nested in it are left
-/// alone.
+/// Calls `to` for every target of an input and replaces the target with the result, if any. Ignores
+/// nested commands.
 pub(crate) fn change(
     form: &Form,
     input: &mut Map<String, Value>,
@@ -19,7 +19,7 @@ pub(crate) fn change(
     }
 }
 
-/// Shows the targets of one argument to `to`.
+/// Calls `to` for the targets of one argument and replaces them with the results.
 pub(crate) fn change_in(field: &Field, value: &mut Value, to: &mut dyn FnMut(&str) -> Option<String>) {
     match field.holds {
         Some(Holds::Assignments) => items(value).for_each(|item| in_assignment(item, to)),

@@ -1,4 +1,4 @@
-//! Arguments that several commands share, written down once.
+//! Arguments that several commands share.
 
 use crate::command::definition::Time;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -6,16 +6,17 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// When waiting for quiet is given up, unless the caller says otherwise.
+/// The default timeout of a wait for a quiet app.
 pub(crate) const CAP: Duration = Duration::from_secs(10);
 
-/// `--flag[=VALUE]`: given without a value (`true`), not given (`false`), or with one.
+/// The value of `--flag[=VALUE]`: given without a value (`true`), absent (`false`), or with a
+/// value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "expected true, false or a value")]
 pub(crate) enum Given<T> {
-    /// Whether it is wanted, without a value.
+    /// Whether the flag was given, without a value.
     Plain(bool),
-    /// With a value.
+    /// The flag was given with a value.
     Value(T),
 }
 
@@ -23,14 +24,14 @@ pub(crate) enum Given<T> {
 pub(crate) type Settle = Given<u64>;
 
 impl Settle {
-    /// When to give up; `None` to not wait at all.
+    /// Returns the timeout of the wait, or `None` for no wait.
     pub(crate) fn cap(self) -> Option<Duration> {
         self.wanted().map(|ms| ms.map_or(CAP, Duration::from_millis))
     }
 }
 
 impl<T> Given<T> {
-    /// `None` when it is not wanted; the value, if there is one.
+    /// Returns `None` when the flag is absent, and otherwise its value, if any.
     pub(crate) fn wanted(self) -> Option<Option<T>> {
         match self {
             Self::Plain(wanted) => wanted.then_some(None),
@@ -72,39 +73,39 @@ pub(crate) enum Receipt {
     Off,
 }
 
-/// How much longer than its `--timeout` a command may take: the target is waited for that long, and then has to be
-/// brought into view, hit, and read again.
+/// The allowance beyond `--timeout`. After the target was waited for, it still has to be brought
+/// into view, hit and read again.
 pub(crate) const ALLOWANCE: Duration = Duration::from_secs(2);
 
-/// What typing one character may take.
+/// The time allowed for typing one character.
 const CHARACTER: Duration = Duration::from_millis(20);
 
-/// What typing a text may take.
+/// Returns the time allowed for typing a text.
 pub(crate) fn typing(text: &str) -> Duration {
     CHARACTER * u32::try_from(text.chars().count()).unwrap_or(u32::MAX)
 }
 
-/// How to act, from the arguments that all acts share.
+/// Options that all acts share.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct How {
-    /// Wait so long for the target to become actionable.
+    /// How long to wait for the target to become actionable.
     pub(crate) timeout: Duration,
-    /// Whether the caller gave a time.
+    /// Whether the caller set a timeout.
     pub(crate) timed: bool,
-    /// Act on the element whatever it means now.
+    /// Act on the element whatever its meaning is now.
     pub(crate) allow_changed: bool,
-    /// Send the input whatever is in its way.
+    /// Send the input despite obstacles.
     pub(crate) force: bool,
-    /// Send nothing where the device cannot tell what is in the way.
+    /// Send nothing where the device has no hit test.
     pub(crate) strict: bool,
-    /// Wait for quiet after the act, at most so long, and show what changed.
+    /// Wait up to this long for a quiet app after the act, and show what changed.
     pub(crate) settle: Option<Duration>,
-    /// Report what was seen since the act.
+    /// Report observations since the act.
     pub(crate) receipt: bool,
 }
 
 impl How {
-    /// How to act with these arguments, without the flags that loosen or tighten the checks.
+    /// Creates options without the flags that loosen or tighten the checks.
     pub(crate) fn new(settle: Option<Settle>, timeout: Option<u64>, receipt: Option<Receipt>) -> Self {
         Self {
             timeout: Duration::from_millis(timeout.unwrap_or(0)),
@@ -115,17 +116,21 @@ impl How {
         }
     }
 
-    /// How long the whole act may take: its usual `deadline` plus what the caller asked it to wait, and where the caller
-    /// gave a time, that plus `more`, which is for what the act does besides, like typing.
+    /// Returns how long the whole act may take: `deadline` plus the waits that the caller
+    /// requested.
+    ///
+    /// With a timeout from the caller, the bound is these waits plus an allowance and `more`, which
+    /// covers additional work such as typing.
     pub(crate) fn time(self, deadline: Duration, more: Duration) -> Time {
         let waits = self.timeout + self.settle.unwrap_or_default();
         Time { deadline: deadline + waits, bound: self.timed.then(|| waits + ALLOWANCE + more) }
     }
 }
 
-/// Declares a command that acts on the app: the struct gets the arguments that all acts have, and `how()`.
+/// Declares a command that acts on the app: the struct gets the arguments that all acts share, and
+/// `how()`.
 ///
-/// The fields that are written come first, so that help shows them first.
+/// The command's own fields come first, so that help lists them first.
 macro_rules! acting {
     (
         $(#[$meta:meta])*

@@ -1,4 +1,5 @@
-//! What a command works with: its caller, the session that it was lent, and the envelope that it fills.
+//! The context of a running command: its caller, the session lent to it, and the envelope that it
+//! fills.
 
 use crate::api::expectation::Expectation;
 use crate::api::request::{Caller, RefDetail, Render};
@@ -20,32 +21,34 @@ use tokio_util::sync::CancellationToken;
 #[derive(Debug)]
 pub struct Cx {
     pub(crate) host: Arc<Inner>,
-    /// Who asks.
+    /// The caller.
     pub caller: Caller,
-    /// How the answer will be rendered.
+    /// How the response will be rendered.
     pub render: Render,
-    /// The newest generation that this client has read in full, if it says so.
+    /// The newest generation that this client has read in full, if it sent one.
     pub since: Option<u64>,
-    /// What targets must be, if the caller says so.
+    /// Conditions on the targets, if the caller sent any.
     pub(crate) expect: Vec<Expectation>,
-    /// Whether this is a step of a script.
+    /// Whether this is a step of a replayed script.
     pub(crate) replayed: bool,
-    /// Set when the command should end.
+    /// Cancelled when the command should end.
     pub cancel: CancellationToken,
-    /// The name of the session, given or the caller's own.
+    /// The session's name, given or the caller's own.
     pub(crate) session_name: String,
     pub(crate) desk: Option<Arc<Desk>>,
     pub(crate) loan: Option<Loan>,
     pub(crate) envelope: Envelope,
-    /// Set when the session that this command is in is closed: also one that it opened itself.
+    /// Holds the token that is cancelled when the command's session closes, including one that it
+    /// opened.
     pub(crate) closing: watch::Sender<CancellationToken>,
     /// Whether input may have reached the device.
     pub(crate) dispatched: AtomicBool,
-    /// Something is half done at the device: an input, a navigation, a start.
+    /// Whether a device operation is half done: an input, a navigation, a start.
     pub(crate) underway: Arc<AtomicBool>,
-    /// A wait has waited and will have looked since it last let other waits in.
+    /// Whether a wait has waited and will have looked since it last yielded to other waits.
     pub(crate) looked: bool,
-    /// Ranges of refs that earlier steps of a batch issued: known to the caller, whatever their pins say.
+    /// Ranges of refs that earlier steps of a batch issued. The caller knows them, whatever their
+    /// pins say.
     pub(crate) fresh: Vec<(u32, u32)>,
 }
 
@@ -53,7 +56,7 @@ pub struct Cx {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ReceiptLine {
     pub(crate) text: String,
-    /// Whether it tells of an error of the app: a console error, a request that failed.
+    /// Whether the line reports an error of the app: a console error or a failed request.
     pub(crate) is_error: bool,
 }
 
@@ -63,7 +66,7 @@ impl From<String> for ReceiptLine {
     }
 }
 
-/// What a response carries besides the output.
+/// The parts of a response other than its output.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Envelope {
     pub(crate) warnings: Vec<String>,
@@ -71,42 +74,42 @@ pub(crate) struct Envelope {
     pub(crate) issued: Vec<Ref>,
     pub(crate) ended: Vec<Ref>,
     pub(crate) base: Option<u64>,
-    /// The whole tree was printed.
+    /// Whether the whole tree was printed.
     pub(crate) full: bool,
-    /// The picture that was written.
+    /// The screenshot that was written.
     pub(crate) image: Option<PathBuf>,
-    /// Refs whose standing was worked out: what moved since moved under this command itself.
+    /// Refs whose standing was already judged: later changes are effects of this command.
     pub(crate) judged: Vec<Ref>,
-    /// The pointer was moved: what arrives under it may show an effect.
+    /// Whether the pointer was moved. An element that it reaches may react.
     pub(crate) pointed: bool,
     pub(crate) reference: Option<RefDetail>,
-    /// Refs that a selector of this command was given: what it matched is what it meant.
+    /// Refs that pin the selectors of this command: the matched elements are the intended ones.
     pub(crate) held: Vec<Ref>,
-    /// What acts of this command replaced, to be told by the receipt.
+    /// What the acts of this command replaced, for the receipt.
     pub(crate) effects: Vec<ContextChange>,
-    /// The app before the input whose effects are not noted yet, and the target of that input.
+    /// The app before the input whose effects are not yet recorded, and the target of that input.
     pub(crate) unnoted: Option<(Arc<Tree>, Option<Handle>)>,
     /// What the targets were, for the recording.
     pub(crate) witnesses: Vec<Witness>,
 }
 
 impl Cx {
-    /// The session's name.
+    /// Returns the session's name.
     #[must_use]
     pub fn session_name(&self) -> &str {
         &self.session_name
     }
 
-    /// A path as the caller meant it.
+    /// Resolves a path for the caller.
     #[must_use]
     pub fn path(&self, path: &str) -> PathBuf {
         crate::api::paths::resolve(&self.caller, path)
     }
 
-    /// A path as the caller meant it, that it may reach.
+    /// Resolves a path for the caller and checks that the caller may reach it.
     ///
     /// # Errors
-    /// `POLICY_DENIED` outside of the caller's folders.
+    /// Returns `POLICY_DENIED` outside the caller's folders.
     pub fn reach(&self, path: &str) -> Result<PathBuf> {
         let path = self.path(path);
         match &self.caller.file_roots {
@@ -117,15 +120,15 @@ impl Cx {
         }
     }
 
-    /// Writes a file that the caller named, or that it named the folder of.
+    /// Writes a file that the caller named, or whose folder the caller named.
     ///
     /// # Errors
-    /// `POLICY_DENIED` outside of the caller's folders, `IO`, `STORAGE_FULL`.
+    /// Returns `POLICY_DENIED` outside the caller's folders, `IO` or `STORAGE_FULL`.
     pub fn write(&self, path: &Path, bytes: &[u8]) -> Result<()> {
         crate::api::files::write_within(self.caller.file_roots.as_deref(), path, bytes)
     }
 
-    /// Says something that the caller should know although the command did what was asked.
+    /// Adds a warning to the response, unless it is already there.
     pub fn warn(&mut self, warning: impl Into<String>) {
         let warning = warning.into();
         if !self.envelope.warnings.contains(&warning) {
@@ -133,10 +136,10 @@ impl Cx {
         }
     }
 
-    /// Ends the command here if it was asked to end. Called where nothing is half done.
+    /// Fails if the command was cancelled. Called at points where nothing is half done.
     ///
     /// # Errors
-    /// `TIMEOUT`.
+    /// Returns `TIMEOUT` when the command was cancelled.
     pub fn check(&self) -> Result<()> {
         if !self.cancel.is_cancelled() {
             return Ok(());
@@ -145,8 +148,10 @@ impl Cx {
         Err(e.dispatched(self.dispatched()))
     }
 
-    /// Something is half done at the device until this is dropped. What is no more than a reading can be given up at any
-    /// moment; who gives up this does not know what the device holds, and its session ends.
+    /// Marks a device operation as half done until the returned guard is dropped.
+    ///
+    /// A command that only reads can be abandoned at any moment. When a command is abandoned under
+    /// this guard, the state of the device is unknown and its session ends.
     pub(crate) fn under_way(&self) -> UnderWay {
         let live = self.loan.as_ref().and_then(|loan| loan.live.as_deref());
         let drop_safe = live.is_some_and(|live| live.device.info().drop_safe);
@@ -154,26 +159,27 @@ impl Cx {
         UnderWay(Arc::clone(&self.underway))
     }
 
-    /// Whether input may have reached the device.
+    /// Returns whether input may have reached the device.
     #[must_use]
     pub fn dispatched(&self) -> Dispatched {
         if self.dispatched.load(Ordering::Relaxed) { Dispatched::Unknown } else { Dispatched::No }
     }
 
-    /// Says that input is about to reach the device. From here on a failure leaves it open what became of it.
+    /// Records that input is about to be sent. After this, a failure leaves the outcome unknown.
     pub fn dispatching(&self) {
         self.dispatched.store(true, Ordering::Relaxed);
     }
 
-    /// The open device.
+    /// Returns the open device.
     ///
     /// # Errors
-    /// `SESSION_NOT_FOUND` when nothing is open.
+    /// Returns `SESSION_NOT_FOUND` when nothing is open.
     pub fn device(&mut self) -> Result<&mut dyn Device> {
         Ok(&mut *self.live()?.device)
     }
 
-    /// Who is given refs: the caller, as far as it can be told from others.
+    /// Returns the client that receives refs: the caller, as far as it can be distinguished from
+    /// others.
     pub(crate) fn client(&self) -> ClientId {
         match &self.caller.client {
             None => ClientId::new(&self.caller.key),
@@ -181,10 +187,10 @@ impl Cx {
         }
     }
 
-    /// The stored tree.
+    /// Returns the stored tree.
     ///
     /// # Errors
-    /// `SESSION_NOT_FOUND` when nothing is open.
+    /// Returns `SESSION_NOT_FOUND` when nothing is open.
     pub(crate) fn tree(&mut self) -> Result<Arc<Tree>> {
         let tree = self.live()?.session.tree().cloned();
         tree.ok_or_else(|| Error::internal("the session has no tree yet"))
@@ -196,7 +202,7 @@ impl Cx {
         live.ok_or_else(|| queue::closed(name))
     }
 
-    /// Waits for the turn in a session.
+    /// Waits for a turn in a session.
     pub(crate) async fn enter(&mut self, desk: Arc<Desk>, turn: Turn) -> Result<()> {
         self.loan = Some(desk.mailbox.borrow(&desk.name, turn, &self.cancel).await?);
         self.closing.send_replace(desk.closing.clone());
@@ -204,7 +210,7 @@ impl Cx {
         self.confine().await
     }
 
-    /// Has the app keep to the folders of this caller, also where somebody else opened it.
+    /// Confines the app to the folders of this caller, even if another caller opened it.
     async fn confine(&mut self) -> Result<()> {
         let Some(roots) = self.caller.file_roots.clone() else { return Ok(()) };
         let Ok(live) = self.live() else { return Ok(()) };
@@ -225,10 +231,11 @@ impl Cx {
         }
     }
 
-    /// Lets all go first that wait for this session. For commands that wait themselves.
+    /// Yields the turn to all commands that wait for this session. For commands that wait
+    /// themselves.
     ///
     /// # Errors
-    /// As for any command that waits for its turn.
+    /// Returns the errors of waiting for a turn.
     pub(crate) async fn let_others_in(&mut self) -> Result<()> {
         if let Some(desk) = self.desk.clone() {
             self.leave();
@@ -238,7 +245,7 @@ impl Cx {
     }
 }
 
-/// See [`Cx::under_way`].
+/// The guard of [`Cx::under_way`].
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct UnderWay(Arc<AtomicBool>);

@@ -1,4 +1,4 @@
-//! Commands with their types erased: what the registry lists, and what runs.
+//! Type-erased commands, for the registry and for execution.
 
 use crate::api::form::Form;
 use crate::api::render::{Show, Text};
@@ -14,10 +14,10 @@ use stickpin_device::{Error, Result};
 
 type Parse = fn(Map<String, Value>) -> serde_json::Result<Prepared>;
 
-/// The end of a command that runs.
+/// The future of a running command.
 type Running<'a> = Pin<Box<dyn Future<Output = Result<Box<dyn Produced>>> + Send + 'a>>;
 
-/// A command of the list: its form, and what runs it.
+/// A command of the registry: its form, and the functions that run it.
 #[derive(Debug)]
 pub struct Entry {
     form: Form,
@@ -25,7 +25,7 @@ pub struct Entry {
     effect: fn(&Map<String, Value>) -> Effect,
 }
 
-/// What is said of a command is said of its form.
+/// Gives an entry the methods of its form.
 impl Deref for Entry {
     type Target = Form;
 
@@ -39,30 +39,30 @@ pub(crate) const fn entry<C: Command>() -> Entry {
 }
 
 impl Entry {
-    /// Whether it changes the app, with this input.
+    /// Returns whether the command changes the app, with this input.
     #[must_use]
     pub fn effect(&self, input: &Map<String, Value>) -> Effect {
         (self.effect)(input)
     }
 
-    /// Reads an input, once for all that is done with it.
+    /// Parses an input once for all later uses.
     ///
     /// # Errors
-    /// `INVALID_ARGS` that names the argument.
+    /// Returns `INVALID_ARGS` that names the argument.
     pub(crate) fn prepare(&self, input: Map<String, Value>) -> Result<Prepared> {
         schema::check(self.spec.name, self.fields(), &input)?;
         (self.parse)(input).map_err(|e| self.unreadable(&e))
     }
 }
 
-/// A command with its arguments, its type erased.
+/// A type-erased command with its arguments.
 pub(crate) struct Prepared {
     command: Box<dyn Runnable>,
-    /// What it was read from.
+    /// The input that it was parsed from.
     pub(crate) input: Map<String, Value>,
-    /// Whether it changes the app.
+    /// Whether the command changes the app.
     pub(crate) effect: Effect,
-    /// How long it may take.
+    /// The time limits.
     pub(crate) time: Time,
 }
 
@@ -88,7 +88,7 @@ impl<C: Command> Runnable for C {
     }
 }
 
-/// An output, its type erased.
+/// A type-erased output.
 pub(crate) trait Produced: Send {
     fn json(&self) -> serde_json::Result<Value>;
     fn text(&self, text: &mut Text);

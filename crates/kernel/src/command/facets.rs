@@ -1,4 +1,4 @@
-//! What only some devices have, or `UNSUPPORTED`.
+//! Access to the facets of a device, with `UNSUPPORTED` for missing ones.
 
 use stickpin_device::{
     Clipboard, Device, Dialogs, Files, Geometry, Navigator, Pictures, Result, Script, Tabs, Traffic,
@@ -7,10 +7,10 @@ use stickpin_device::{
 
 macro_rules! facets {
     ($($name:ident: $facet:ident;)*) => {$(
-        /// The facet; `what` it is needed for, in words.
+        /// Returns the facet; `what` describes its purpose for the error message.
         ///
         /// # Errors
-        /// `UNSUPPORTED`.
+        /// Returns `UNSUPPORTED` where the device lacks the facet.
         pub(crate) fn $name<'d>(device: &'d mut dyn Device, what: &str) -> Result<&'d mut dyn $facet> {
             let kind = device.info().kind;
             device.$name().ok_or_else(|| unsupported(kind, what))

@@ -1,4 +1,4 @@
-//! What acts on the app.
+//! Commands that act on the app.
 
 pub(crate) mod alert;
 pub(crate) mod check;

@@ -1,4 +1,4 @@
-//! What takes the app somewhere else.
+//! Commands that navigate.
 
 pub(crate) mod history;
 pub(crate) mod tab;

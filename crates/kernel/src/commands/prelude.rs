@@ -1,4 +1,4 @@
-//! What nearly every command is written with.
+//! The imports that nearly every command needs.
 
 pub(crate) use crate::act::outcome::{self, Acted};
 pub(crate) use crate::act::target::{Reach, Ready};

@@ -1,4 +1,4 @@
-//! What reads the app.
+//! Commands that read the app.
 
 pub(crate) mod count;
 pub(crate) mod diff;

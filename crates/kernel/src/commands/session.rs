@@ -1,4 +1,4 @@
-//! What begins and ends sessions, and what is told of them and of the host.
+//! Commands that begin, end and describe sessions, and commands about the host.
 
 pub(crate) mod batch;
 pub(crate) mod capabilities;

@@ -1,4 +1,4 @@
-//! What waits for the app.
+//! Commands that wait for the app.
 
 pub(crate) mod element;
 pub(crate) mod page;
@@ -7,29 +7,29 @@ pub(crate) mod traffic;
 use crate::command::args::ALLOWANCE;
 use crate::commands::prelude::*;
 
-/// How long a wait takes unless it says otherwise, in milliseconds.
+/// Returns the default timeout of a wait, in milliseconds.
 pub(crate) fn usual() -> u64 {
     10_000
 }
 
-/// How a wait ended.
+/// The outcome of a wait.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Waited {
-    /// What is true now.
+    /// The condition that holds now, in words.
     pub(crate) truth: String,
 }
 
-/// Waits let other commands of the session in between their looks.
+/// The base of all waits, which let other commands of the session run between their checks.
 pub(crate) const WAIT: Spec = Spec { needs: &[Capability::Capture], ..Spec::SESSION };
 
-/// How long a wait of so many milliseconds may take.
+/// Returns the time limits of a wait of `ms` milliseconds.
 fn within(ms: u64) -> Time {
     let waits = Duration::from_millis(ms);
     Time { deadline: WAIT.deadline.saturating_add(waits), bound: Some(waits.saturating_add(ALLOWANCE)) }
 }
 
-/// Shows an output of a wait: what is true now.
+/// Implements `Show` for the output of a wait by printing its `truth`.
 macro_rules! shows_truth {
     ($output:ty) => {
         impl $crate::api::render::Show for $output {

@@ -1,4 +1,4 @@
-//! What an open session consists of: the device and what was understood of it.
+//! An open session: the device and the session state.
 
 use crate::api::secret::Secret;
 use crate::host::pictures::Pictures;
@@ -9,41 +9,42 @@ use std::time::Duration;
 use stickpin_device::{Device, Error, ErrorCode, Page, Result};
 use stickpin_session::Session;
 
-/// How long a device may take to end.
+/// How long a device may take to close.
 const SHUT: Duration = Duration::from_secs(5);
 
-/// An open session: owned by its task, lent to one command at a time.
+/// An open session, owned by its task and lent to one command at a time.
 #[derive(Debug)]
 pub(crate) struct Live {
-    /// What was opened, as it was typed.
+    /// The argument of `open`, as typed.
     pub(crate) what: String,
     pub(crate) device: Box<dyn Device>,
     pub(crate) session: Session,
-    /// Where it is, as the last navigation or capture said.
+    /// The address and title from the last navigation or capture.
     pub(crate) at: Option<Page>,
-    /// Whether it has a window, and the profile folder that it keeps: neither can be changed while it runs.
+    /// Whether the app has a window. Fixed while it runs, like the profile folder below.
     pub(crate) headed: bool,
     pub(crate) profile: Option<PathBuf>,
     /// The folders that the device is confined to.
     pub(crate) file_roots: Option<Vec<PathBuf>>,
-    /// The pictures that clients were given.
+    /// The screenshots that clients were given.
     pub(crate) pictures: Pictures,
-    /// A folder of this lifetime's own, removed with it; after the device, which may write there.
+    /// The folder of this lifetime. Removed after the device has closed, because the device may
+    /// write there.
     pub(crate) dir: Folder,
-    /// Ends the session when nothing was asked for so long.
+    /// The idle timeout.
     pub(crate) idle_timeout: Option<Duration>,
-    /// What is written down, while it is recorded.
+    /// The recorder, while the session is being recorded.
     pub(crate) recorder: Option<Recorder>,
-    /// What was filled in and is not to be shown, by whoever asks.
+    /// Secrets that were filled in and must not be shown to any caller.
     pub(crate) secrets: Vec<Secret>,
-    /// The field that the last act filled without giving it the keyboard focus, in words.
+    /// The field that the last act filled without focusing it, in words.
     pub(crate) unfocused: Option<String>,
-    /// A command found that the app is gone.
+    /// Whether a command found that the app is gone.
     pub(crate) lost: bool,
 }
 
 impl Live {
-    /// Writes what readers may see without asking the device.
+    /// Updates the status that readers see without asking the device.
     pub(crate) fn publish(&mut self, status: &mut Status) {
         status.dialog = self.device.dialog();
         let info = self.device.info();
@@ -58,8 +59,8 @@ impl Live {
         }
     }
 
-    /// Has the device read the app before anybody asks. What it reads is stored nowhere here: who asks next is told what
-    /// is proven then.
+    /// Has the device read the app ahead of the next command. The result is not stored here; the
+    /// next command gets only what is proven then.
     pub(crate) async fn read_ahead(&mut self) {
         let watch = self.session.watch();
         if let Some(life) = self.device.lifecycle() {
@@ -67,22 +68,23 @@ impl Live {
         }
     }
 
-    /// Tells the device that a command begins that may act.
+    /// Tells the device that a command that may act begins.
     pub(crate) fn act_begins(&mut self) {
         if let Some(life) = self.device.lifecycle() {
             life.act_begins();
         }
     }
 
-    /// How the app ended, where it ended in good order.
+    /// Returns how the app ended, if it exited normally.
     pub(crate) async fn ended(&mut self) -> Option<String> {
         self.device.lifecycle()?.ended().await
     }
 
-    /// Ends the app and removes what was kept for it.
+    /// Closes the app and removes the folder of the lifetime.
     ///
     /// # Errors
-    /// What the device says, `BACKEND_LOST` when it does not answer, `IO` when the folder cannot be removed.
+    /// Returns errors of the device, `BACKEND_LOST` when it does not answer, and `IO` when the
+    /// folder cannot be removed.
     pub(crate) async fn shut(mut self: Box<Self>) -> Result<()> {
         let closed = match tokio::time::timeout(SHUT, self.device.close()).await {
             Ok(closed) => closed,
@@ -93,10 +95,11 @@ impl Live {
             ))),
         };
         self.session.close();
-        // Dropped before the folder goes: the child ends with the device.
+        // Drop the device before its folder is removed: the child process ends with it.
         drop(self.device);
         if closed.as_ref().is_err_and(|e| e.code == ErrorCode::Io) {
-            // The device keeps what it could not take away: another file system may be mounted there.
+            // Keep the folder when the device could not remove its part: another file system may be
+            // mounted there.
             self.dir.left = true;
             return closed;
         }
@@ -105,7 +108,7 @@ impl Live {
     }
 }
 
-/// A folder of one lifetime. It goes with its owner, however that ends, unless it is left.
+/// The folder of one lifetime, removed on drop unless `left` is set.
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
@@ -113,22 +116,22 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Makes it, for nobody else to read.
+    /// Creates the folder, accessible only to the current user.
     ///
     /// # Errors
-    /// `IO`, `STORAGE_FULL`.
+    /// Returns `IO` or `STORAGE_FULL`.
     pub(crate) fn make(path: PathBuf) -> Result<Self> {
         private_dir(&path)?;
         Ok(Self { path, left: false })
     }
 
-    /// Where it is.
+    /// Returns the path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     fn remove(&self) -> Result<()> {
-        // A device that was given up may have left something mounted there.
+        // An abandoned device may have left a mount in the folder.
         stickpin_process::remove_folder(&self.path)
             .map_err(|e| Error::io(format!("{} could not be removed: {e}", self.path.display())))
     }

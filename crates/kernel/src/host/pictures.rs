@@ -1,33 +1,33 @@
-//! The pictures that clients were given, with what they showed.
+//! The screenshots that clients were given, with the elements that they show.
 
 use std::collections::VecDeque;
 use stickpin_refs::Generation;
 use stickpin_session::ClientId;
 use stickpin_tree::{Handle, Meaning, NodeId, Rect, Tree};
 
-/// How many pictures are remembered: one for each of the last clients.
+/// The maximum number of remembered screenshots, one per client.
 const KEPT: usize = 16;
 
-/// An element that a picture shows.
+/// An element in a screenshot.
 #[derive(Debug, Clone)]
 pub(crate) struct Mark {
     pub(crate) node: NodeId,
     pub(crate) handle: Handle,
-    /// In pixels of the viewport.
+    /// The bounding box in viewport pixels.
     pub(crate) rect: Rect,
     pub(crate) meaning: Meaning,
 }
 
-/// Where an element is.
+/// The location of an element.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Placed {
     pub(crate) node: NodeId,
     pub(crate) handle: Handle,
-    /// In pixels of the viewport.
+    /// The bounding box in viewport pixels.
     pub(crate) rect: Rect,
 }
 
-/// The page that a tree is of: its document, and where in it an app of one page is.
+/// The identity of a page: its document and its address without the fragment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PageShown(Option<(u64, String)>);
 
@@ -40,44 +40,44 @@ impl PageShown {
         )
     }
 
-    /// Whether it is a page of this address, whatever place in it.
+    /// Whether the page has this address, regardless of the fragment.
     fn is_at(&self, url: &str) -> bool {
         self.0.as_ref().is_some_and(|(_, page)| url.split('#').next() == Some(page))
     }
 }
 
-/// A picture that a client was given.
+/// A screenshot that a client was given.
 #[derive(Debug, Clone)]
 pub(crate) struct Picture {
-    /// Its number in this session; `p3` to people.
+    /// The number in this session, shown as `p3`.
     pub(crate) id: u32,
-    /// What it shows, in pixels of the viewport at that time.
+    /// The captured area, in viewport pixels at that time.
     pub(crate) area: Rect,
-    /// Its pixels per pixel of the viewport.
+    /// Image pixels per viewport pixel.
     pub(crate) scale: f64,
-    /// How far the page was scrolled.
+    /// The scroll offset of the page.
     pub(crate) scrolled: (f64, f64),
-    /// The page that it shows, and the generation of its tree.
+    /// The page, and the generation of its tree.
     pub(crate) of: (PageShown, Option<Generation>),
-    /// Tells a picture that reads the same.
+    /// A hash that is equal for equal images.
     pub(crate) print: u64,
     pub(crate) marks: Vec<Mark>,
 }
 
 impl Picture {
-    /// The point of the viewport under a pixel of the picture.
+    /// Converts a pixel of the image to a point of the viewport.
     pub(crate) fn viewport(&self, x: f64, y: f64) -> (f64, f64) {
         (self.area.x + x / self.scale, self.area.y + y / self.scale)
     }
 
-    /// The innermost element that it shows at a point of the viewport.
+    /// Returns the innermost element at a point of the viewport.
     pub(crate) fn at(&self, (x, y): (f64, f64)) -> Option<&Mark> {
         let size = |m: &&Mark| m.rect.width * m.rect.height;
         self.marks.iter().filter(|m| m.rect.contains(x, y)).min_by(|a, b| size(a).total_cmp(&size(b)))
     }
 }
 
-/// The last picture of each client.
+/// The last screenshot of each client.
 #[derive(Debug, Default)]
 pub(crate) struct Pictures {
     last: u32,
@@ -85,7 +85,7 @@ pub(crate) struct Pictures {
 }
 
 impl Pictures {
-    /// The number of the next picture.
+    /// Returns the number for the next screenshot.
     pub(crate) fn number(&mut self) -> u32 {
         self.last += 1;
         self.last
@@ -95,13 +95,13 @@ impl Pictures {
         self.of.iter().find(|(c, _)| c == client).map(|(_, p)| p)
     }
 
-    /// The client knows that the app has left the page of its picture, and went to `url`: a point is none of the picture any
-    /// more.
+    /// Forgets the client's screenshot, because the client knows that the app went to `url`. Kept
+    /// if `url` is on the same page.
     pub(crate) fn leave(&mut self, client: &ClientId, url: &str) {
         self.of.retain(|(c, picture)| c != client || picture.of.0.is_at(url));
     }
 
-    /// The client has this picture now.
+    /// Sets the client's last screenshot.
     pub(crate) fn give(&mut self, client: ClientId, picture: Picture) {
         self.of.retain(|(c, _)| *c != client);
         self.of.push_back((client, picture));

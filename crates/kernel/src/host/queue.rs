@@ -1,11 +1,14 @@
-//! A session's task and its mailbox.
+//! A session's task and its queue.
 //!
-//! The task owns what is open and lends it to one command at a time, in the order of asking; [`Lane::Ahead`]
-//! comes before all that wait. A command that only waits gives the loan back between its looks. A loan that is
-//! dropped instead of returned was held by a command that hung or panicked: the session is lost then, and no
-//! other is touched by it.
+//! The task owns the open session and lends it to one command at a time, in the order of their
+//! requests. [`Lane::Ahead`] precedes everything in the queue. A command that only waits returns
+//! its loan between its checks.
 //!
-//! While nobody asks, the device may read the app ahead ([`Device::rest`](stickpin_device::Device::rest)).
+//! A loan that is dropped instead of returned belonged to a command that hung or panicked: its
+//! session is then lost, and no other session is affected.
+//!
+//! While the queue is empty, the device may read the app ahead
+//! ([`Lifecycle::idle_for_readahead`](stickpin_device::Lifecycle::idle_for_readahead)).
 
 use crate::api::spec::Lane;
 use crate::host::open_session::Live;
@@ -16,23 +19,24 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// How long who asks waits for a reading that was begun ahead: most commands would have to make it anyway.
+/// How long a command waits for a reading ahead that is in progress. Most commands would have to
+/// read the app themselves anyway.
 const READING: Duration = Duration::from_millis(500);
 
-/// Where commands ask for the session.
+/// The handle through which commands request the session.
 #[derive(Debug, Clone)]
 pub(crate) struct Mailbox {
     asks: mpsc::UnboundedSender<Ask>,
 }
 
-/// Where in the queue an ask goes.
+/// The position of a request in the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// Before all others.
+    /// Before all other requests.
     Ahead,
-    /// After those that came before.
+    /// After earlier requests of this kind.
     Next,
-    /// After all others: a wait that gave its loan back and wants to look again.
+    /// After all other requests: a wait that returned its loan and wants to check again.
     Again,
 }
 
@@ -51,16 +55,18 @@ struct Ask {
     reply: oneshot::Sender<Result<Loan>>,
 }
 
-/// What is open, lent to one command.
+/// The open session, lent to one command.
 #[derive(Debug)]
 pub(crate) struct Loan {
-    /// Nothing while the session is being opened.
+    /// The session; `None` while it is being opened.
     pub(crate) live: Option<Box<Live>>,
     back: oneshot::Sender<Returned>,
-    /// Set as soon as another command asks: a command that only waits gives the loan back then.
+    /// Cancelled as soon as another command requests the session. A command that only waits then
+    /// returns its loan.
     pub(crate) wanted: CancellationToken,
-    /// Set as soon as another wait wants to look again: it gets its turn after a look of this one, not at once, or
-    /// two waits would hand the session to and fro without end.
+    /// Cancelled as soon as another wait wants to check again. That wait gets its turn only after
+    /// this one has checked, because otherwise two waits would pass the session back and forth
+    /// forever.
     pub(crate) wanted_again: CancellationToken,
 }
 
@@ -68,15 +74,15 @@ pub(crate) struct Loan {
 struct Returned(Option<Box<Live>>);
 
 impl Loan {
-    /// Ends the loan in good order.
+    /// Returns the session to its task.
     pub(crate) fn give_back(self) {
-        // A task that is gone has nothing to keep: the session was closed meanwhile.
+        // If the task is gone, the session was closed meanwhile.
         drop(self.back.send(Returned(self.live)));
     }
 }
 
 impl Mailbox {
-    /// Starts the task of a session that is not open yet; `end` runs when it is over.
+    /// Starts the task of a session that is not open yet. `end` runs when the task ends.
     pub(crate) fn start<F>(name: &str, end: impl FnOnce(End) -> F + Send + 'static) -> Self
     where
         F: Future<Output = ()> + Send,
@@ -90,10 +96,11 @@ impl Mailbox {
         Self { asks }
     }
 
-    /// Waits for the turn.
+    /// Waits for a turn in the session.
     ///
     /// # Errors
-    /// `BACKEND_LOST`, `SESSION_NOT_FOUND` when it was closed meanwhile, `TIMEOUT` when `cancel` was set.
+    /// Returns `BACKEND_LOST`, `SESSION_NOT_FOUND` when the session was closed meanwhile, and
+    /// `TIMEOUT` when `cancel` was cancelled.
     pub(crate) async fn borrow(&self, name: &str, turn: Turn, cancel: &CancellationToken) -> Result<Loan> {
         let (reply, mut answer) = oneshot::channel();
         if self.asks.send(Ask { turn, reply }).is_err() {
@@ -103,7 +110,7 @@ impl Mailbox {
             biased;
             answer = &mut answer => answer.unwrap_or_else(|_| Err(closed(name))),
             () = cancel.cancelled() => {
-                // A loan that was sent in this moment goes back: dropped, it would count as one that hung.
+                // A loan sent at this moment is returned: if dropped, it would count as hung.
                 answer.close();
                 if let Ok(Ok(loan)) = answer.try_recv() {
                     loan.give_back();
@@ -115,18 +122,19 @@ impl Mailbox {
     }
 }
 
-/// Why a session's task ended.
+/// The reason why a session's task ended.
 #[derive(Debug)]
 pub(crate) enum End {
-    /// Nobody holds the mailbox any more.
+    /// All mailbox handles were dropped.
     Closed,
-    /// Nothing was asked for the session's idle time.
+    /// The idle timeout elapsed.
     Idle(Box<Live>),
-    /// What was open is gone: the loan that did not come back took it along, or its holder found it dead.
+    /// The app is gone. Either a dropped loan took the session with it, or a command found the app
+    /// dead.
     Lost(Option<Box<Live>>),
 }
 
-/// No such session, or no longer.
+/// Creates the error for a session that is not open.
 pub(crate) fn closed(name: &str) -> Error {
     Error::session_not_found(format!("session `{name}` is not open"))
         .hint("stickpin open URL, or stickpin session list")
@@ -137,7 +145,7 @@ pub(crate) fn lost(name: &str) -> Error {
         .hint("stickpin open it again: that starts a new lifetime")
 }
 
-/// Returns when what is open is worth reading ahead.
+/// Returns when it is worth reading the app ahead.
 async fn rest(live: Option<&mut Live>) {
     match live.and_then(|live| live.device.lifecycle()) {
         Some(life) => life.idle_for_readahead().await,
@@ -148,7 +156,7 @@ async fn rest(live: Option<&mut Live>) {
 struct Task {
     name: String,
     inbox: mpsc::UnboundedReceiver<Ask>,
-    /// Who waits, by [`Turn`].
+    /// The queues of requests, indexed by [`Turn`].
     waiting: [VecDeque<oneshot::Sender<Result<Loan>>>; 3],
 }
 
@@ -170,7 +178,8 @@ impl Task {
         }
     }
 
-    /// The next who asks; `None` when nobody did in time, or nobody can any more.
+    /// Waits for the next request. Returns `None` after the idle timeout, or when all mailbox
+    /// handles are gone.
     async fn next(&mut self, mut live: Option<&mut Live>) -> Option<oneshot::Sender<Result<Loan>>> {
         let now = Instant::now();
         let until = live.as_ref().and_then(|live| live.idle_timeout).map(|idle| now + idle);
@@ -179,7 +188,7 @@ impl Task {
                 self.sort(ask);
             }
             if let Some(reply) = self.waiting.iter_mut().find_map(VecDeque::pop_front) {
-                // Who gave up meanwhile is passed over.
+                // Skip requests that were cancelled.
                 if reply.is_closed() {
                     continue;
                 }
@@ -194,7 +203,8 @@ impl Task {
         }
     }
 
-    /// Has the app read; whoever asks meanwhile waits for that, but not for long.
+    /// Reads the app ahead. A request that arrives meanwhile waits for the reading, but not longer
+    /// than [`READING`].
     async fn read_ahead(&mut self, live: &mut Live) {
         let mut reading = std::pin::pin!(live.read_ahead());
         let ask = tokio::select! {
@@ -213,7 +223,7 @@ impl Task {
         self.waiting[ask.turn as usize].push_back(ask.reply);
     }
 
-    /// Lends it and takes it back.
+    /// Lends the session to a command and waits for its return.
     async fn lend(
         &mut self,
         live: Option<Box<Live>>,
@@ -239,7 +249,7 @@ impl Task {
         }
     }
 
-    /// Tells the holder of the loan who waits.
+    /// Tells the borrower which kinds of requests are queued.
     fn tell(&self, wanted: &CancellationToken, wanted_again: &CancellationToken) {
         let waits = |turn: Turn| !self.waiting[turn as usize].is_empty();
         if waits(Turn::Ahead) || waits(Turn::Next) {
@@ -250,19 +260,20 @@ impl Task {
         }
     }
 
-    /// Answers everyone who waits that the app is gone. Who asks later finds no task, and the host says why.
+    /// Fails all queued requests with `BACKEND_LOST`. Later requests find no task; the host reports
+    /// why the session ended.
     fn lost(&mut self, live: Option<Box<Live>>) -> End {
         self.inbox.close();
         while let Ok(ask) = self.inbox.try_recv() {
             self.sort(ask);
         }
         for reply in self.waiting.iter_mut().flat_map(|queue| queue.drain(..)) {
-            // Who no longer listens needs no answer.
+            // The requester may be gone.
             drop(reply.send(Err(lost(&self.name))));
         }
         End::Lost(live)
     }
 }
 
-/// The holder of a loan hung or panicked.
+/// Signals that the borrower hung or panicked.
 struct NotReturned;

@@ -1,10 +1,11 @@
-//! What a session writes down while it is recorded: commands that succeeded, with their targets as selectors.
+//! Recordings: the commands of a session that succeeded, with their targets as selectors.
 //!
-//! A ref means nothing to another run, so each target is named before the act by the strongest selector that is unique
-//! then; where there is none the act is refused, because a script that plays it could take another element. What the
-//! element was is kept beside it: a replay asks for exactly that. How a script looks is a [`Scribe`]'s business.
+//! A ref means nothing in another run. Before an act, each target is therefore named by the
+//! strongest selector that is unique at that time. Without such a selector the act is refused,
+//! because a replay could act on another element. The element's meaning is recorded too, and a
+//! replay requires the same one. A [`Scribe`] decides how a script looks.
 //!
-//! A recording outlives its session: each command is on disk before it is answered ([`log`]).
+//! A recording outlives its session: each command is on disk before its response is sent ([`log`]).
 
 mod log;
 
@@ -18,34 +19,34 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use stickpin_device::{Error, Result};
 
-/// Writes recordings as scripts. The host is given one by whoever builds it.
+/// Converts recordings to scripts. The creator of a host provides it.
 pub trait Scribe: Send + Sync + fmt::Debug {
-    /// The lines of one command, with what its targets were; secrets as variables.
+    /// Returns the script lines of one command with its targets. Secrets become variables.
     ///
     /// # Errors
-    /// `UNSUPPORTED` where there is none.
+    /// Returns `UNSUPPORTED` where the host writes no scripts.
     fn lines(&self, _step: &Recorded) -> Result<String> {
         Err(no_scripts())
     }
 
-    /// The text of the script.
+    /// Returns the text of the script.
     ///
     /// # Errors
-    /// `UNSUPPORTED` where there is none.
+    /// Returns `UNSUPPORTED` where the host writes no scripts.
     fn script(&self, _recording: &Recording) -> Result<String> {
         Err(no_scripts())
     }
 
-    /// The text of a script that was mended, and what is different in it.
+    /// Returns the text of a repaired script and its patch.
     ///
     /// # Errors
-    /// `UNSUPPORTED` where there is none.
+    /// Returns `UNSUPPORTED` where the host writes no scripts.
     fn mended(&self, _mending: &Mending) -> Result<(String, String)> {
         Err(no_scripts())
     }
 }
 
-/// For hosts that write no scripts.
+/// A scribe for hosts that write no scripts.
 #[derive(Debug, Clone, Copy)]
 pub struct NoScribe;
 
@@ -55,34 +56,36 @@ fn no_scripts() -> Error {
     Error::unsupported("this host writes no scripts")
 }
 
-/// A script that is mended: some of its lines did not find what they name, and what was done instead takes their place.
+/// A script under repair: some lines did not find their targets, and the recorded commands replace
+/// them.
 #[derive(Debug, Clone)]
 pub struct Mending {
-    /// The script's file.
+    /// The path of the script.
     pub file: PathBuf,
-    /// What stood in it.
+    /// The original text.
     pub text: String,
-    /// In the order in which they were met; their lines are those of `text`.
+    /// The gaps in the order in which the replay met them. Line numbers refer to `text`.
     pub gaps: Vec<Gap>,
-    /// Where the mended script goes.
+    /// The path of the repaired script.
     pub(crate) to: PathBuf,
-    /// Whether commands go into the last gap: until the script runs on.
+    /// Whether commands go into the last gap, until the script runs on.
     pub(crate) open: bool,
 }
 
-/// A line that did not find what it names.
+/// A line that did not find its target.
 #[derive(Debug, Clone)]
 pub struct Gap {
-    /// From 1.
+    /// The line number, from 1.
     pub line: u32,
-    /// What was done stands before the line, not in its place: the line itself ran later.
+    /// Whether the recorded commands precede the line instead of replacing it, because the line
+    /// itself ran later.
     pub keeps: bool,
-    /// What was done, as [`Scribe::lines`] writes it.
+    /// The recorded commands, as [`Scribe::lines`] writes them.
     pub steps: Vec<String>,
-    /// Which time the line was met, as the replay calls it.
+    /// Which execution of the line this was, as named by the replay.
     meeting: Option<String>,
-    /// It was met another time, in another round of a block: what is done now takes the place of what was done then, and
-    /// this says whether the line is kept.
+    /// Set when the line diverged again, in another round of a block: the next command replaces the
+    /// earlier ones, and the value is the new `keeps`.
     again: Option<bool>,
 }
 
@@ -97,42 +100,43 @@ impl Gap {
 }
 
 impl Mending {
-    /// How many commands were recorded.
+    /// Returns the number of recorded commands.
     #[must_use]
     pub fn steps(&self) -> usize {
         self.gaps.iter().map(|gap| gap.steps.len()).sum()
     }
 }
 
-/// The line of a script that is mended from here on.
+/// The line of a script to repair from here on.
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Mend {
-    /// The script's file.
+    /// The path of the script.
     pub(crate) file: PathBuf,
-    /// What stands in it.
+    /// The text of the script.
     pub(crate) text: String,
-    /// Where the mended script goes.
+    /// The path of the repaired script.
     pub(crate) to: PathBuf,
-    /// From 1.
+    /// The line number, from 1.
     pub(crate) line: u32,
-    /// Whether the line is kept, behind what is done.
+    /// Whether the line is kept, after the recorded commands.
     pub(crate) keeps: bool,
-    /// Which time the line is met.
+    /// Which execution of the line this is.
     pub(crate) meeting: Option<String>,
 }
 
-/// What was recorded so far.
+/// The recording so far.
 #[derive(Debug, Clone)]
 pub struct Recording {
     /// The kind of the device: `web`, `sim`.
     pub platform: String,
-    /// Commands in their order, as [`Scribe::lines`] writes them.
+    /// The commands in order, as [`Scribe::lines`] writes them.
     pub steps: Vec<String>,
-    /// The scripts that are mended, if this is no new one: one, and those that it includes. `steps` are then in their gaps.
+    /// The scripts under repair: one script and those that it includes. Empty for a new script;
+    /// otherwise the commands go into their gaps instead of `steps`.
     pub mendings: Vec<Mending>,
-    /// Where the script goes, if that was said at the beginning.
+    /// The path of the script, if it was given at the start.
     pub(crate) path: Option<PathBuf>,
-    /// Whether commands that only read are kept too.
+    /// Whether commands that only read are recorded too.
     keep_reads: bool,
 }
 
@@ -141,26 +145,27 @@ pub struct Recording {
 pub struct Recorded {
     /// The command.
     pub form: &'static Form,
-    /// Its input as it was given, pins aside.
+    /// The input as given, without pins.
     pub input: Map<String, Value>,
-    /// Its targets.
+    /// The targets.
     pub targets: Vec<Witness>,
-    /// Whether text of it went into a field that hides what is in it.
+    /// Whether text of the command went into a field that hides its content.
     pub secret: bool,
-    /// The variable that stands for its text, if the caller named one.
+    /// The variable that replaces the text, if the caller named one.
     pub variable: Option<String>,
 }
 
-/// A target as it was when a command used it.
+/// A target in the state in which a command used it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Witness {
-    /// As it was given, pins aside.
+    /// The target as given, without pins.
     pub target: String,
     /// The strongest selector that was unique.
     pub selector: String,
-    /// What it was: `button "Delete" in row "Mail 1"`; empty for a question, which asks what it is.
+    /// The meaning: `button "Delete" in row "Mail 1"`. Empty for a question, which itself asks
+    /// about the state.
     pub meaning: String,
-    /// Whether it is a field that hides what is in it.
+    /// Whether the target is a field that hides its content.
     pub secret: bool,
 }
 
@@ -169,7 +174,7 @@ impl Recording {
         Self { platform, steps: Vec::new(), mendings: Vec::new(), path, keep_reads }
     }
 
-    /// How many commands were recorded.
+    /// Returns the number of recorded commands.
     pub(crate) fn len(&self) -> usize {
         self.steps.len() + self.mendings.iter().map(Mending::steps).sum::<usize>()
     }
@@ -200,14 +205,14 @@ impl Recording {
             self.mendings.push(Mending { file, text, gaps: Vec::new(), to, open: false });
             self.mendings.len() - 1
         });
-        // What is done goes into one gap only.
+        // Commands go into one gap only.
         for (other, mending) in self.mendings.iter_mut().enumerate() {
             mending.open &= other == at;
         }
         let mending = &mut self.mendings[at];
         let ran_on = !std::mem::replace(&mut mending.open, true);
         match mending.gaps.iter().position(|gap| gap.line == line) {
-            // The last one is where commands go.
+            // Move the gap to the end, because commands go into the last one.
             Some(met) => {
                 let mut gap = mending.gaps.remove(met);
                 if ran_on || gap.again.is_some() || gap.meeting != meeting {
@@ -222,13 +227,14 @@ impl Recording {
         }
     }
 
-    /// Whether a command is kept: what changes the app, what states what must hold, and with `--keep-reads` what reads.
+    /// Whether a command is recorded: it changes the app, it is an assertion, or `--keep-reads` is
+    /// set.
     pub(crate) fn keeps(&self, entry: &Form, effect: Effect, replayed: bool) -> bool {
         let kept = effect == Effect::Mutates || entry.spec.asserts || self.keep_reads;
         entry.spec.recorded && kept && self.takes(replayed)
     }
 
-    /// Whether a command is written down.
+    /// Whether commands are recorded at all, for a replayed step or another command.
     pub(crate) fn takes(&self, replayed: bool) -> bool {
         self.mendings.is_empty() || (!replayed && self.is_mending())
     }
@@ -239,7 +245,7 @@ impl Recording {
     }
 }
 
-/// A recording that goes on, and its log.
+/// A recording in progress, and its log.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     recording: Recording,
@@ -247,25 +253,25 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Begins a recording whose log is `path`.
+    /// Starts a recording with its log at `path`.
     ///
     /// # Errors
-    /// `IO`, `STORAGE_FULL`.
+    /// Returns `IO` or `STORAGE_FULL`.
     pub(crate) fn start(path: &Path, platform: &str, to: Option<PathBuf>, keep_reads: bool) -> Result<Self> {
         let start = Event::Start { platform: platform.to_owned(), path: to.clone(), keep_reads };
         let log = Log::create(path, &start)?;
         Ok(Self { recording: Recording::new(platform.to_owned(), to, keep_reads), log })
     }
 
-    /// What was recorded so far.
+    /// Returns the recording so far.
     pub(crate) fn recording(&self) -> &Recording {
         &self.recording
     }
 
-    /// Adds what happened. It is recorded also where this fails, but only in memory.
+    /// Adds an event. On failure the event is kept in memory only.
     ///
     /// # Errors
-    /// `IO`, `STORAGE_FULL`: what could not be written is written with what comes next.
+    /// Returns `IO` or `STORAGE_FULL`; the event is then written together with the next one.
     pub(crate) fn add(&mut self, event: Event) -> Result<()> {
         let logged = self.log.append(&event);
         self.recording.apply(event);
@@ -273,14 +279,14 @@ impl Recorder {
     }
 }
 
-/// The recording that a log holds, also one whose session was lost.
+/// Reads the recording from a log, including that of a lost session.
 ///
 /// # Errors
-/// `IO`.
+/// Returns `IO` when the log cannot be read.
 pub(crate) fn read(path: &Path) -> Result<Option<Recording>> {
     let Some(events) = log::read(path)? else { return Ok(None) };
     let mut recording = Recording::new(String::new(), None, false);
     events.into_iter().for_each(|event| recording.apply(event));
-    // A log that was begun and never acknowledged.
+    // The first event was never written completely, so the recording was never acknowledged.
     Ok(Some(recording).filter(|r| !r.platform.is_empty()))
 }

@@ -1,4 +1,4 @@
-//! Reading the app: captures go into the session, refs come out of it.
+//! Captures of the app, and refs issued for the captured nodes.
 
 use crate::command::context::Cx;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use stickpin_refs::Ref;
 use stickpin_session::{NumberError, Origin};
 use stickpin_tree::{Meaning, NodeId, Tree};
 
-/// Captures the whole UI and stores it.
+/// Captures the whole UI and stores it in the session.
 ///
 /// # Errors
-/// What the device says; `DIALOG_OPEN` when one keeps the app from answering.
+/// Returns errors of the device, and `DIALOG_OPEN` when a dialog keeps the app from answering.
 pub(crate) async fn look(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>> {
     cx.check()?;
     let live = cx.live()?;
@@ -24,7 +24,7 @@ pub(crate) async fn look(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>> {
     let live = cx.live()?;
     let replaced = match (captured, stored) {
         (Captured::Tree(tree), _) => live.session.replace_tree(tree, origin),
-        // Whoever asked for the tree gets a generation of its own for it, also when it reads the same.
+        // A snapshot always gets its own generation, even when nothing changed.
         (Captured::Unchanged, Some(tree)) if origin == Origin::Snapshot => {
             live.session.replace_tree(tree, origin)
         }
@@ -41,20 +41,20 @@ pub(crate) async fn look(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>> {
     tree.ok_or_else(|| Error::internal("a stored tree is not there"))
 }
 
-/// Gives the caller the refs of nodes of the stored tree.
+/// Issues refs of nodes of the stored tree to the caller.
 ///
 /// # Errors
-/// `STORAGE_FULL`, `IO` when numbers cannot be reserved.
+/// Returns `STORAGE_FULL` or `IO` when numbers cannot be reserved.
 pub(crate) fn issue(cx: &mut Cx, nodes: &[NodeId]) -> Result<Vec<Ref>> {
     let client = cx.client();
     let refs = cx.live()?.session.issue(&client, nodes);
     issued(cx, refs)
 }
 
-/// Issues refs in an answer that shows the stored tree in full.
+/// Issues refs in a response that shows the stored tree in full.
 ///
 /// # Errors
-/// As [`issue`].
+/// Returns the errors of [`issue`].
 pub(crate) fn issue_in_full(cx: &mut Cx, nodes: &[NodeId]) -> Result<Vec<Ref>> {
     let client = cx.client();
     let refs = cx.live()?.session.issue_in_full(&client, nodes);
@@ -73,18 +73,19 @@ fn issued(cx: &mut Cx, refs: Result<Vec<Ref>, NumberError>) -> Result<Vec<Ref>> 
     Ok(refs)
 }
 
-/// What a node of the stored tree is, as it would be issued now.
+/// Returns the meaning of a node of the stored tree, as it would be issued now.
 ///
 /// # Errors
-/// `SESSION_NOT_FOUND`.
+/// Returns `SESSION_NOT_FOUND` when nothing is open.
 pub(crate) fn meaning(cx: &mut Cx, tree: &Tree, node: NodeId) -> Result<Meaning> {
     Ok(cx.live()?.session.records(tree).meaning(node))
 }
 
-/// Issues nodes of the stored tree and names each with its record: `@e57 button "Delete" in row "Mail 11"`.
+/// Issues refs of nodes of the stored tree and describes each with its record: `@e57 button
+/// "Delete" in row "Mail 11"`.
 ///
 /// # Errors
-/// As [`issue`].
+/// Returns the errors of [`issue`].
 pub(crate) fn named(cx: &mut Cx, tree: &Tree, nodes: &[NodeId]) -> Result<Vec<(Ref, String)>> {
     let refs = issue(cx, nodes)?;
     let records = cx.live()?.session.records(tree);
@@ -92,17 +93,17 @@ pub(crate) fn named(cx: &mut Cx, tree: &Tree, nodes: &[NodeId]) -> Result<Vec<(R
     Ok(refs.into_iter().zip(nodes).map(name).collect())
 }
 
-/// Issues one node of the stored tree and gives its line, states included.
+/// Issues the ref of one node of the stored tree and returns its line, including states.
 ///
 /// # Errors
-/// As [`issue`].
+/// Returns the errors of [`issue`].
 pub(crate) fn line(cx: &mut Cx, tree: &Tree, node: NodeId) -> Result<String> {
     let r = issue(cx, &[node])?.pop();
     let telling = cx.live()?.session.records(tree).telling(node);
     Ok(stickpin_tree::line(tree.node(node), r, telling.as_deref()))
 }
 
-/// A dialog of the app blocks everything else.
+/// Creates the error for a dialog of the app that blocks everything else.
 pub(crate) fn blocked(dialog: &Dialog) -> Error {
     Error::dialog_open(format!("the app waits for an answer to its {}", dialog.words()))
         .hint("stickpin alert accept [TEXT], or stickpin alert dismiss")

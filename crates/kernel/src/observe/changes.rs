@@ -1,4 +1,5 @@
-//! What changed since the client last read in full: the diff that renews refs (`refs.md` 8).
+//! Diffs: what changed since the client last read the whole app, and which refs that renews
+//! (`refs.md` 8).
 
 use crate::api::render::{Show, Text};
 use crate::api::request::Detail;
@@ -13,60 +14,62 @@ use stickpin_refs::Ref;
 use stickpin_session::{BaseTree, Origin};
 use stickpin_tree::{DEFAULT_MAX_BYTES, Diff, DiffCues, NodeId, View};
 
-/// Bound of the lines that say what an act changed: with its receipt an answer stays below 4 KB.
+/// The size limit of the changes after an act, in bytes: with the receipt, a response stays below 4
+/// KB.
 const ACT_MAX_BYTES: usize = 2_800;
 
-/// Groups of refs that ended, at most; who uses one of the others is told so then.
+/// The maximum number of listed groups of ended refs. Using any other ended ref is an error that
+/// says so.
 const MOST_ENDED: usize = 40;
 
-/// Instead of changes, where there is nothing to compare with.
+/// The header when there is nothing to compare with.
 const NOTHING: &str = "nothing was read before; snapshot -i";
 
-/// What changed between two trees.
+/// The differences between two trees.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Changes {
-    /// Where the comparison starts: `changes since s482913`.
+    /// The base of the comparison: `changes since s482913`.
     #[serde(skip)]
     header: String,
-    /// The same without the generation.
+    /// The header without the generation.
     #[serde(skip)]
     plain_header: &'static str,
-    /// The lines: `+` came, `-` went, `~` reads otherwise.
+    /// The lines: `+` added, `-` removed, `~` changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     lines: Option<String>,
-    /// Refs that ended since and that no line names.
+    /// Refs that ended and that no line names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ended: Vec<String>,
     /// Whether nothing differs.
     same: bool,
-    /// Whether nothing was left out: every ref that is not listed is as good as new then.
+    /// Whether nothing was left out. Every ref that is not listed then counts as renewed.
     complete: bool,
 }
 
-/// Captures, and says what changed since this client's base. A complete diff from a kept base renews every ref
-/// that it does not list.
+/// Captures and returns what changed since this client's base. A complete diff from a kept base
+/// renews every ref that it does not list.
 ///
 /// # Errors
-/// What the device says.
+/// Returns errors of the device.
 pub(crate) async fn since_base(cx: &mut Cx, origin: Origin, interactive: bool) -> Result<Changes> {
     let before = stored(cx)?;
     let max_bytes = cx.render.max_bytes.unwrap_or(DEFAULT_MAX_BYTES);
     compare(cx, before, origin, interactive, max_bytes, false).await
 }
 
-/// The tree as it is known by now, as a base.
+/// Returns the stored tree as a base.
 pub(crate) fn stored(cx: &mut Cx) -> Result<Option<BaseTree>> {
     let session = &cx.live()?.session;
     let stored = session.generation().zip(session.tree().cloned());
     Ok(stored.map(|(generation, tree)| BaseTree { generation, tree }))
 }
 
-/// The same for who acted: `before` is the tree that the act found, for a client without a base. Looks at what
-/// became of the act have replaced it in the session.
+/// Captures and returns what changed through an act. `before` is the tree before the act, for a
+/// client without a base; captures after the act have replaced it in the session.
 ///
 /// # Errors
-/// What the device says.
+/// Returns errors of the device.
 pub(crate) async fn after_act(cx: &mut Cx, before: Option<BaseTree>) -> Result<Changes> {
     let max_bytes = cx.render.max_bytes.map_or(ACT_MAX_BYTES, |most| most.min(ACT_MAX_BYTES));
     compare(cx, before, Origin::Look, true, max_bytes, true).await
@@ -84,13 +87,15 @@ async fn compare(
     let (client, since) = (cx.client(), cx.since.map(stickpin_refs::Generation::new));
     let digest = cx.render.detail == Detail::Digest;
     let session = &cx.live()?.session;
-    // What there was no room for after an act was named; the next act says what came since.
+    // Changes without room in an earlier response were at least counted, so the next act reports
+    // only newer ones.
     let told = if acted { session.told_base(&client, since) } else { None };
     let kept = session.base(&client, since);
     let renews = kept.is_some() && told.is_none();
     let kept = told.or(kept);
     let keeps = kept.is_some();
-    // Who never read in full is shown what changed since anybody looked; that renews nothing.
+    // A client that never read in full sees the changes since the last capture, which renews
+    // nothing.
     let Some(base) = kept.or(before) else {
         return Ok(Changes { header: NOTHING.to_owned(), plain_header: NOTHING, ..Changes::default() });
     };
@@ -107,7 +112,7 @@ async fn compare(
         Diff::between(&base.tree, &tree, &pairs, &view, &cues)
     };
     let mut diff = between(interactive);
-    // All that an act did may be a text that says so.
+    // The only change may be a text, which the interactive view omits.
     if interactive && diff.is_empty() && !Arc::ptr_eq(&base.tree, &tree) {
         diff = between(false);
     }
@@ -124,7 +129,7 @@ async fn compare(
     };
     let lines = diff.render(&|n| session.ref_of(n), &old_ref);
     let mut ended = ended.unwrap_or_default();
-    // What is not shown was not read: it renews nothing.
+    // Lines that are not shown were not read, so they renew nothing.
     let shown = !digest || diff.is_empty();
     if complete && renews && shown {
         let renewed = session.renew(&client, &base, &ended);
@@ -146,7 +151,7 @@ async fn compare(
     })
 }
 
-/// Refs in a row as `@e3-@e7`, bounded.
+/// Formats consecutive refs as `@e3-@e7`, up to [`MOST_ENDED`] groups.
 fn ended_words(refs: &[Ref]) -> Vec<String> {
     let spans = spans(refs);
     let word = |&(first, last): &(Ref, Ref)| match first == last {
@@ -158,7 +163,7 @@ fn ended_words(refs: &[Ref]) -> Vec<String> {
     spans.iter().take(MOST_ENDED).map(word).chain(more).collect()
 }
 
-/// The first and the last of refs in a row.
+/// Groups consecutive refs into their first and last.
 pub(crate) fn spans(refs: &[Ref]) -> Vec<(Ref, Ref)> {
     let mut spans: Vec<(Ref, Ref)> = Vec::new();
     for &r in refs {

@@ -1,4 +1,4 @@
-//! Where the app is: navigations, and tabs that come and go by themselves.
+//! Navigation, and tabs that close on their own.
 
 use crate::command::context::Cx;
 use crate::command::facets::navigator;
@@ -6,10 +6,10 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use stickpin_device::{Arrived, Dispatched, ErrorCode, Leave, Navigation, Page, Result, TabEnd, TabEnded};
 
-/// Takes the app somewhere else. An address that the device refuses was not gone to.
+/// Navigates the app. An address that the device refuses does not count as dispatched.
 ///
 /// # Errors
-/// What the device says.
+/// Returns errors of the device.
 pub(crate) async fn go(cx: &mut Cx, to: &Navigation, leave: Leave, ready: Duration) -> Result<Arrived> {
     cx.check()?;
     let before = cx.dispatched.swap(true, Ordering::Relaxed);
@@ -26,7 +26,7 @@ pub(crate) async fn go(cx: &mut Cx, to: &Navigation, leave: Leave, ready: Durati
         }
         Err(e) => {
             cx.dispatched.store(before || e.dispatched == Dispatched::Unknown, Ordering::Relaxed);
-            // An address that nobody answers may have left something else in its place.
+            // A failed navigation may have replaced the page, for example by an error page.
             if e.code == ErrorCode::DeviceNotFound
                 && let Ok(Some(page)) = cx.device()?.page().await
             {
@@ -37,8 +37,8 @@ pub(crate) async fn go(cx: &mut Cx, to: &Navigation, leave: Leave, ready: Durati
     arrived
 }
 
-/// Takes note of tabs that ended. Says so when the one that this session was in is among them: it goes on in another
-/// one then.
+/// Processes tabs that ended. Returns a message if the session's own tab is among them, because the
+/// session then continues in another tab.
 pub(crate) fn attend(cx: &mut Cx) -> Option<String> {
     let live = cx.live().ok()?;
     let mut moved = None;
@@ -58,7 +58,7 @@ pub(crate) fn attend(cx: &mut Cx) -> Option<String> {
     moved
 }
 
-/// Says what became of the device beside all acts, unless the receipt says it already.
+/// Warns about changes of the device itself, unless the receipt reports them.
 pub(crate) fn tell_asides(cx: &mut Cx) {
     let Ok(live) = cx.live() else { return };
     let asides = live.device.lifecycle().map(|life| life.device_notices()).unwrap_or_default();
@@ -69,7 +69,7 @@ pub(crate) fn tell_asides(cx: &mut Cx) {
     }
 }
 
-/// The same for what is only to be said.
+/// Processes tabs that ended, and turns the message into a warning.
 pub(crate) fn attend_aloud(cx: &mut Cx) {
     if let Some(moved) = attend(cx) {
         cx.warn(format!("Note: {moved}."));

@@ -1,4 +1,4 @@
-//! Questions about an element: what `is` answers and `wait` waits for.
+//! Predicates of an element, for `is` and `wait`.
 
 use crate::api::render::word;
 use crate::api::target::Target;
@@ -43,17 +43,17 @@ pub(crate) enum Predicate {
 }
 
 impl Predicate {
-    /// The word for it.
+    /// Returns the predicate's word on a command line.
     pub(crate) fn name(self) -> String {
         word(&self)
     }
 
-    /// Whether it compares with something given.
+    /// Whether the predicate compares with a given value.
     pub(crate) fn takes_value(self) -> bool {
         matches!(self, Self::Text | Self::Value)
     }
 
-    /// Whether it asks for presence alone: what is not there is an answer then.
+    /// Whether the predicate concerns presence alone, so that absence is an answer.
     fn asks_presence(self) -> bool {
         matches!(self, Self::Visible | Self::Hidden | Self::Exists | Self::Absent)
     }
@@ -63,16 +63,17 @@ impl Predicate {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Answer {
-    /// Whether it holds.
+    /// Whether the predicate holds.
     pub(crate) holds: bool,
-    /// What is true, in words.
+    /// The actual state, in words.
     pub(crate) truth: String,
 }
 
-/// Asks it of the app as it is now.
+/// Evaluates a predicate on the app as it is now.
 ///
 /// # Errors
-/// As resolving the target, except that absence answers a question about presence.
+/// Returns the errors of resolving the target, except that absence answers a predicate about
+/// presence.
 pub(crate) async fn ask(
     cx: &mut Cx,
     predicate: Predicate,
@@ -80,7 +81,8 @@ pub(crate) async fn ask(
     value: Option<&str>,
 ) -> Result<Answer> {
     let (tree, node) = if predicate.asks_presence() {
-        // Whether anything is there, or nothing is, can be said of several. Only what has a state has to be one.
+        // Existence and absence can be answered for several matches. Any other state requires a
+        // single element.
         let any = matches!(predicate, Predicate::Exists | Predicate::Absent);
         match resolve::presence(cx, target, any).await? {
             Presence::There(tree, node) => (tree, node),
@@ -126,19 +128,19 @@ fn judge(node: NodeRef<'_>, predicate: Predicate, value: &str) -> (bool, String)
     (holds, format!("{} {}", if holds { "is" } else { "is not" }, predicate.name()))
 }
 
-/// The text of an element: its text leaves, else its name.
+/// Returns the text of an element: its text leaves, or else its name.
 pub(crate) fn text_of(node: NodeRef<'_>) -> String {
     let leaves: Vec<&str> =
         node.subtree().filter(|n| n.is_text() && !n.is(States::HIDDEN)).map(NodeRef::name).collect();
     if !leaves.is_empty() {
         return leaves.join(" ");
     }
-    // What a person reads in a field is what was typed; a secret is not read.
+    // A person reads the typed value of a field. The value of a secret field is not read.
     let typed = node.states().intersects(States::EDITABLE | States::MULTILINE) && !node.is(States::PROTECTED);
     if typed && !node.value().is_empty() { node.value() } else { node.name() }.to_owned()
 }
 
-/// The states of an element that hold, in the words of snapshots.
+/// Returns the states of an element in the words of snapshots.
 pub(crate) fn state_words(node: NodeRef<'_>) -> Vec<&'static str> {
     const WORDS: &[(States, &str)] = &[
         (States::HIDDEN, "hidden"),

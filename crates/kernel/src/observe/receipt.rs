@@ -1,24 +1,25 @@
-//! The receipt of an act: what was seen since it was dispatched, in at most five lines.
+//! The receipt of an act: observations since it was dispatched, in at most five lines.
 
 use crate::command::context::ReceiptLine;
 use std::ops::RangeInclusive;
 use stickpin_device::{Notice, Thing, request_words};
 use stickpin_tree::{escape, quote, quote_url, quote_whole};
 
-/// Lines at most.
+/// The maximum number of lines.
 const LINES: usize = 5;
 
-/// Characters of what an app is said to lack.
+/// The maximum length of a notice about a missing component, in characters.
 const LACKS: usize = 200;
 
-/// Weights of errors of the app.
+/// The weights of notices that count as errors of the app.
 const ERRORS: RangeInclusive<u8> = 2..=3;
 
-/// What was seen, the weightiest first, and below it what the act replaced. `changed`: the target itself reads differently.
+/// Returns the receipt: the notices, most important first, followed by what the act replaced.
+/// `changed` states that the target itself differs.
 pub(crate) fn lines(notices: &[Notice], changed: bool, effects: Vec<String>) -> Vec<ReceiptLine> {
     let mut weighed: Vec<(u8, String)> = Vec::new();
     let mut saw_change = changed;
-    // A request that went well is worth a word where nothing else was seen of the act.
+    // A successful request is only worth mentioning when nothing else was observed.
     let mut requested: Vec<String> = Vec::new();
     let mut unwatched: Option<&str> = None;
     for notice in notices {
@@ -66,7 +67,7 @@ pub(crate) fn lines(notices: &[Notice], changed: bool, effects: Vec<String>) -> 
             Notice::Downloaded { path } => {
                 (5, format!("downloaded {}", quote_whole(&path.display().to_string())))
             }
-            // Nothing that this version has words for.
+            // A notice without a text in this version.
             _ => continue,
         };
         if !weighed.contains(&line) {
@@ -80,7 +81,7 @@ pub(crate) fn lines(notices: &[Notice], changed: bool, effects: Vec<String>) -> 
     if weighed.is_empty() && effects.is_empty() {
         let line = match unwatched {
             _ if saw_change => "changed".to_owned(),
-            // What cannot be seen is not said to be absent.
+            // Absence cannot be claimed for something that is not observed.
             Some(what) => format!(
                 "no effect seen besides what the {} may draw, which is not watched: stickpin screenshot shows it",
                 escape(what, 16)
@@ -103,7 +104,8 @@ fn left(what: Thing, name: &str) -> String {
     format!("closed {}", what.words(name))
 }
 
-/// What became of the device itself, in words; none for what only an act is told.
+/// Returns the text of a notice about the device itself; `None` for a notice that only concerns an
+/// act.
 pub(crate) fn aside(notice: &Notice) -> Option<String> {
     match notice {
         Notice::Left { what, name } => Some(left(*what, name)),

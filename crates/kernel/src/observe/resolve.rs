@@ -1,6 +1,7 @@
-//! From a target to the one element that it means.
+//! Resolution of a target to exactly one element.
 //!
-//! The only reader of pins. A ref is worth what its session says; a selector must match exactly one element.
+//! This is the only reader of pins. For a ref, the session decides its standing. A selector must
+//! match exactly one element.
 
 use crate::api::request::RefDetail;
 use crate::api::target::{RefTarget, Target};
@@ -14,24 +15,24 @@ use stickpin_refs::{Ref, RefToken};
 use stickpin_session::{EndReason, Origin, RefFault, Resolved, Standing};
 use stickpin_tree::{Handle, Meaning, NodeId, Selector, States, Tree};
 
-/// Candidates that an error names.
+/// The maximum number of candidates in an error.
 pub(crate) const CANDIDATES: usize = 5;
 
-/// The element that a target means.
+/// The element that a target resolved to.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
-    /// Its ref, if it was named by one.
+    /// The ref, if the target is one.
     pub(crate) r#ref: Option<RefTarget>,
-    /// Its place in the stored tree; `None` if a cut capture does not show it.
+    /// The node in the stored tree; `None` if a truncated capture does not contain it.
     pub(crate) node: Option<NodeId>,
-    /// How to name it to the device now.
+    /// The current handle for calls to the device.
     pub(crate) handle: Option<Handle>,
-    /// What it was issued for, or what it is.
+    /// The meaning for which the ref was issued, or the current meaning.
     pub(crate) meaning: Meaning,
 }
 
 impl Found {
-    /// It in words, with its ref if it has one.
+    /// Describes the element, with its ref if it has one.
     pub(crate) fn words(&self) -> String {
         match self.r#ref {
             Some(r) => format!("{} {}", r.plain(), self.meaning),
@@ -40,27 +41,29 @@ impl Found {
     }
 }
 
-/// An answer to a question that an ended ref or a selector without matches answers too.
+/// The presence of an element, where an ended ref and a selector without matches are answers rather
+/// than errors.
 #[derive(Debug)]
 pub(crate) enum Presence {
-    /// It is there, in this tree.
+    /// The element exists, in this tree.
     There(Arc<Tree>, NodeId),
-    /// It is not, for this reason.
+    /// The element does not exist, for this reason.
     Not(String),
-    /// So many elements match, where any of them is an answer.
+    /// This many elements match, where any of them is an answer.
     Several(usize),
 }
 
-/// The element that a ref stands for, without looking at the app.
+/// Resolves a ref without reading the app.
 ///
 /// # Errors
-/// `REF_NOT_FOUND`, `STALE_REF`.
+/// Returns `REF_NOT_FOUND` or `STALE_REF`.
 pub(crate) fn reference(cx: &mut Cx, target: RefTarget) -> Result<Found> {
     let resolved = standing(cx, target)?;
     usable(cx, target, resolved)
 }
 
-/// The same for a use of it: what was gone when the session last looked may be there again.
+/// Resolves a ref for an act. Captures first if the element was gone at the last capture, because
+/// it may be back.
 pub(crate) async fn present(cx: &mut Cx, target: RefTarget) -> Result<Found> {
     let mut resolved = standing(cx, target)?;
     if let Err(RefFault::Ended { reason: EndReason::Gone, .. }) = resolved {
@@ -77,8 +80,8 @@ fn usable(cx: &mut Cx, target: RefTarget, resolved: Result<Resolved, RefFault>) 
     }
 }
 
-/// The token of a ref. One that an earlier step of this batch issued is as fresh as can be, whatever the client knew when
-/// it wrote the steps.
+/// Returns the token of a ref. The pin of a ref that an earlier step of this batch issued is
+/// ignored, because the client wrote the steps before it knew the ref.
 pub(crate) fn token(cx: &Cx, target: RefTarget) -> RefToken {
     let number = target.plain().get();
     match cx.fresh.iter().any(|(first, last)| (*first..=*last).contains(&number)) {
@@ -87,7 +90,7 @@ pub(crate) fn token(cx: &Cx, target: RefTarget) -> RefToken {
     }
 }
 
-/// The same, but an element that means something else now is accepted (`--allow-changed`).
+/// Resolves a ref and accepts an element whose meaning has changed (`--allow-changed`).
 pub(crate) fn changed(cx: &mut Cx, target: RefTarget) -> Result<Found> {
     match standing(cx, target)? {
         Ok(resolved) => Ok(found(cx, target, resolved)),
@@ -103,10 +106,11 @@ pub(crate) fn changed(cx: &mut Cx, target: RefTarget) -> Result<Found> {
     }
 }
 
-/// Works out what the client had seen of several targets before the first of them makes this command look.
+/// Judges what the client had seen of several targets, before the first of them makes this command
+/// capture.
 ///
 /// # Errors
-/// `SESSION_NOT_FOUND`. A ref that may not be used is an error when its turn comes.
+/// Returns `SESSION_NOT_FOUND` when nothing is open. An unusable ref fails only when it is used.
 pub(crate) fn foresee<'t>(cx: &mut Cx, targets: impl IntoIterator<Item = &'t Target>) -> Result<()> {
     for target in targets {
         if let Target::Ref(r) = target
@@ -139,11 +143,11 @@ fn standing(cx: &mut Cx, target: RefTarget) -> Result<Result<Resolved, RefFault>
     Ok(resolved)
 }
 
-/// The element of a ref after a capture that this command made for itself. What the client had seen was worked
-/// out before that: our own look is no reason to warn.
+/// Resolves a ref after a capture by this command itself. The standing was judged before, so this
+/// capture is no reason to warn.
 ///
 /// # Errors
-/// As [`reference`].
+/// Returns the errors of [`reference`].
 pub(crate) fn again(cx: &mut Cx, target: RefTarget) -> Result<Found> {
     let mut resolved = standing(cx, target)?;
     if let Ok(Resolved { standing: Standing::Live, warning, .. }) = &mut resolved {
@@ -157,7 +161,7 @@ fn found(cx: &mut Cx, target: RefTarget, resolved: Resolved) -> Found {
     if first {
         cx.envelope.judged.push(target.plain());
     }
-    // What the client had seen was said the first time: what this command looked at since is no reason to warn.
+    // Warn on the first resolution only: later captures by this command are no reason to warn.
     if let Some(warning) = resolved.warning
         && (first || resolved.standing == Standing::Unproven)
     {
@@ -166,16 +170,16 @@ fn found(cx: &mut Cx, target: RefTarget, resolved: Resolved) -> Found {
     Found { r#ref: Some(target), node: resolved.node, handle: resolved.handle, meaning: resolved.meaning }
 }
 
-/// The one element that a selector matches now.
+/// Captures and returns the one element that a selector matches.
 ///
 /// # Errors
-/// `ELEMENT_NOT_FOUND` with the nearest, `AMBIGUOUS_MATCH` with candidates.
+/// Returns `ELEMENT_NOT_FOUND` with the nearest elements, or `AMBIGUOUS_MATCH` with candidates.
 pub(crate) async fn selector(cx: &mut Cx, selector: &Selector) -> Result<Found> {
     capture::look(cx, Origin::Look).await?;
     the_match(cx, selector).await
 }
 
-/// The same, in the stored tree.
+/// Returns the one element that a selector matches in the stored tree.
 async fn the_match(cx: &mut Cx, selector: &Selector) -> Result<Found> {
     let tree = cx.tree()?;
     let matches = matches(cx, &tree, selector).await?;
@@ -189,10 +193,10 @@ async fn the_match(cx: &mut Cx, selector: &Selector) -> Result<Found> {
     }
 }
 
-/// All that a selector matches in a tree that was captured just now.
+/// Returns all nodes that a selector matches in a tree that was just captured.
 ///
 /// # Errors
-/// `UNSUPPORTED` for `css=` where the device cannot answer it.
+/// Returns `UNSUPPORTED` for `css=` where the device cannot evaluate it.
 pub(crate) async fn matches(cx: &mut Cx, tree: &Tree, selector: &Selector) -> Result<Vec<NodeId>> {
     let mut answers = Vec::new();
     for css in selector.css() {
@@ -209,10 +213,10 @@ pub(crate) async fn matches(cx: &mut Cx, tree: &Tree, selector: &Selector) -> Re
     }))
 }
 
-/// The element that a target means in a tree captured now. For commands that read.
+/// Captures and resolves a target. For commands that read.
 ///
 /// # Errors
-/// As resolving; `INVALID_ARGS` for a point.
+/// Returns the errors of resolving, and `INVALID_ARGS` for a point.
 pub(crate) async fn element(cx: &mut Cx, target: &Target) -> Result<(Arc<Tree>, NodeId)> {
     let found = match target {
         Target::Ref(r) => {
@@ -225,8 +229,8 @@ pub(crate) async fn element(cx: &mut Cx, target: &Target) -> Result<(Arc<Tree>, 
     Ok((cx.tree()?, in_tree(&found)?))
 }
 
-/// What a ref stands for in a capture that is made now. What the client had seen is worked out before it: our own
-/// look is no reason to warn.
+/// Resolves a ref in a new capture. What the client had seen is judged before the capture, which is
+/// therefore no reason to warn.
 async fn look_for(cx: &mut Cx, target: RefTarget) -> Result<(Arc<Tree>, Result<Resolved, RefFault>)> {
     let before = standing(cx, target)?;
     let told = cx.envelope.reference.clone();
@@ -241,10 +245,10 @@ async fn look_for(cx: &mut Cx, target: RefTarget) -> Result<(Arc<Tree>, Result<R
     Ok((tree, now))
 }
 
-/// The element that a target means in the stored tree, which was captured just now.
+/// Resolves a target in the stored tree, which was just captured.
 ///
 /// # Errors
-/// As [`element`].
+/// Returns the errors of [`element`].
 pub(crate) async fn in_stored_tree(cx: &mut Cx, target: &Target) -> Result<NodeId> {
     let found = match target {
         Target::Ref(r) => reference(cx, *r)?,
@@ -254,10 +258,11 @@ pub(crate) async fn in_stored_tree(cx: &mut Cx, target: &Target) -> Result<NodeI
     in_tree(&found)
 }
 
-/// Whether the element that a target means is there now. An ended ref is an answer here.
+/// Determines whether the element of a target exists now. An ended ref is an answer here. `any`
+/// allows several matches.
 ///
 /// # Errors
-/// `REF_NOT_FOUND`, `AMBIGUOUS_MATCH`.
+/// Returns `REF_NOT_FOUND` or `AMBIGUOUS_MATCH`.
 pub(crate) async fn presence(cx: &mut Cx, target: &Target, any: bool) -> Result<Presence> {
     match target {
         Target::Ref(r) => {
@@ -289,10 +294,10 @@ pub(crate) async fn presence(cx: &mut Cx, target: &Target, any: bool) -> Result<
     }
 }
 
-/// No element matches; the nearest are issued and named.
+/// Creates the error for a selector without matches, and issues refs of the nearest elements.
 ///
 /// # Errors
-/// As issuing.
+/// Returns the errors of issuing a ref.
 pub(crate) fn not_found(cx: &mut Cx, tree: &Tree, selector: &Selector) -> Result<Error> {
     let near = capture::named(cx, tree, &stickpin_tree::nearest(tree, selector, 3))?;
     let e = Error::element_not_found(format!("no element matches {selector}"));
@@ -309,8 +314,8 @@ pub(crate) fn ambiguous(cx: &mut Cx, tree: &Tree, selector: &Selector, found: &[
     Ok(candidates(e, "use one of:", &named, found.len()))
 }
 
-/// The error of a ref that may not be used: what it was, what happened, what to do next. Issues what the element is now,
-/// or the one like it.
+/// Creates the error for an unusable ref: what it was, what happened, what to do next. Issues the
+/// ref of the element's current meaning, or of a similar element.
 pub(crate) fn refused(cx: &mut Cx, fault: RefFault) -> Result<Error> {
     let (r#ref, reason, was, handle, now, is_hidden, warning) = match fault {
         RefFault::NotIssued { r#ref, warning } => {
@@ -361,12 +366,13 @@ pub(crate) fn refused(cx: &mut Cx, fault: RefFault) -> Result<Error> {
     Ok(Error::stale_ref(format!("{subject}; {what}")).hint(hint).details(details))
 }
 
-/// A node of the stored tree with its ref and its record, if there is one.
+/// Returns the ref and the description of a node of the stored tree, if there is one.
 fn named(cx: &mut Cx, tree: &Tree, node: Option<NodeId>) -> Result<Option<(Ref, String)>> {
     Ok(capture::named(cx, tree, node.as_slice())?.pop())
 }
 
-/// What became of an element that is connected and not shown, and what to do: nobody could act on it now.
+/// Describes an element that is connected but hidden, and the next step. Nobody could act on it
+/// now.
 fn hidden(r#ref: Ref, behind: Option<&(Ref, String)>, now: Option<&(Ref, String)>) -> (String, String) {
     let (mut what, mut next) = match behind {
         Some((dialog, line)) => (
@@ -385,7 +391,7 @@ fn hidden(r#ref: Ref, behind: Option<&(Ref, String)>, now: Option<&(Ref, String)
     (what, next)
 }
 
-/// What became of an element whose ref ended, and what to do. `with`: what it left with.
+/// Describes the element of an ended ref, and the next step. `with` names what removed it.
 fn stale(reason: EndReason, now: Option<&(Ref, String)>, with: Option<String>) -> (String, String) {
     let gone = with.map_or_else(|| "it is gone".to_owned(), |with| format!("it is gone with {with}"));
     match (reason, now) {
@@ -412,17 +418,17 @@ fn stale(reason: EndReason, now: Option<&(Ref, String)>, with: Option<String>) -
     }
 }
 
-/// The place of an element in the stored tree.
+/// Returns the node of an element in the stored tree.
 fn in_tree(found: &Found) -> Result<NodeId> {
     found.node.ok_or_else(|| Error::element_not_found(format!("{} {UNREAD}", found.words())).hint(AGAIN))
 }
 
-/// Of an element that a cut capture does not show.
+/// Describes an element that a truncated capture does not contain.
 const UNREAD: &str = "is not in the part of the app that could be read";
 
 const AGAIN: &str = "stickpin snapshot -i shows what is there now";
 
-/// An error with the elements that it could be about.
+/// Adds candidates to an error.
 pub(crate) fn candidates(e: Error, lead: &str, named: &[(Ref, String)], total: usize) -> Error {
     let mut hint = lead.to_owned();
     for (_, line) in named {
@@ -436,7 +442,7 @@ pub(crate) fn candidates(e: Error, lead: &str, named: &[(Ref, String)], total: u
     e.hint(hint).details(json!({ "candidates": list, "total": total }))
 }
 
-/// A point where an element has to be named.
+/// Creates the error for a point where a command needs an element.
 pub(crate) fn no_point(target: &Target) -> Error {
     Error::invalid_args(format!("{target} is a point; this needs a ref or a selector"))
         .hint(crate::api::target::FORMS)

@@ -1,10 +1,10 @@
-//! Requests and downloads in words.
+//! Requests and downloads as text.
 
 use std::time::Duration;
 use stickpin_device::{RequestEnd, SeenRequest, request_words};
 use stickpin_tree::escape;
 
-/// `GET "/api/orders" pending for 4.2 s`, `POST "/api/order" -> 500`.
+/// Describes a request: `GET "/api/orders" pending for 4.2 s`, `POST "/api/order" -> 500`.
 pub(crate) fn words(request: &SeenRequest) -> String {
     let what = request_words(&request.method, &request.url);
     match &request.end {
@@ -21,7 +21,7 @@ pub(crate) fn span(time: Duration) -> String {
     }
 }
 
-/// `3 of 120 kB`.
+/// Describes the progress of a download: `3 of 120 kB`.
 pub(crate) fn progress(received: u64, total: Option<u64>) -> String {
     match total.filter(|t| *t > 0) {
         Some(total) => format!("{} of {} kB", received / 1_000, total.div_ceil(1_000)),

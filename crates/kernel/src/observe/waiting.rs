@@ -1,4 +1,4 @@
-//! Waiting for the app, between looks that others may use.
+//! Waits for the app, which let other commands run between their checks.
 
 use crate::command::context::Cx;
 use std::pin::Pin;
@@ -6,19 +6,21 @@ use std::time::Duration;
 use stickpin_device::{Error, Moving, Result, SettleRequest};
 use tokio::time::Instant;
 
-/// The net under the events: how long at most until a wait looks again.
+/// The maximum time between two checks, in case an event is missed.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// How often an expression is looked at when nothing else says that it may have become true.
+/// The interval between two evaluations of a script expression, which may become true without any
+/// event.
 const EXPRESSION: Duration = Duration::from_millis(100);
 
-/// How long nothing may move until an app counts as quiet.
+/// How long nothing may change until an app counts as quiet.
 pub(crate) const QUIET: Duration = Duration::from_millis(150);
 
-/// Characters of what still moves.
+/// The maximum length of the list of pending activities, in characters.
 const STILL: usize = 500;
 
-/// How long a wait goes on. Between looks, [`Patience::next`] waits for a change and lets other commands in.
+/// The timeout of a wait. Between checks, [`Patience::next`] waits for a change and lets other
+/// commands run.
 #[derive(Debug)]
 pub(crate) struct Patience {
     timeout: Duration,
@@ -30,15 +32,16 @@ impl Patience {
         Self { timeout, end: Instant::now() + timeout }
     }
 
-    /// How much time is left.
+    /// Returns the remaining time.
     pub(crate) fn left(&self) -> Duration {
         self.end.saturating_duration_since(Instant::now())
     }
 
-    /// Waits until it is worth looking at the app again.
+    /// Waits until it is worth checking the app again.
     ///
     /// # Errors
-    /// `TIMEOUT` when the time is over, naming what was waited for, what is true instead, and what still moves.
+    /// Returns `TIMEOUT` when no time is left, with what was awaited, the actual state, and pending
+    /// activities.
     pub(crate) async fn next(&self, cx: &mut Cx, listen: Listen, what: &str, instead: &str) -> Result<()> {
         let left = self.left();
         if left.is_zero() {
@@ -63,18 +66,18 @@ impl Patience {
     }
 }
 
-/// What ends a pause.
+/// The events that end a pause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Listen {
     /// A capture may differ from the last one.
     Changes,
-    /// Anything was seen, also what is no part of a capture.
+    /// Anything happened, including events that a capture does not show.
     News,
-    /// As `News`; values of the page's script change without a sign.
+    /// Any event, or a short interval, because script values change without events.
     Script,
 }
 
-/// What still moves in the app, in words: requests, animations, mutations.
+/// Returns pending activities of the app in words: requests, animations, mutations.
 async fn moving(cx: &mut Cx) -> Result<Vec<String>> {
     let cancel = cx.cancel.clone();
     let device = cx.device()?;
@@ -89,15 +92,15 @@ async fn moving(cx: &mut Cx) -> Result<Vec<String>> {
     }
     let now = SettleRequest { quiet: QUIET, cap: Duration::ZERO };
     let others = cx.device()?.settle(now, &cancel).await?.still;
-    // Requests were named with their age.
+    // Requests are already listed with their age.
     still.extend(others.iter().filter(|other| !matches!(other, Moving::Request(_))).map(ToString::to_string));
     Ok(still)
 }
 
-/// Fails when a dialog keeps the app from going on.
+/// Fails when a dialog blocks the app.
 ///
 /// # Errors
-/// `DIALOG_OPEN`.
+/// Returns `DIALOG_OPEN`, or `TIMEOUT` when the command was cancelled.
 pub(crate) fn no_dialog(cx: &mut Cx) -> Result<()> {
     cx.check()?;
     match cx.device()?.dialog() {
@@ -106,21 +109,25 @@ pub(crate) fn no_dialog(cx: &mut Cx) -> Result<()> {
     }
 }
 
-/// Waits until a capture may differ from the last one, at most so long. Nobody else is let in.
+/// Waits up to `at_most` until a capture may differ from the last one. Does not let other commands
+/// run.
 ///
 /// # Errors
-/// What the device says; `TIMEOUT` when the command was ended.
+/// Returns errors of the device, and `TIMEOUT` when the command was cancelled.
 pub(crate) async fn change(cx: &mut Cx, at_most: Duration) -> Result<()> {
     let cancel = cx.cancel.clone();
     cx.device()?.changed(at_most, &cancel).await?;
     cx.check()
 }
 
-/// Waits until it is worth looking again, at most so long: something may have changed, or other commands had
-/// their turn. Commands go first at once, other waits after a look of this one.
+/// Waits up to `at_most` until it is worth checking again: something may have changed, or other
+/// commands had their turn.
+///
+/// Other commands run at once, other waits only after this one has checked.
 ///
 /// # Errors
-/// `TIMEOUT` when the command was ended, `SESSION_NOT_FOUND` when the session was closed meanwhile.
+/// Returns `TIMEOUT` when the command was cancelled, and `SESSION_NOT_FOUND` when the session was
+/// closed meanwhile.
 async fn pause(cx: &mut Cx, at_most: Duration, listen: Listen) -> Result<()> {
     cx.check()?;
     let Some(loan) = &cx.loan else { return Err(crate::host::queue::closed(&cx.session_name)) };
@@ -140,7 +147,7 @@ async fn pause(cx: &mut Cx, at_most: Duration, listen: Listen) -> Result<()> {
             biased;
             changed = &mut changed => changed?,
             () = wanted.cancelled() => {
-                // Not dropped: the device ends its waiting by itself.
+                // Not dropped: the device ends its own wait.
                 stop.cancel();
                 changed.await?
             }

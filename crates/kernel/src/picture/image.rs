@@ -1,4 +1,4 @@
-//! Pictures as pixels: decode, shrink, draw, encode.
+//! Images as pixels: decode, shrink, compare, draw, encode.
 
 use font8x8::legacy::BASIC_LEGACY;
 use schemars::JsonSchema;
@@ -7,13 +7,13 @@ use std::io::Cursor;
 use std::path::Path;
 use stickpin_device::{Error, Result};
 
-/// Width and height of a character, in pixels.
+/// The width and height of a character, in pixels.
 pub(crate) const CELL: u32 = 8;
 
-/// Pixels of a file that is read at most: a small file can claim to be a large picture.
+/// The maximum number of pixels in a file: a small file can claim to be a large image.
 const MAX_PIXELS: u64 = 100_000_000;
 
-/// How good a JPEG is, of 100: letters stay sharp.
+/// The JPEG quality, out of 100, at which letters stay sharp.
 const QUALITY: u8 = 85;
 
 /// How a picture is written.
@@ -30,7 +30,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// The format that the name of a file asks for.
+    /// Returns the format for the extension of a path.
     pub(crate) fn of(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "png" => Some(Self::Png),
@@ -40,7 +40,7 @@ impl Format {
         }
     }
 
-    /// The end of a file's name.
+    /// Returns the file extension.
     pub(crate) fn extension(self) -> &'static str {
         match self {
             Self::Png => "png",
@@ -54,8 +54,8 @@ fn bad(e: &dyn std::fmt::Display) -> Error {
     Error::internal(format!("the device's picture cannot be read: {e}"))
 }
 
-/// The size of a picture no side of which is longer than `longest` (0: it stays as it is), and by how much it was
-/// shrunk (1 or less).
+/// Returns the size of an image after shrinking, and the factor (1 or less). No side is longer than
+/// `longest`; 0 means no limit.
 pub(crate) fn fitted((width, height): (u32, u32), longest: u32) -> ((u32, u32), f64) {
     let side = width.max(height);
     if side <= longest || longest == 0 {
@@ -66,13 +66,13 @@ pub(crate) fn fitted((width, height): (u32, u32), longest: u32) -> ((u32, u32), 
     ((scaled(width), scaled(height)), factor)
 }
 
-/// Room for the pixels of a picture that is no larger than `most`.
+/// Allocates a buffer for an image of at most `most` pixels.
 fn buffer((width, height): (u32, u32), bytes: Option<usize>, most: u64) -> Result<Vec<u8>, &'static str> {
     let size = bytes.filter(|_| u64::from(width) * u64::from(height) <= most);
     Ok(vec![0; size.ok_or("it is too large")?])
 }
 
-/// Red, green and blue of pixels of so many samples.
+/// Converts pixels with the given number of samples to red, green and blue.
 fn rgb(raw: Vec<u8>, samples: usize) -> Vec<u8> {
     match samples {
         1 | 2 => raw.chunks_exact(samples).flat_map(|p| [p[0]; 3]).collect(),
@@ -81,7 +81,7 @@ fn rgb(raw: Vec<u8>, samples: usize) -> Vec<u8> {
     }
 }
 
-/// A picture in memory: 8 bits each of red, green, blue.
+/// An image in memory, with 8 bits each of red, green and blue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Image {
     pub(crate) width: u32,
@@ -90,25 +90,25 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// One colour.
+    /// Creates an image of one color.
     #[cfg(test)]
     pub(crate) fn plain(width: u32, height: u32, color: [u8; 3]) -> Self {
         Self { width, height, rgb: color.repeat((width * height) as usize) }
     }
 
-    /// Width and height of a PNG, from its head: the pixels are not looked at.
+    /// Returns the width and height of a PNG from its header, without decoding pixels.
     ///
     /// # Errors
-    /// As [`Image::decode`].
+    /// Returns the errors of [`Image::decode`].
     pub(crate) fn size(png: &[u8]) -> Result<(u32, u32)> {
         let reader = png::Decoder::new(Cursor::new(png)).read_info().map_err(|e| bad(&e))?;
         Ok(reader.info().size())
     }
 
-    /// Reads a PNG of any kind.
+    /// Decodes a PNG from a device.
     ///
     /// # Errors
-    /// `INTERNAL` for what the device should not have sent.
+    /// Returns `INTERNAL` for invalid data, which a device must not send.
     pub(crate) fn decode(png: &[u8]) -> Result<Self> {
         Self::from_png(png, u64::MAX).map_err(|e| bad(&e))
     }
@@ -132,10 +132,10 @@ impl Image {
         Ok(Self { width, height, rgb: rgb(raw, if decoder.has_alpha() { 4 } else { 3 }) })
     }
 
-    /// Reads a PNG or WebP that somebody keeps.
+    /// Decodes a PNG or WebP file of the caller.
     ///
     /// # Errors
-    /// `INVALID_ARGS` for anything else, and for pictures that are too large.
+    /// Returns `INVALID_ARGS` for any other format, and for an image that is too large.
     pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Self> {
         let read = if bytes.starts_with(b"RIFF") { Self::from_webp } else { Self::from_png };
         read(bytes, MAX_PIXELS).map_err(|why| {
@@ -144,10 +144,10 @@ impl Image {
         })
     }
 
-    /// Writes it.
+    /// Encodes the image.
     ///
     /// # Errors
-    /// `INTERNAL`; `INVALID_ARGS` for a picture that is too large for the format.
+    /// Returns `INTERNAL`, or `INVALID_ARGS` for an image that is too large for the format.
     pub(crate) fn encode(&self, format: Format) -> Result<Vec<u8>> {
         let mut out = Vec::new();
         match format {
@@ -178,7 +178,7 @@ impl Image {
         let mut encoder = png::Encoder::new(&mut out, self.width, self.height);
         encoder.set_color(png::ColorType::Rgb);
         encoder.set_depth(png::BitDepth::Eight);
-        // A twentieth of the time of the default, for a third more bytes.
+        // A twentieth of the default's time, for a third more bytes.
         encoder.set_deflate_compression(png::DeflateCompression::Level(1));
         encoder.set_filter(png::Filter::Paeth);
         let mut writer = encoder.write_header().map_err(bad)?;
@@ -187,13 +187,14 @@ impl Image {
         Ok(out)
     }
 
-    /// The same with no side longer than `longest`, as [`fitted`]: every pixel is the mean of those that it stands for.
+    /// Shrinks the image to the size from [`fitted`]. Every pixel is the mean of the pixels that it
+    /// replaces.
     pub(crate) fn shrunk(self, longest: u32) -> Self {
         let (width, height) = fitted((self.width, self.height), longest).0;
         if (width, height) == (self.width, self.height) {
             return self;
         }
-        // Pixels a..b of the original become pixel `i`; never none.
+        // The original pixels that become pixel `i`; at least one.
         let span = |i: u32, from: u32, to: u32| {
             let a = u64::from(i) * u64::from(from) / u64::from(to);
             let b = (u64::from(i) + 1) * u64::from(from) / u64::from(to);
@@ -220,8 +221,10 @@ impl Image {
         Self { width, height, rgb }
     }
 
-    /// What of `now` differs from this picture, as a pale copy of it in which that is red, and how many pixels that
-    /// are. Colours that differ by no more than `tolerance` are the same; what one of them does not have differs.
+    /// Compares two images. Returns a pale copy of `now` with the differences in red, and the
+    /// number of differing pixels.
+    ///
+    /// Channels may differ by up to `tolerance`. Pixels that only one image has are differences.
     pub(crate) fn differences(&self, now: &Self, tolerance: u8) -> (Self, u64) {
         let (width, height) = (self.width.max(now.width), self.height.max(now.height));
         let mut rgb = Vec::with_capacity(3 * width as usize * height as usize);
@@ -259,7 +262,7 @@ impl Image {
         }
     }
 
-    /// A filled rectangle; what lies outside of the picture is cut.
+    /// Draws a filled rectangle, clipped to the image.
     pub(crate) fn fill(&mut self, x: i64, y: i64, width: u32, height: u32, color: [u8; 3]) {
         for dy in 0..i64::from(height) {
             for dx in 0..i64::from(width) {
@@ -268,7 +271,7 @@ impl Image {
         }
     }
 
-    /// The outline of a rectangle, one pixel wide.
+    /// Draws the outline of a rectangle, one pixel wide.
     pub(crate) fn frame(&mut self, x: i64, y: i64, width: u32, height: u32, color: [u8; 3]) {
         let (w, h) = (i64::from(width), i64::from(height));
         self.fill(x, y, width, 1, color);
@@ -277,7 +280,7 @@ impl Image {
         self.fill(x + w - 1, y, 1, height, color);
     }
 
-    /// ASCII text in cells of [`CELL`] pixels.
+    /// Draws ASCII text in cells of [`CELL`] pixels.
     pub(crate) fn text(&mut self, x: i64, y: i64, text: &str, color: [u8; 3]) {
         for (i, c) in (0i64..).zip(text.chars()) {
             let glyph = BASIC_LEGACY.get(c as usize).copied().unwrap_or_default();
@@ -337,7 +340,7 @@ mod tests {
         let (picture, count) = then.differences(&now, 4);
         assert_eq!((count, picture.pixel(2, 1)), (3, Some(&[220, 0, 0][..])));
         assert_eq!(picture.pixel(0, 0), Some(&[217, 217, 217][..]));
-        // A row and a column that only one of them has: 10 + 5, less the corner that neither has.
+        // A row and a column that only one image has: 10 + 5, less the corner that neither has.
         let other = Image::plain(9, 5, [100; 3]);
         assert_eq!(then.differences(&other, 0).1, 4 + 9);
     }

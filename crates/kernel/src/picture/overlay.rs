@@ -1,4 +1,4 @@
-//! Refs drawn into a picture: a frame around each element, its ref in a corner.
+//! The overlay: refs drawn into a screenshot, with a frame around each element.
 
 use crate::picture::image::{CELL, Image};
 use stickpin_refs::Ref;
@@ -7,13 +7,13 @@ use stickpin_tree::Rect;
 const INK: [u8; 3] = [208, 0, 80];
 const PAPER: [u8; 3] = [255, 255, 255];
 
-/// Draws each ref at its place, which is in pixels of the picture.
+/// Draws each ref at its box, which is in image pixels.
 pub(crate) fn draw(image: &mut Image, marks: &[(Ref, Rect)]) {
     for (_, rect) in marks {
         let (x, y, width, height) = pixels(*rect);
         image.frame(x, y, width, height, INK);
     }
-    // Labels after all frames: no line may cross a number.
+    // Labels after all frames, so that no line crosses a number.
     for (r, rect) in marks {
         let label = format!("e{}", r.get());
         let width = CELL * u32::try_from(label.len()).unwrap_or(u32::MAX) + 2;

@@ -1,4 +1,5 @@
-//! One command against its session: what every command has around it. A batch runs each of its steps through here.
+//! The execution of one command: what every command has around it. A batch runs each of its steps
+//! through here.
 
 use crate::act::context_guard;
 use crate::api::request::Response;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stickpin_device::{Error, Result};
 
-/// Takes the turn, writes the journal, runs it, and publishes what readers may see.
+/// Takes a turn, runs the command with its journal entries, and publishes the status.
 pub(crate) async fn step(
     entry: &'static Entry,
     prepared: Prepared,
@@ -33,7 +34,7 @@ pub(crate) async fn step(
     result
 }
 
-/// Runs a command as a part of another one, with an envelope of its own.
+/// Runs a command as part of another one, with its own envelope.
 pub(crate) async fn nested(cx: &mut Cx, entry: &'static Entry, prepared: Prepared) -> Response {
     let outer = std::mem::take(&mut cx.envelope);
     let before = cx.dispatched.swap(false, Ordering::Relaxed);
@@ -42,19 +43,19 @@ pub(crate) async fn nested(cx: &mut Cx, entry: &'static Entry, prepared: Prepare
         Scope::Host => Ok(None),
     };
     let result = match desk {
-        // Boxed: a batch is itself a command, and its future would hold itself.
+        // Boxed: a batch is itself a command, so its future would contain itself.
         Ok(desk) => Box::pin(step(entry, prepared, desk, cx)).await,
         Err(e) => Err(e),
     };
     let mut response = respond::respond(entry, cx, result);
-    // Said once, by the whole.
+    // Only the outer response carries it.
     response.state_dir = None;
     cx.envelope = outer;
     cx.dispatched.fetch_or(before, Ordering::Relaxed);
     response
 }
 
-/// Runs it in a session that was entered.
+/// Runs a command in an entered session.
 async fn run(entry: &'static Entry, mut prepared: Prepared, cx: &mut Cx) -> Result<Box<dyn Produced>> {
     cx.check()?;
     if entry.spec.lane != Lane::Beside {
@@ -67,7 +68,7 @@ async fn run(entry: &'static Entry, mut prepared: Prepared, cx: &mut Cx) -> Resu
         return Err(crate::observe::capture::blocked(&dialog));
     }
     able(entry, cx)?;
-    // What does not act on the page may be used whichever tab that is.
+    // A command that does not act on the page works in any tab.
     let (effect, mut input) = (prepared.effect, std::mem::take(&mut prepared.input));
     let acts = effect == Effect::Mutates && !entry.spec.despite_dialog;
     match navigation::attend(cx) {
@@ -84,7 +85,7 @@ async fn run(entry: &'static Entry, mut prepared: Prepared, cx: &mut Cx) -> Resu
     journal.command_begin(&cx.session_name, entry.spec.name, effect);
     recording::name_asked(cx, entry, effect, &mut input);
     let result = prepared.run(cx).await;
-    // A question whose answer is no did not hold.
+    // An assertion that did not hold is not recorded.
     if result.as_ref().is_ok_and(|output| effect == Effect::Mutates || output.exit() == 0) {
         recording::record(cx, entry, effect, input);
     }
@@ -102,7 +103,7 @@ async fn run(entry: &'static Entry, mut prepared: Prepared, cx: &mut Cx) -> Resu
     result
 }
 
-/// Whether the device can do what the command needs.
+/// Checks that the device supports what the command needs.
 fn able(entry: &Entry, cx: &mut Cx) -> Result<()> {
     let Ok(live) = cx.live() else { return Ok(()) };
     let can = live.device.capabilities();
@@ -112,13 +113,13 @@ fn able(entry: &Entry, cx: &mut Cx) -> Result<()> {
     }
 }
 
-/// The tab that the caller meant is gone, and nothing was done in another one.
+/// Creates the error for a command whose tab is gone. Nothing was done in another tab.
 fn elsewhere(moved: &str) -> Error {
     Error::device_not_found(format!("{moved}; nothing was done there"))
         .hint("stickpin snapshot -i shows what it looks at now; stickpin tab list lists the tabs")
 }
 
-/// Tells readers what is known now.
+/// Publishes the current status to readers.
 fn publish(cx: &mut Cx, running: Option<&'static str>) {
     let now = (cx.host.config.clock)();
     let Some(desk) = cx.desk.clone() else { return };

@@ -11,10 +11,11 @@ use serde::Serialize;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_refs::Ref;
 
-/// The response of a command that ran in this context, which has done its part by then.
+/// Builds the response of a command that ran in this context, and gives the session's turn back.
 pub(crate) fn respond(entry: &Entry, cx: &mut Cx, result: Result<Box<dyn Produced>>) -> Response {
     let mut response = Response { command: entry.spec.name.to_owned(), ..Response::default() };
-    // What the device says now: this command may have opened or answered it. Else what is known without asking.
+    // The current dialog: this command may have opened or answered it. Without a session, the last
+    // published one.
     let dialog = cx.live().ok().map(|live| live.device.dialog());
     if let Some(desk) = &cx.desk {
         response.session = Some(desk.name.clone());
@@ -73,14 +74,14 @@ fn fill(response: &mut Response, render: &Render, result: Result<Box<dyn Produce
     response.exit = response.error.as_ref().map_or_else(|| output.exit(), |e| e.code.exit());
 }
 
-/// The receipt and a dialog that waits, under the text of the output. Errors among what was seen stand in the envelope
-/// only: a command line has another stream for them.
+/// Appends the receipt and a pending dialog to the text. Error lines stay in the envelope, because
+/// a command line prints them to another stream.
 fn add_what_was_seen(response: &mut Response, entry: &Entry) {
     let Some(text) = &mut response.text else { return };
     let errors = &response.receipt_errors;
     let seen = response.receipt.iter().enumerate().filter(|(at, _)| !errors.contains(at));
     let seen = seen.map(|(_, line)| line.clone());
-    // What may run beside a dialog speaks of it itself.
+    // Commands that run despite a dialog report it themselves.
     let dialog = response
         .dialog
         .iter()
@@ -94,7 +95,8 @@ fn add_what_was_seen(response: &mut Response, entry: &Entry) {
     }
 }
 
-/// The response of a command that ran apart from any host: [`Form`] without a handler of ours.
+/// Builds the response of a command that ran outside any host: a [`Form`] without a handler in the
+/// kernel.
 pub fn answered<T: Serialize + Show + Send + 'static>(
     form: &Form,
     render: &Render,
@@ -105,14 +107,14 @@ pub fn answered<T: Serialize + Show + Send + 'static>(
     response
 }
 
-/// A response to what never came to a session.
+/// Builds the response to a request that never reached a session.
 pub(crate) fn failed(command: &str, render: &Render, e: Error) -> Response {
     let mut response = Response { command: command.to_owned(), ..Response::default() };
     fill(&mut response, render, Err(e));
     response
 }
 
-/// The refs envelope; none when nothing was issued, renewed or ended.
+/// Builds the refs part; `None` when no ref was issued, renewed or ended.
 fn refs(cx: &mut Cx, envelope: &mut Envelope) -> Option<RefsEnvelope> {
     if envelope.issued.is_empty() && envelope.ended.is_empty() && envelope.base.is_none() {
         return None;
@@ -132,7 +134,7 @@ fn refs(cx: &mut Cx, envelope: &mut Envelope) -> Option<RefsEnvelope> {
     })
 }
 
-/// Numbers as ranges, ends included.
+/// Converts refs to inclusive number ranges.
 fn ranges(refs: &mut Vec<Ref>) -> Vec<(u32, u32)> {
     refs.sort_unstable();
     refs.dedup();

@@ -1,24 +1,24 @@
-//! Lists as text: plain lines for programs, aligned columns for a person at a terminal.
+//! Tables as text: plain lines for programs, aligned columns for a terminal.
 
 use unicode_width::UnicodeWidthStr;
 
-/// Between two columns on a terminal.
+/// The separator between two columns on a terminal.
 const GAP: &str = "  ";
 
-/// The width below which prose is not shortened, in columns of a terminal.
+/// The minimum width of a prose column, in terminal columns.
 const LEAST: usize = 12;
 
-/// One cell of a list.
+/// A cell of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cell {
-    /// What a reader may type or compare: never shortened.
+    /// Text that a reader may type or compare; never shortened.
     Word(String),
-    /// Titles and addresses: shortened where the terminal is narrow.
+    /// Titles and addresses; shortened on a narrow terminal.
     Prose(String),
 }
 
 impl Cell {
-    /// A cell with nothing in it.
+    /// Creates an empty cell.
     #[must_use]
     pub fn empty() -> Self {
         Self::Word(String::new())
@@ -35,7 +35,7 @@ impl Cell {
     }
 }
 
-/// The lines of a list, aligned and bounded where a terminal has so many columns.
+/// Returns the lines of a table, aligned and shortened if `terminal` gives a width in columns.
 pub(super) fn lines(rows: &[Vec<Cell>], gap: &str, terminal: Option<u16>) -> Vec<String> {
     let Some(terminal) = terminal else {
         let plain = |row: &Vec<Cell>| {
@@ -53,7 +53,8 @@ pub(super) fn lines(rows: &[Vec<Cell>], gap: &str, terminal: Option<u16>) -> Vec
     rows.iter().map(line).collect()
 }
 
-/// The width of each column. Prose gives way, the widest first, until a line fits or none can give more.
+/// Returns the width of each column. The widest prose column shrinks first, until a line fits or no
+/// column can shrink.
 fn column_widths(rows: &[Vec<Cell>], terminal: usize) -> Vec<usize> {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let column = |at: usize| rows.iter().filter_map(move |row| row.get(at));
@@ -74,7 +75,7 @@ fn column_widths(rows: &[Vec<Cell>], terminal: usize) -> Vec<usize> {
     }
 }
 
-/// A cell in so many columns: filled with spaces, or cut with `…`. A quoted text keeps its closing quote.
+/// Pads a cell with spaces to a width, or cuts it with `…`. Quoted text keeps its closing quote.
 fn padded(cell: &Cell, width: usize) -> String {
     let text = cell.text();
     let mut shown = text.to_owned();

@@ -1,4 +1,4 @@
-//! `alert status|accept|dismiss`: the dialog of the app that waits for an answer.
+//! `alert status|accept|dismiss`: the pending dialog of the app.
 
 use crate::commands::prelude::*;
 use crate::observe::waiting::{Listen, Patience};
@@ -30,7 +30,7 @@ pub(crate) struct AlertDismiss {
     timeout: Option<u64>,
 }
 
-/// The dialog that waits, if one does.
+/// The pending dialog, if any.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Waiting {
@@ -45,7 +45,7 @@ pub(crate) struct Answered {
     accepted: bool,
 }
 
-/// A dialog holds up the command that caused it, so its answer must not queue behind that one.
+/// A dialog blocks the command that caused it, so its answer must not queue behind that command.
 const ALERT: Spec =
     Spec { lane: Lane::Ahead, despite_dialog: true, needs: &[Capability::Dialogs], ..Spec::SESSION };
 
@@ -119,7 +119,7 @@ async fn answer(cx: &mut Cx, answer: DialogAnswer, patience: Duration) -> Result
     let under_way = cx.under_way();
     facets::dialogs(cx.device()?, "answer dialogs")?.answer_dialog(answer).await?;
     drop(under_way);
-    // The act that was held up goes on: this is what comes of it.
+    // The blocked act continues: read its outcome.
     let how = How { receipt: true, ..How::default() };
     outcome::after(cx, None, how, Acted::new("answered", dialog.words())).await?;
     Ok(Answered { dialog, accepted })

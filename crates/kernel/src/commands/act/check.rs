@@ -1,4 +1,4 @@
-//! `check`, `uncheck`: a box, switch or toggle is as it should be.
+//! `check`, `uncheck`: turns a checkbox, switch or toggle on or off.
 
 use crate::act::fields;
 use crate::commands::prelude::*;

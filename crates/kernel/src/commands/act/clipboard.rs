@@ -1,9 +1,9 @@
-//! `clipboard read`, `clipboard write`: copied text.
+//! `clipboard read`, `clipboard write`: the text on the clipboard.
 
 use crate::commands::prelude::*;
 use crate::commands::read::get::Got;
 
-/// Bytes that can be written: what a person would still call a text.
+/// The maximum size of a text in bytes.
 const LONGEST: usize = 1 << 20;
 
 /// Print the text on the clipboard that the app's own Copy and Paste use.

@@ -1,4 +1,4 @@
-//! `drag`: from one element to another.
+//! `drag`: drags one element onto another.
 
 use crate::act::input::Attempts;
 use crate::act::points;
@@ -56,21 +56,23 @@ impl Command for Drag {
 }
 
 impl Drag {
-    /// Both ends where they are now, and the point to drop at.
+    /// Aims at both ends and returns their current state with the drop point.
     async fn aimed(&self, cx: &mut Cx) -> Result<(Ready, Ready, (f64, f64))> {
         let how = self.how();
         let before = match &self.destination {
             Target::Point { .. } => cx.device()?.scroll_offset().await?,
             _ => (0.0, 0.0),
         };
-        // The destination first: aiming at the source may scroll again, and the source is what is pressed.
+        // The destination first: aiming at the source may scroll again, and the source is what is
+        // pressed.
         let mut destination = act::ready(cx, &self.destination, Reach::View, how).await?;
         let mut source = act::ready(cx, &self.source, Reach::Pointer, how).await?;
-        // And again where it is now: the aim at the source may have scrolled, or had rows drawn anew.
+        // Locate the destination again: aiming at the source may have scrolled, or re-rendered
+        // rows.
         match &self.destination {
             Target::Point { x, y } => {
                 let (mut x, mut y) = (*x, *y);
-                // A point of a picture is followed by itself.
+                // A point of a screenshot follows the scroll offset on its own.
                 if points::pictured(cx)?.is_none() {
                     let (right, down) = cx.device()?.scroll_offset().await?;
                     (x, y) = (x - right + before.0, y - down + before.1);
@@ -93,7 +95,7 @@ impl Drag {
     }
 }
 
-/// The two ends cannot be in view at the same time.
+/// Creates the error for two ends that do not fit into the viewport together.
 fn apart(source: &Ready, destination: &Ready) -> Error {
     Error::element_offscreen(format!("{} is not in view together with {}", destination.words, source.words))
         .hint("open a larger viewport (open --viewport WxH), or drag in two steps")

@@ -4,7 +4,7 @@ use crate::commands::prelude::*;
 use std::collections::BTreeSet;
 use stickpin_tree::quote;
 
-/// Names of secrets that a message lists.
+/// The maximum number of secret names in a message.
 const NAMED: usize = 10;
 
 acting! {
@@ -66,10 +66,10 @@ impl Command for Fill {
     }
 }
 
-/// A value that this session does not show from now on.
+/// Returns a secret, which the session does not show from now on.
 ///
 /// # Errors
-/// `INVALID_ARGS` when the caller has none of this name.
+/// Returns `INVALID_ARGS` when the caller has no secret of this name.
 fn secret(cx: &mut Cx, name: &str) -> Result<String> {
     let Some(secret) = cx.caller.secrets.get(name).cloned() else {
         let known: BTreeSet<&String> = cx.caller.secrets.keys().chain(&cx.caller.secret_names).collect();

@@ -1,4 +1,4 @@
-//! `form`: several fields at once, and perhaps what submits them.
+//! `form`: fills several fields and optionally submits them.
 
 use crate::act::fields::press;
 use crate::act::{fields, locate};
@@ -50,7 +50,7 @@ impl From<Assignment> for String {
 
 text_schema!(Assignment, "x-targets" = "assignment");
 
-/// What became of the fields.
+/// The outcome for each field and for the submission.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Filled {
@@ -80,7 +80,8 @@ impl Command for Form {
     async fn run(self, cx: &mut Cx) -> Result<Filled> {
         let how = self.how();
         resolve::foresee(cx, self.fields.iter().map(|f| &f.target).chain(&self.submit))?;
-        // What was checked is what is filled: a selector may match another element once the first field is.
+        // Fill the checked elements: a selector may match another element once the first field is
+        // filled.
         let mut held = Vec::new();
         for field in &self.fields {
             let (_, ready) = fields::kind(cx, &field.target, &field.value, how).await?;
@@ -90,14 +91,14 @@ impl Command for Form {
             });
         }
         let submit = match &self.submit {
-            // The fields may be what enables it.
+            // Do not check whether it is enabled, because filling the fields may enable it.
             Some(submit @ (Target::Ref(_) | Target::Selector(_))) => {
                 let found = locate::there(cx, submit, how).await?;
                 Some(locate::hold(cx, submit, &found)?)
             }
             submit => submit.clone(),
         };
-        // One receipt for all: what each field announces is part of it, and nothing settles in between.
+        // One receipt for all fields, without settling in between.
         let quiet = How { settle: None, receipt: false, ..how };
         let mut fields = Vec::new();
         for (field, target) in self.fields.iter().zip(&held) {

@@ -1,4 +1,4 @@
-//! `hover`: the pointer comes to stand on an element.
+//! `hover`: moves the pointer onto an element.
 
 use crate::commands::prelude::*;
 
@@ -27,7 +27,8 @@ impl Command for Hover {
 
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
         let how = self.how();
-        // What the pointer's arrival shows is the effect of this act, so earlier notices are dropped before it.
+        // Reactions to the pointer's arrival are the effect of this act, so earlier notices are
+        // dropped before it.
         drop(cx.device()?.notices().await?);
         let hovered = act::ready(cx, &self.target, Reach::Pointer, how).await;
         if cx.envelope.pointed {

@@ -1,4 +1,4 @@
-//! `key`: one chord.
+//! `key`: presses one chord.
 
 use crate::act::focus;
 use crate::api::keys::Chord;

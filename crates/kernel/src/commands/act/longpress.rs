@@ -1,4 +1,4 @@
-//! `longpress`: a press that stays down.
+//! `longpress`: presses an element and holds it.
 
 use crate::commands::prelude::*;
 use stickpin_device::{Action, Button, Modifiers};

@@ -1,4 +1,4 @@
-//! `press`: a press with the pointer.
+//! `press`: presses an element with the pointer.
 
 use crate::api::keys::Held;
 use crate::commands::prelude::*;
@@ -32,12 +32,12 @@ acting! {
     }
 }
 
-/// What a press answers with.
+/// The output of a press.
 #[derive(Debug, Serialize)]
 pub(crate) struct Pressed {
     #[serde(flatten)]
     acted: Acted,
-    /// The file that was downloaded (`--download`).
+    /// The downloaded file (`--download`).
     #[serde(skip_serializing_if = "Option::is_none")]
     downloaded: Option<Saved>,
 }
@@ -56,7 +56,7 @@ fn once() -> u8 {
 }
 
 impl Press {
-    /// How long the file that it downloads is waited for.
+    /// Returns how long to wait for the download, if one is requested.
     fn file_time(&self) -> Duration {
         self.download.as_ref().map_or(Duration::ZERO, |_| Duration::from_millis(usual()))
     }

@@ -1,21 +1,21 @@
-//! `scroll`: a page or a container, by an amount or until something is there.
+//! `scroll`: scrolls the page or a container, by an amount or until an element appears.
 
 use crate::command::args::{Receipt, Settle};
 use crate::commands::prelude::*;
 use crate::observe::waiting::QUIET;
 use stickpin_device::{Action, AimOptions, SettleRequest};
 
-/// How far a scroll goes unless it says otherwise, in CSS pixels.
+/// The default distance of a scroll, in CSS pixels.
 const AMOUNT: u32 = 600;
 
-/// How often `--until` scrolls before it gives up.
+/// The maximum number of scrolls for `--until`.
 const ROUNDS: usize = 1_000;
 
-/// The part of a container that `--until` scrolls by at most: a list that holds only what is in view shows every row
-/// once.
+/// The maximum share of a container that `--until` scrolls at once, so that even a virtualized list
+/// shows every row at some point.
 const STEP: f64 = 0.75;
 
-/// How long rows may take to come after a scroll.
+/// How long rows may take to appear after a scroll.
 const ARRIVAL: Duration = Duration::from_secs(1);
 
 /// Scroll the page or a container, by pixels or until an element is there.
@@ -63,7 +63,7 @@ fn usual() -> u32 {
     AMOUNT
 }
 
-/// How a scroll ended.
+/// The outcome of a scroll.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Scrolled {
@@ -71,7 +71,7 @@ pub(crate) struct Scrolled {
     acted: Acted,
     /// Whether anything moved.
     moved: bool,
-    /// The element that `--until` waited for, with its ref.
+    /// The element that `--until` found, with its ref.
     #[serde(skip_serializing_if = "Option::is_none")]
     found: Option<String>,
 }

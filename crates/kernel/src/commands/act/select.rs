@@ -1,4 +1,4 @@
-//! `select`: options of a list, native or built from roles.
+//! `select`: selects options of a list, native or built from roles.
 
 use crate::act::choice;
 use crate::commands::prelude::*;

@@ -1,4 +1,4 @@
-//! `type`: text as key presses, where the focus is or into an element.
+//! `type`: types text key by key, where the focus is or into an element.
 
 use crate::act::focus;
 use crate::commands::prelude::*;

@@ -1,4 +1,4 @@
-//! `upload`: files into a file input, a file chooser or a drop.
+//! `upload`: gives files to a file input, a file chooser or a drop target.
 
 use crate::act::input::{Attempts, Input};
 use crate::commands::prelude::*;
@@ -7,7 +7,7 @@ use std::time::UNIX_EPOCH;
 use stickpin_device::{Action, Dispatched, FileInput, HeldFile, Performed, io_error};
 use stickpin_tree::{Handle, escape, quote};
 
-/// Characters of an input's `accept` in a message.
+/// The maximum length of an input's `accept` in a message, in characters.
 const ACCEPT: usize = 200;
 
 acting! {
@@ -44,7 +44,7 @@ impl Command for Upload {
         let files = read(cx, &self.files)?;
         let (mut found, mut attempts) = (None, Attempts::default());
         while found.is_none() {
-            // The input itself is often hidden behind what looks better.
+            // The input itself is often hidden behind a styled element.
             let ready = act::ready(cx, &self.target, Reach::There, how).await?;
             let input = match facets::files(cx.device()?, TAKE)?.file_input(ready.element()?).await {
                 Ok(Some(input)) => input,
@@ -68,7 +68,7 @@ impl Command for Upload {
     }
 }
 
-/// What an upload needs of a device, in words.
+/// What an upload needs of a device, for error messages.
 const TAKE: &str = "take files";
 
 /// A file of the caller.
@@ -77,7 +77,7 @@ struct Local {
     held: HeldFile,
 }
 
-/// Looks at every file before anything is sent.
+/// Checks every file before anything is sent.
 fn read(cx: &Cx, files: &[String]) -> Result<Vec<Local>> {
     if files.is_empty() {
         return Err(
@@ -93,7 +93,7 @@ fn one(path: PathBuf) -> Result<Local> {
         let message = format!("`{}` is a folder, not a file", path.display());
         return Err(Error::invalid_args(message).hint("name the files in it"));
     }
-    // Whether it may be read shows when it is opened.
+    // Only opening the file shows whether it is readable.
     std::fs::File::open(&path).map_err(|e| io_error("read", &path, &e))?;
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let since = about.modified().ok().and_then(|t| t.duration_since(UNIX_EPOCH).ok());
@@ -105,8 +105,8 @@ fn names(files: &[Local]) -> String {
     files.iter().map(|f| f.held.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// Gives an input its files. `ready` is what the caller named; `target` the same if it stands for the input, which is
-/// looked up again then when it is gone.
+/// Gives files to an input. `ready` is the target that the caller named. `target` is the same if it
+/// stands for the input, which is then resolved again if it vanished.
 async fn give(
     cx: &mut Cx,
     input: &FileInput,
@@ -130,7 +130,8 @@ async fn give(
     Ok(Acted { value: performed.value, ..Acted::new("uploaded", "") })
 }
 
-/// No input is known: what can be pressed may open a file chooser, everything else may take a drop.
+/// Uploads to a target without a known input: a pressable element may open a file chooser, and any
+/// other may accept a drop.
 async fn choose_or_drop(cx: &mut Cx, target: &Target, files: &[Local], how: How) -> Result<(Ready, Acted)> {
     let drop = |ready: &Ready| {
         let files = files.iter().map(|f| f.path.clone()).collect();
@@ -154,26 +155,28 @@ async fn choose_or_drop(cx: &mut Cx, target: &Target, files: &[Local], how: How)
                 let acted = give(cx, &input, files, &ready, None).await?;
                 return Ok((ready, acted));
             }
-            // The app asks something first: whoever answers it goes on from there.
+            // The app asks for confirmation first; the upload can continue once the dialog is
+            // answered.
             None if cx.device()?.dialog().is_some() => {
                 return Ok((ready, Acted::new("pressed; no file was given yet", "")));
             }
             None => None,
         },
-        // A chooser that cannot be answered: what opens one may take drops as well.
+        // The chooser cannot be given files, but its opener may accept drops as well.
         Err(e) if e.code == ErrorCode::Unsupported && e.dispatched == Dispatched::Unknown => Some(e),
         Err(e) => return Err(e),
     };
-    // The press may have moved it.
+    // The press may have moved the element.
     let then = |ready: &Ready| drop(ready).map(Some);
     match input::send_if(cx, target, Reach::Pointer, how, Input::Further, then).await {
         Ok((ready, performed)) => dropped(cx, ready, &performed.unwrap_or_default(), files, unanswered),
-        // What the press opened is in the way of the drop: that is what the caller has to know of.
+        // The chooser that the press opened blocks the drop, so its error is the useful one.
         Err(e) => Err(unanswered.map_or(e, |why| why.dispatched(cx.dispatched()))),
     }
 }
 
-/// What came of a drop. `unanswered`: why the chooser that a press opened before was given nothing.
+/// Returns the outcome of a drop. `unanswered` is the error of the chooser that an earlier press
+/// opened.
 fn dropped(
     cx: &Cx,
     ready: Ready,
@@ -193,7 +196,8 @@ fn dropped(
     Ok((ready, Acted { value: Some(names(files)), ..Acted::new("dropped", "") }))
 }
 
-/// Closes a chooser that was opened for files that it does not take; the error, with what became of it.
+/// Closes a chooser that does not accept the files, and returns the error with what became of the
+/// chooser.
 async fn let_go(cx: &mut Cx, chooser: Handle, e: Error) -> Result<Error> {
     let under_way = cx.under_way();
     let closed = facets::files(cx.device()?, TAKE)?.close_chooser(chooser).await;
@@ -214,7 +218,7 @@ async fn let_go(cx: &mut Cx, chooser: Handle, e: Error) -> Result<Error> {
     })
 }
 
-/// Whether an input takes these files.
+/// Checks that an input accepts these files.
 fn suits(input: &FileInput, files: &[Local], words: &str) -> Result<()> {
     let bad = |message: String| Error::invalid_args(message);
     if input.directory {
@@ -241,8 +245,8 @@ fn suits(input: &FileInput, files: &[Local], words: &str) -> Result<()> {
     }
 }
 
-/// Whether an `accept` takes a file (HTML 4.10.5.1.17). What kind of file an unknown extension stands for is not known:
-/// it is not refused.
+/// Whether an `accept` value allows a file (HTML 4.10.5.1.17). A file with an unknown extension is
+/// not refused.
 fn accepts(accept: &str, file: &Path) -> bool {
     let mut tokens =
         accept.split(',').map(|t| t.trim().to_ascii_lowercase()).filter(|t| !t.is_empty()).peekable();
@@ -268,7 +272,7 @@ fn media_types() -> impl Iterator<Item = (&'static str, &'static str)> {
     MEDIA_TYPES.lines().filter_map(|line| line.split_once(' '))
 }
 
-/// A line for each media type: the type, then the extensions of files that are of it.
+/// The known media types, one per line: the type, then its file extensions.
 const MEDIA_TYPES: &str = include_str!("media_types.txt");
 
 #[cfg(test)]
@@ -285,7 +289,7 @@ mod tests {
             ("image/*", "a.JPG"),
             ("image/png,application/pdf", "b.pdf"),
             ("*/*", "a.png"),
-            // Nothing is known of these.
+            // Media types and extensions that are not in the table.
             ("image/*", "a.q3x"),
             ("application/x-own", "a.png"),
             ("image/*", "noextension"),

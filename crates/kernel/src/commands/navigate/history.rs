@@ -1,11 +1,11 @@
-//! `back`, `forward`, `reload`, `home`: through what was visited.
+//! `back`, `forward`, `reload`, `home`: navigation through the history.
 
 use crate::commands::prelude::*;
 use crate::observe::navigation;
 use stickpin_device::{Arrived, Leave, Navigation};
 use stickpin_tree::quote;
 
-/// How long the document may take until it is ready and quiet.
+/// The maximum time until the document is ready and quiet.
 const READY: Duration = Duration::from_secs(10);
 
 /// Go one step back in the history, and return when the page is ready.
@@ -40,7 +40,7 @@ pub(crate) struct Reload {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Home {}
 
-/// Where the app is now.
+/// The current address and title of the app.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct At {
@@ -94,7 +94,7 @@ impl Command for Home {
     }
 }
 
-/// What the flag says.
+/// Converts the `--discard` flag.
 pub(super) fn leave(discard: bool) -> Leave {
     if discard { Leave::Discard } else { Leave::Ask }
 }

@@ -1,4 +1,5 @@
-//! `tab list|new|switch|close|show`: the tabs and windows of the app, one of which a session is in.
+//! `tab list|new|switch|close|show`: the tabs and windows of the app, one of which is active in a
+//! session.
 
 use crate::api::render::Cell;
 use crate::commands::navigate::history::leave;
@@ -9,7 +10,7 @@ use crate::observe::navigation;
 use stickpin_device::TabEntry;
 use stickpin_tree::{bare_url, escape, quote};
 
-/// How long a document may take until it is ready and quiet.
+/// The maximum time until a document is ready and quiet.
 const READY: Duration = Duration::from_secs(10);
 
 /// List the tabs and windows of the app, with their ids; the one that commands are about is marked.
@@ -74,37 +75,37 @@ pub(crate) struct TabShow {
     id: Option<String>,
 }
 
-/// All tabs.
+/// The tabs of the app.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Tabs {
     tabs: Vec<TabEntry>,
 }
 
-/// The tab that commands are about now.
+/// The active tab.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct InTab {
     id: String,
-    /// What was done with it.
+    /// The verb for the output.
     #[serde(skip)]
     did: &'static str,
-    /// The tab that was closed.
+    /// The id of the tab that was closed.
     #[serde(skip_serializing_if = "Option::is_none")]
     closed: Option<String>,
     url: String,
     title: String,
-    /// Whether its document became ready and quiet in time.
+    /// Whether the document became ready and quiet in time.
     settled: bool,
-    /// The dialog that keeps it from being read.
+    /// The dialog that blocks reading the tab.
     #[serde(skip)]
     waits: Option<String>,
-    /// Its snapshot (`-i`).
+    /// The snapshot (`-i`).
     #[serde(skip_serializing_if = "Option::is_none")]
     snapshot: Option<Outlined>,
 }
 
-/// Tabs come and go whatever their pages show, so nothing here waits for an answer to a dialog.
+/// Tabs come and go whatever their pages show, so these commands do not wait for a pending dialog.
 const TAB: Spec = Spec {
     effect: Effect::Mutates,
     needs: &[Capability::Tabs],
@@ -175,7 +176,7 @@ impl Command for TabClose {
         let under_way = cx.under_way();
         facets::tabs(cx.device()?, "close tabs")?.close_tab(&id, leave(self.discard), &cancel).await?;
         drop(under_way);
-        // Its refs are gone before anything is looked at in another one.
+        // Its refs end before another tab is read.
         navigation::attend_aloud(cx);
         let mut now = InTab::now(cx, "in", true, false).await?;
         now.closed = Some(id);
@@ -197,14 +198,14 @@ impl Command for TabShow {
     }
 }
 
-/// The tab that commands are about.
+/// Returns the active tab.
 async fn active(cx: &mut Cx) -> Result<TabEntry> {
     let tabs = facets::tabs(cx.device()?, "list tabs")?.list_tabs().await?;
     let active = tabs.into_iter().find(|tab| tab.active);
     active.ok_or_else(|| Error::internal("none of the tabs is the active one"))
 }
 
-/// Whether it has the form of an id.
+/// Checks that a text has the form of a tab id.
 fn check(id: &str) -> Result<()> {
     let number = id.strip_prefix('t').filter(|n| n.len() <= 9 && n.bytes().all(|b| b.is_ascii_digit()));
     match number.and_then(|n| n.parse::<u32>().ok()) {
@@ -215,7 +216,8 @@ fn check(id: &str) -> Result<()> {
 }
 
 impl InTab {
-    /// Looks at the tab: refs of the others end here, and those of this one that were issued before are live again.
+    /// Reads the active tab. Refs of other tabs are refused from now on, and earlier refs of this
+    /// tab are live again.
     async fn now(cx: &mut Cx, did: &'static str, settled: bool, interactive: bool) -> Result<Self> {
         let id = active(cx).await?.id;
         let mut now = Self {
@@ -228,7 +230,7 @@ impl InTab {
             waits: None,
             snapshot: None,
         };
-        // Nothing can be read behind a dialog.
+        // A dialog blocks reading.
         if let Some(dialog) = cx.device()?.dialog() {
             cx.live()?.at = None;
             now.waits = Some(dialog.words());

@@ -1,4 +1,4 @@
-//! `count`: how many elements match.
+//! `count`: counts matching elements.
 
 use crate::commands::prelude::*;
 
@@ -11,7 +11,7 @@ pub(crate) struct Count {
     selector: Target,
 }
 
-/// How many there are.
+/// The number of matches.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Counted {

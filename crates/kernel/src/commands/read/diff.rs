@@ -1,4 +1,4 @@
-//! `diff snapshot`: what changed since the caller last read the whole.
+//! `diff snapshot`: prints what changed since the caller last read the whole app.
 
 use crate::commands::prelude::*;
 use crate::observe::changes::{self, Changes};

@@ -1,4 +1,4 @@
-//! `diff screenshot`: which pixels differ between two pictures, or between a picture and the app now.
+//! `diff screenshot`: compares the pixels of two images, or of an image and the app now.
 
 use crate::commands::prelude::*;
 use crate::commands::read::screenshot::{self, LONGEST, keep, still};
@@ -6,8 +6,7 @@ use crate::picture::image::{Format, Image};
 use std::path::PathBuf;
 use stickpin_device::{ShotRequest, io_error};
 
-/// Colours that differ by no more are the same, unless another number is asked for: edges of letters are not drawn the
-/// same twice.
+/// The default tolerance per color channel. Edges of letters are not drawn identically twice.
 const TOLERANCE: u8 = 8;
 
 /// Compare two pictures, or a picture with the app as it is now, pixel by pixel.
@@ -39,20 +38,20 @@ pub(crate) struct DiffScreenshot {
     out: Option<String>,
 }
 
-/// What differs.
+/// The outcome of a comparison.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Compared {
-    /// Pixels that differ.
+    /// The number of pixels that differ.
     pixels: u64,
-    /// Their part of all pixels, 0 to 1.
+    /// The share of pixels that differ, 0 to 1.
     ratio: f64,
-    /// The picture of the differences; absent when there is none.
+    /// The image of the differences; absent when there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<PathBuf>,
-    /// Size of the older one.
+    /// The size of the older image.
     before: [u32; 2],
-    /// Size of the newer one.
+    /// The size of the newer image.
     after: [u32; 2],
 }
 

@@ -1,9 +1,9 @@
-//! `find`: elements by text or selector, with refs.
+//! `find`: finds elements by text or selector and prints them with refs.
 
 use crate::commands::prelude::*;
 use stickpin_tree::{NodeId, Selector, quote};
 
-/// How many matches are listed.
+/// The maximum number of listed matches.
 const LISTED: usize = 25;
 
 /// Find elements by a text they show, or by a selector, and print them with their refs.
@@ -27,21 +27,21 @@ pub(crate) struct Find {
     nth: Option<usize>,
 }
 
-/// What was found.
+/// The matches.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Found {
     matches: Vec<Match>,
-    /// How many there are, listed or not.
+    /// The number of matches, listed or not.
     total: usize,
 }
 
-/// One element.
+/// A matching element.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Match {
     r#ref: String,
-    /// Its line, as a snapshot has it.
+    /// The element's line in a snapshot.
     line: String,
 }
 
@@ -57,7 +57,7 @@ impl Find {
         }
     }
 
-    /// Which of the matches are wanted.
+    /// Returns the requested matches.
     fn chosen<'m>(&self, all: &'m [NodeId]) -> Result<&'m [NodeId]> {
         if usize::from(self.first) + usize::from(self.last) + usize::from(self.nth.is_some()) > 1 {
             return Err(Error::invalid_args("`first`, `last` and `nth` exclude one another")
@@ -98,7 +98,8 @@ impl Command for Find {
             return Err(resolve::not_found(cx, &tree, &selector)?);
         }
         let listed: Vec<NodeId> = self.chosen(&all)?.iter().copied().take(LISTED).collect();
-        // Numbers in document order, whatever the lines below ask for first.
+        // Issue all refs at once, so that numbers follow document order and not the order of the
+        // lines.
         capture::issue(cx, &listed)?;
         let mut found = Vec::new();
         for node in listed {

@@ -1,4 +1,4 @@
-//! `get title`, `get url`, `get WHAT T`: one value.
+//! `get title`, `get url`, `get WHAT T`: prints one value.
 
 use crate::commands::prelude::*;
 use crate::observe::question::{state_words, text_of};
@@ -53,33 +53,34 @@ enum What {
     Html,
 }
 
-/// One value.
+/// A value, possibly cut.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Got {
     value: Value,
-    /// How much of it is not here.
+    /// How much was cut off, if anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
 }
 
-/// A value that is longer than the caller wants.
+/// The sizes of a value that was cut.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Cut {
-    /// Bytes that are here.
+    /// The number of bytes shown.
     shown: usize,
-    /// Bytes that there are.
+    /// The total number of bytes.
     of: usize,
 }
 
 impl Got {
-    /// The whole value.
+    /// Wraps a complete value.
     fn whole(value: Value) -> Self {
         Self { value, cut: None }
     }
 
-    /// A value of the app's, cut after `--max-bytes`: texts at a character, objects behind a field.
+    /// Wraps a value of the app, cut after `--max-bytes`: a string at a character, an object after
+    /// a field.
     pub(crate) fn bounded(value: Value, cx: &Cx) -> Self {
         Self::cut(value, cx.render.max_bytes.unwrap_or(DEFAULT_MAX_BYTES))
     }
@@ -174,7 +175,8 @@ impl Command for Get {
     }
 }
 
-/// Where the app is: what the device knows without a capture, else what a capture says.
+/// Returns the app's address and title, from the device if it knows them and from a capture
+/// otherwise.
 pub(crate) async fn page(cx: &mut Cx) -> Result<Page> {
     match cx.device()?.page().await? {
         Some(page) => Ok(page),
@@ -182,7 +184,7 @@ pub(crate) async fn page(cx: &mut Cx) -> Result<Page> {
     }
 }
 
-/// The address alone, for which a page need not answer.
+/// Returns the app's address alone, which does not require the page to respond.
 pub(crate) async fn url(cx: &mut Cx) -> Result<String> {
     match cx.device()?.url().await? {
         Some(url) => Ok(url),

@@ -1,4 +1,4 @@
-//! `is`: asks whether something holds for an element.
+//! `is`: checks a predicate of an element.
 
 use crate::commands::prelude::*;
 use crate::observe::question::{Answer, Predicate, ask};

@@ -1,4 +1,4 @@
-//! `read`: the app as Markdown, for reading. It hands out no refs: who wants to act takes a snapshot.
+//! `read`: the app as Markdown, for reading. It issues no refs: to act, take a snapshot.
 
 use crate::commands::prelude::*;
 use serde_json::json;
@@ -33,9 +33,9 @@ pub(crate) struct Reading {
     url: String,
     title: String,
     markdown: String,
-    /// Whether lines are missing because of the bound.
+    /// Whether lines are missing because of the size limit.
     cut: bool,
-    /// Whether the device itself cut the capture.
+    /// Whether the device truncated the capture.
     truncated: bool,
 }
 

@@ -1,4 +1,4 @@
-//! `screenshot`: a picture, with refs drawn into it if wanted.
+//! `screenshot`: takes a screenshot, optionally with refs drawn into it.
 
 use crate::act::points;
 use crate::commands::prelude::*;
@@ -13,10 +13,11 @@ use stickpin_device::{Shot, ShotRequest};
 use stickpin_refs::Ref;
 use stickpin_tree::{Handle, Rect, Tree};
 
-/// How often a picture is taken until everything stood still.
+/// The maximum number of attempts until nothing moves during the screenshot.
 const ROUNDS: usize = 3;
 
-/// The longest side unless another is asked for, in pixels: what models look at without shrinking it themselves.
+/// The default length of the longest side in pixels, which models accept without shrinking the
+/// image themselves.
 pub(super) const LONGEST: u32 = 1568;
 
 /// Take a picture of what the app shows.
@@ -51,27 +52,27 @@ pub(crate) struct Screenshot {
     if_changed: bool,
 }
 
-/// The picture.
+/// The outcome of a screenshot.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Taken {
-    /// Names it in messages about points.
+    /// The id for messages about points.
     id: String,
-    /// Where it is; absent when nothing changed.
+    /// The path of the image; absent when nothing changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<PathBuf>,
     width: u32,
     height: u32,
-    /// Its pixels per pixel of the viewport.
+    /// Image pixels per viewport pixel.
     scale: f64,
-    /// Whether it differs from the last one.
+    /// Whether the image differs from the last one.
     changed: bool,
-    /// Where everything is that can be acted on (`--boxes`).
+    /// The boxes of everything that can be acted on (`--boxes`).
     #[serde(skip_serializing_if = "Option::is_none")]
     boxes: Option<Vec<Boxed>>,
 }
 
-/// Where an element is in the picture, in its pixels.
+/// The box of an element, in image pixels.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Boxed {
@@ -157,7 +158,7 @@ impl Command for Screenshot {
                 boxes = Some(drawn.iter().zip(&picture.marks).map(boxed).collect());
             }
         }
-        // As the device wrote it, unless its pixels are not what is wanted.
+        // Keep the device's bytes unless the pixels or the format must change.
         let bytes = if size == taken_at && !self.overlay && format == Format::Png {
             shot.png
         } else {
@@ -173,10 +174,10 @@ impl Command for Screenshot {
     }
 }
 
-/// The address of the element to take a picture of, if one was named.
+/// Returns the address of the element to capture, if one was named.
 ///
 /// # Errors
-/// Of resolving; `UNSUPPORTED` for what has no place on the screen.
+/// Returns the errors of resolving, and `UNSUPPORTED` for an element without a place on the screen.
 pub(super) async fn placed(cx: &mut Cx, target: Option<&Target>) -> Result<Option<Handle>> {
     let Some(target) = target else { return Ok(None) };
     let (tree, node) = resolve::element(cx, target).await?;
@@ -184,10 +185,10 @@ pub(super) async fn placed(cx: &mut Cx, target: Option<&Target>) -> Result<Optio
     tree.node(node).address().map(Some).ok_or_else(made_up)
 }
 
-/// Writes a picture where the caller said, else under a name in a folder of the session.
+/// Writes an image to the caller's path, or under `name` in a folder of the session.
 ///
 /// # Errors
-/// `POLICY_DENIED` outside of the caller's folders, `IO`, `STORAGE_FULL`.
+/// Returns `POLICY_DENIED` outside the caller's folders, `IO` or `STORAGE_FULL`.
 pub(super) fn keep(cx: &mut Cx, path: Option<PathBuf>, name: &str, bytes: &[u8]) -> Result<PathBuf> {
     let path = match path {
         Some(path) => {
@@ -206,8 +207,10 @@ pub(super) fn keep(cx: &mut Cx, path: Option<PathBuf>, name: &str, bytes: &[u8])
     Ok(path)
 }
 
-/// A picture with the places of what it shows. What moves while it is taken is in another place than the picture
-/// says: then another one is taken, and what does not stand still at all is left out.
+/// Takes a screenshot together with the boxes of what it shows.
+///
+/// Elements that move during the screenshot are not where the boxes say. The screenshot is then
+/// repeated, and elements that never stand still are left out.
 pub(super) async fn still(cx: &mut Cx, request: ShotRequest) -> Result<(Arc<Tree>, Shot, Vec<Placed>)> {
     let mut round = 1;
     loop {
@@ -224,7 +227,8 @@ pub(super) async fn still(cx: &mut Cx, request: ShotRequest) -> Result<(Arc<Tree
     }
 }
 
-/// Equal for pictures that look the same: a device writes the same pixels as the same bytes.
+/// Hashes an image. Equal hashes mean equal images, because a device encodes the same pixels as the
+/// same bytes.
 fn print(png: &[u8], size: (u32, u32)) -> u64 {
     let mut hasher = DefaultHasher::new();
     (png, size).hash(&mut hasher);

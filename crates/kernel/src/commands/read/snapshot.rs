@@ -1,4 +1,4 @@
-//! `snapshot`: the app as a short text with refs.
+//! `snapshot`: the app as an outline with refs.
 
 use crate::api::request::Detail;
 use crate::commands::prelude::*;
@@ -38,7 +38,7 @@ pub(crate) struct Snapshot {
     max_bytes: Option<usize>,
 }
 
-/// A part of the app as text.
+/// An outline of the app or of a part of it.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Outlined {
@@ -46,32 +46,32 @@ pub(crate) struct Outlined {
     title: String,
     #[serde(skip)]
     header: String,
-    /// The same without the generation.
+    /// The header without the generation.
     #[serde(skip)]
     plain_header: String,
-    /// The lines; absent with `--detail digest`.
+    /// The outline; absent with `--detail digest`.
     #[serde(skip_serializing_if = "Option::is_none")]
     tree: Option<String>,
-    /// The refs that the lines carry, where these are left out.
+    /// The refs of the outline, where the outline itself is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     refs: Option<Vec<String>>,
-    /// Nodes that have a line.
+    /// The number of nodes with a line.
     shown: usize,
-    /// Nodes that there are.
+    /// The total number of nodes.
     total: usize,
-    /// Whether lines are missing because of `-d` or the bound of bytes.
+    /// Whether lines are missing because of `-d` or the size limit.
     cut: bool,
-    /// Whether the device itself cut the capture.
+    /// Whether the device truncated the capture.
     truncated: bool,
 }
 
-/// What a snapshot answers with.
+/// The output of a snapshot.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Read {
-    /// The whole or a part.
+    /// The whole app or a part of it.
     Outline(Outlined),
-    /// What changed.
+    /// The changes since the last full reading (`--diff`).
     Changes(Changes),
 }
 
@@ -98,15 +98,15 @@ impl Command for Snapshot {
 }
 
 impl Snapshot {
-    /// `snapshot -i`.
+    /// Returns the arguments of `snapshot -i`.
     pub(crate) fn interactive() -> Self {
         Self { interactive: true, ..Self::default() }
     }
 
-    /// The text of the stored tree; what it prints is issued.
+    /// Renders the stored tree as an outline and issues refs for what it prints.
     ///
     /// # Errors
-    /// When refs cannot be issued.
+    /// Returns an error when refs cannot be issued.
     pub(crate) fn outline(&self, cx: &mut Cx, scope: Option<NodeId>) -> Result<Outlined> {
         let max_bytes = self.max_bytes.or(cx.render.max_bytes).unwrap_or(DEFAULT_MAX_BYTES);
         let (digest, tree) = (cx.render.detail == Detail::Digest, cx.tree()?);
@@ -125,7 +125,7 @@ impl Snapshot {
         let plan = Outline::plan(&tree, &view, &cues);
         let generation = session.generation();
         let nodes = plan.refs();
-        // Cut runs of siblings are fine; levels that were not asked for were not read, however few there are.
+        // Shortened runs of siblings still count as read in full, but omitted levels do not.
         let in_full = scope.is_none() && self.depth.is_none() && !plan.cut();
         let refs = if in_full { capture::issue_in_full(cx, &nodes)? } else { capture::issue(cx, &nodes)? };
         let session = &cx.live()?.session;

@@ -1,4 +1,4 @@
-//! `batch`: several commands in one call.
+//! `batch`: runs several commands in one call.
 
 use crate::api::request::Response;
 use crate::commands::prelude::*;
@@ -7,10 +7,10 @@ use crate::run::execute;
 use serde_json::{Map, Value};
 use stickpin_device::{Dispatched, io_error};
 
-/// How many steps one batch may have.
+/// The maximum number of steps in a batch.
 const STEPS: usize = 200;
 
-/// The largest file of steps.
+/// The maximum size of a file of steps, in bytes.
 const FILE: u64 = 4 * 1024 * 1024;
 
 /// Run several commands one after another, and stop at the first that fails.
@@ -39,14 +39,14 @@ struct Step {
     input: Map<String, Value>,
 }
 
-/// What became of the steps, up to the one that failed.
+/// The outcomes of the steps, up to the one that failed.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Ran {
     steps: Vec<Response>,
-    /// How many were not tried.
+    /// The number of steps that were not tried.
     skipped: usize,
-    /// Whether any of them may have reached the device.
+    /// Whether any step may have reached the device.
     #[serde(skip)]
     dispatched: Dispatched,
 }
@@ -91,7 +91,7 @@ impl Command for Batch {
     };
     type Output = Ran;
 
-    /// It reads when each of its steps only reads.
+    /// Reports `Reads` only if every step reads.
     fn effect(input: &Map<String, Value>) -> Effect {
         let steps = input.get("steps").and_then(Value::as_array);
         let command = |step: &Value| step["command"].as_str().and_then(registry::find);
@@ -147,7 +147,8 @@ impl Show for Ran {
 
     fn failure(&self) -> Option<Error> {
         let error = self.steps.last()?.error.clone()?;
-        // Of the whole: a step that failed without sending anything does not make the steps before it undone.
+        // `dispatched` covers the whole batch: a failed step that sent nothing does not undo
+        // earlier steps.
         let dispatched = if error.dispatched == Dispatched::No { self.dispatched } else { error.dispatched };
         let message = format!("step {}: {}", self.steps.len(), error.message);
         Some(Error { message, dispatched, ..error })

@@ -1,4 +1,4 @@
-//! `capabilities`: what each platform can do.
+//! `capabilities`: lists what each platform supports.
 
 use crate::api::render::word;
 use crate::commands::prelude::*;
@@ -10,14 +10,14 @@ use crate::commands::prelude::*;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Capabilities {}
 
-/// By platform.
+/// The capabilities by platform.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Table {
     platforms: Vec<Platform>,
 }
 
-/// What one platform can do.
+/// The capabilities of one platform.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Platform {
@@ -25,12 +25,12 @@ struct Platform {
     capabilities: Vec<Row>,
 }
 
-/// One capability of a platform.
+/// A capability of a platform.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Row {
     capability: Capability,
-    /// `yes` or `no`.
+    /// Either `yes` or `no`.
     support: &'static str,
 }
 
@@ -39,7 +39,7 @@ impl Command for Capabilities {
     type Output = Table;
 
     async fn run(self, cx: &mut Cx) -> Result<Table> {
-        // What a table does not name is not there.
+        // A capability that the provider does not list is unsupported.
         let rows = |can: &[Capability]| {
             let row = |&capability: &Capability| Row {
                 capability,

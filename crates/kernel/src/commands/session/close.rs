@@ -18,7 +18,7 @@ pub(crate) struct Close {
     save: Option<Given<String>>,
 }
 
-/// What was closed.
+/// The sessions that were closed.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Closed {
@@ -49,7 +49,7 @@ impl Command for Close {
         let mut saved = None;
         if save_to.is_some() || recorded {
             enter_if_open(cx).await?;
-            // What mends a script is written without asking: whoever began it asked for that.
+            // A repaired script is always written: whoever started the repair asked for it.
             if save_to.is_some() || mended(cx) {
                 let path = save_to.flatten().map(|path| cx.path(&path));
                 saved = Some(save(cx, path, true)?);
@@ -62,7 +62,7 @@ impl Command for Close {
         let desks = match (self.all, cx.host.desk(cx.session_name())) {
             (true, _) => cx.host.all_desks(),
             (false, Ok(desk)) => vec![desk],
-            // It was lost before, and what it left is saved.
+            // The session was lost earlier, but its recording is saved.
             (false, Err(e)) if saved.is_some() => {
                 cx.warn(format!("{}.", e.message));
                 Vec::new()

@@ -1,4 +1,4 @@
-//! `devices`: what could be opened here.
+//! `devices`: lists what can be opened here.
 
 use crate::api::render::Cell;
 use crate::commands::prelude::*;
@@ -12,7 +12,7 @@ use stickpin_tree::quote;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Devices {}
 
-/// What can be opened.
+/// The list of what can be opened.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Listed {

@@ -1,4 +1,4 @@
-//! `doctor`: what is missing here, and the command that mends it.
+//! `doctor`: reports what is missing here, and the command that fixes it.
 
 use crate::commands::prelude::*;
 use stickpin_device::Check;
@@ -10,7 +10,7 @@ use stickpin_device::Check;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Doctor {}
 
-/// What was found.
+/// The findings by platform.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Findings {

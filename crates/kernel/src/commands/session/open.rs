@@ -1,4 +1,4 @@
-//! `open`: starts an app in a session, or takes the session's app somewhere else.
+//! `open`: starts an app in a session, or navigates in the session's app.
 
 mod values;
 
@@ -18,7 +18,7 @@ use stickpin_refs::Generation;
 use stickpin_session::{Ladder, Session, SessionConfig};
 use stickpin_tree::{bare_url, escape, quote};
 
-/// How long a document may take until it is ready and quiet.
+/// The maximum time until a document is ready and quiet.
 const READY: Duration = Duration::from_secs(10);
 
 /// Open a page or app in the session, and return when it is ready.
@@ -71,7 +71,7 @@ pub(crate) struct Open {
     context: Option<ContextRule>,
 }
 
-/// What is open now.
+/// The app that is open now.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Opened {
@@ -83,7 +83,7 @@ pub(crate) struct Opened {
     new: bool,
     /// Whether the document became ready and quiet in time.
     settled: bool,
-    /// Where a desktop app saves files.
+    /// The folders in which a desktop app saves files.
     #[serde(skip_serializing_if = "Option::is_none")]
     folders: Option<AppFolders>,
     /// The first snapshot (`-i`).
@@ -116,7 +116,8 @@ impl Command for Open {
                 return Err(taken(&desk));
             }
             cx.enter(desk.clone(), Turn::Next).await?;
-            // It may have been closed, or its opening may have failed, while this one waited for its turn.
+            // The session may have been closed, or may have failed to open, while this command
+            // waited for its turn.
             if !cx.host.is_open(&desk) {
                 cx.leave();
                 continue;
@@ -133,7 +134,7 @@ impl Command for Open {
                 _ => self.launch(cx).await,
             };
             if cx.live().is_err() {
-                // What could not be opened is no session.
+                // A session exists only if its app could be opened.
                 cx.host.remove(&desk);
             }
             let mut opened = opened?;
@@ -143,7 +144,7 @@ impl Command for Open {
             } else if opened.new && cx.live()?.recorder.is_none() {
                 record::say_unsaved(cx);
             }
-            // A page that greets with a dialog is open all the same; the response names the dialog.
+            // A page that opens with a dialog counts as open; the response names the dialog.
             if cx.device()?.dialog().is_some() {
                 return Ok(opened);
             }
@@ -161,7 +162,8 @@ impl Command for Open {
 }
 
 impl Open {
-    /// Goes there in the app that is open; in a new one, where that has ended and nobody was told yet.
+    /// Navigates in the open app, or launches a new one if that has ended without anyone being
+    /// told.
     async fn go_on(&self, cx: &mut Cx) -> Result<Opened> {
         match self.navigate(cx).await {
             Err(e) if e.code == ErrorCode::BackendLost => {
@@ -169,7 +171,7 @@ impl Open {
                     "{}: a new lifetime begins, and refs of the one before have ended.",
                     e.message
                 ));
-                // What was recorded goes on in it.
+                // The recording continues in the new lifetime.
                 let recorder = cx.live()?.recorder.take();
                 let opened = self.launch(cx).await?;
                 cx.live()?.recorder = recorder;
@@ -179,7 +181,7 @@ impl Open {
         }
     }
 
-    /// The options that were given.
+    /// Returns the options that were given.
     fn options(&self) -> impl Iterator<Item = OpenOption> {
         let given = [
             (self.headed, OpenOption::Headed),
@@ -195,7 +197,7 @@ impl Open {
     /// Refuses an option that the provider does not read.
     ///
     /// # Errors
-    /// `INVALID_ARGS` naming the option and the providers that take it.
+    /// Returns `INVALID_ARGS` that names the option and the providers that take it.
     fn check_options(&self, cx: &Cx) -> Result<()> {
         let provider = cx.host.provider(&self.what)?;
         let Some(option) = self.options().find(|option| !provider.open_options().contains(option)) else {
@@ -212,12 +214,12 @@ impl Open {
         Err(Error::invalid_args(message).hint(hint))
     }
 
-    /// Refuses to start a program for a caller that may start installed apps alone.
+    /// Refuses to start a program for a caller that may only start installed apps.
     ///
     /// # Errors
-    /// `POLICY_DENIED`.
+    /// Returns `POLICY_DENIED` for such a program.
     fn check_program(&self, cx: &Cx) -> Result<()> {
-        // What is attached to was started by somebody else.
+        // `--attach` starts nothing.
         if !cx.caller.installed_apps_only
             || self.attach
             || !cx.host.provider(&self.what)?.starts_program(&self.what)
@@ -233,16 +235,17 @@ impl Open {
 
     async fn navigate(&self, cx: &mut Cx) -> Result<Opened> {
         self.apply(cx).await?;
-        // Whoever opens another page has decided to leave this one.
+        // Opening another page is a decision to leave this one.
         let to = Navigation::To(self.what.clone());
         let arrived = navigation::go(cx, &to, Leave::Discard, READY).await?;
         Opened::new(cx, arrived, false)
     }
 
-    /// Gives an open session what can be changed while it runs.
+    /// Applies the options that can change while the session is open.
     ///
     /// # Errors
-    /// `INVALID_ARGS` naming `--relaunch` for what cannot; nothing is changed then.
+    /// Returns `INVALID_ARGS` that names `--relaunch` for an option that cannot change; nothing is
+    /// changed then.
     async fn apply(&self, cx: &mut Cx) -> Result<()> {
         let profile = self.profile.as_deref().map(|p| cx.path(p));
         let live = cx.live()?;
@@ -284,14 +287,15 @@ impl Open {
     async fn launch(&self, cx: &mut Cx) -> Result<Opened> {
         let _under_way = cx.under_way();
         if let Some(live) = cx.loan.as_mut().and_then(|l| l.live.take()) {
-            // What ended badly has ended all the same.
+            // A failed shutdown ends the app all the same.
             if let Err(e) = live.shut().await {
                 cx.warn(format!("{}.", e.message));
             }
         }
         let host = cx.host.clone();
         let lifetime = format!("{:016x}", (host.config.random)());
-        // A folder per lifetime: one of the same name may still be ending, and takes its folder along.
+        // One folder per lifetime: an earlier session of this name may still be ending, and then
+        // removes its own folder.
         let folder = format!("{}.{lifetime}", cx.session_name);
         let dir = Folder::make(host.config.state_dir.join("sessions").join(folder))?;
         let profile = self.profile.as_deref().map(|p| cx.reach(p)).transpose()?;
@@ -372,7 +376,7 @@ impl Opened {
     }
 }
 
-/// A session's idle time; zero is none.
+/// Converts the idle timeout; zero means none.
 fn idle(minutes: u32) -> Option<Duration> {
     (minutes > 0).then(|| Duration::from_secs(60 * u64::from(minutes)))
 }

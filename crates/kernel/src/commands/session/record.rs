@@ -1,4 +1,4 @@
-//! `record start`, `record stop`: what a session does, as a script.
+//! `record start`, `record stop`: records a session as a script.
 
 use crate::api::files;
 use crate::api::form::Form;
@@ -54,33 +54,33 @@ pub(crate) struct RecordStop {
     discard: bool,
 }
 
-/// A recording began.
+/// The output of `record start`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Started {
     session: String,
 }
 
-/// A recording ended.
+/// The output of a recording that ended.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Saved {
-    /// The script; none if it was discarded, or if scripts were mended.
+    /// The path of the script; `None` if it was discarded or if scripts were repaired.
     path: Option<PathBuf>,
     steps: usize,
-    /// The scripts that were mended.
+    /// The repaired scripts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     healed: Vec<Healed>,
 }
 
-/// A script that was mended.
+/// A repaired script.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Healed {
     path: PathBuf,
-    /// What is different in it.
+    /// The changes as a patch.
     patch: String,
-    /// Where that is written.
+    /// The path of the patch.
     patch_path: PathBuf,
 }
 
@@ -137,23 +137,23 @@ impl Command for RecordStop {
     }
 }
 
-/// Takes the turn in the session where it is still open.
+/// Takes a turn in the session if it is still open.
 ///
 /// # Errors
-/// As for any command that waits for its turn.
+/// Returns the errors of waiting for a turn.
 pub(crate) async fn enter_if_open(cx: &mut Cx) -> Result<()> {
     let Ok(desk) = cx.host.desk(cx.session_name()) else { return Ok(()) };
     match cx.enter(desk, Turn::Next).await {
-        // Lost meanwhile: what it did is in the log of its recording.
+        // The session was lost meanwhile, but the log of its recording remains.
         Err(e) if matches!(e.code, ErrorCode::BackendLost | ErrorCode::SessionNotFound) => Ok(()),
         entered => entered,
     }
 }
 
-/// Begins to record.
+/// Starts a recording.
 ///
 /// # Errors
-/// `INVALID_ARGS` when it is recorded already.
+/// Returns `INVALID_ARGS` when the session is already being recorded.
 pub(crate) fn begin(cx: &mut Cx, path: Option<PathBuf>, keep_reads: bool) -> Result<()> {
     let live = cx.live()?;
     if live.recorder.is_some() {
@@ -167,7 +167,8 @@ pub(crate) fn begin(cx: &mut Cx, path: Option<PathBuf>, keep_reads: bool) -> Res
     Ok(())
 }
 
-/// Writes the unsaved recording of a lost session beside its log: the log is needed for another one.
+/// Writes the unsaved recording of a lost session next to its log, because the log file is needed
+/// for a new recording.
 fn put_aside(cx: &mut Cx) -> Result<()> {
     let log = crate::recording::log_file(cx);
     let (Some(folder), Some(old)) = (log.parent(), recording::read(&log)?) else { return Ok(()) };
@@ -186,7 +187,7 @@ fn put_aside(cx: &mut Cx) -> Result<()> {
     Ok(())
 }
 
-/// Says that the session left a recording when it was lost.
+/// Warns that a lost session left an unsaved recording.
 pub(crate) fn say_unsaved(cx: &mut Cx) {
     let said = match recording::read(&crate::recording::log_file(cx)) {
         Ok(None) => return,
@@ -201,16 +202,17 @@ pub(crate) fn say_unsaved(cx: &mut Cx) {
     cx.warn(said);
 }
 
-/// Begins to mend a script, or goes on with another line of it.
+/// Starts the repair of a script, or continues with another line of it.
 ///
 /// # Errors
-/// `INVALID_ARGS` when something else is recorded, or the script has no such line; `IO`.
+/// Returns `INVALID_ARGS` when something else is being recorded or the script has no such line, and
+/// `IO`.
 fn mend(cx: &mut Cx, mut new: Mend) -> Result<()> {
     if cx.live()?.recorder.as_ref().is_none_or(|r| r.recording().mendings.is_empty()) {
         begin(cx, None, false)?;
     }
     let Some(recorder) = cx.live()?.recorder.as_mut() else { return Ok(()) };
-    // Its lines are those of the script that was read first.
+    // Line numbers refer to the version of the script that was read first.
     if let Some(begun) = recorder.recording().mendings.iter().find(|mending| mending.file == new.file) {
         new.text.clone_from(&begun.text);
     }
@@ -222,13 +224,13 @@ fn mend(cx: &mut Cx, mut new: Mend) -> Result<()> {
     recorder.add(Event::Mend(new))
 }
 
-/// Whether the session mends a script, and something was recorded for it.
+/// Whether the session repairs a script and has recorded steps for it.
 pub(crate) fn mended(cx: &mut Cx) -> bool {
     let recorder = cx.live().ok().and_then(|live| live.recorder.as_ref());
     recorder.is_some_and(|r| r.recording().mendings.iter().any(|mending| mending.steps() > 0))
 }
 
-/// What was recorded: by the session that is entered, or by one of its name that was lost.
+/// Returns the recording of the entered session, or of a lost session of the same name.
 fn recorded(cx: &mut Cx) -> Result<Recording> {
     if let Ok(live) = cx.live()
         && let Some(recorder) = &live.recorder
@@ -244,7 +246,7 @@ fn recorded(cx: &mut Cx) -> Result<Recording> {
 /// Ends the recording and removes its log.
 ///
 /// # Errors
-/// `IO`.
+/// Returns `IO` when the log cannot be removed.
 pub(crate) fn forget(cx: &mut Cx) -> Result<()> {
     if let Ok(live) = cx.live() {
         live.recorder = None;
@@ -256,17 +258,18 @@ pub(crate) fn forget(cx: &mut Cx) -> Result<()> {
     }
 }
 
-/// How the script of a session that was closed ends.
+/// The last line in the script of a closed session.
 static CLOSE: Form = Form::of::<Close>(Close::SPEC);
 
-/// Writes the script and ends the recording; what cannot be written goes on. `closes` says that the session ends with it.
+/// Writes the script and ends the recording. When writing fails, the recording continues. `closes`
+/// states that the session ends too.
 ///
 /// # Errors
-/// `IO`, `STORAGE_FULL`, `INVALID_ARGS` when nothing is recorded.
+/// Returns `INVALID_ARGS` when nothing is being recorded, `IO` or `STORAGE_FULL`.
 pub(crate) fn save(cx: &mut Cx, path: Option<PathBuf>, closes: bool) -> Result<Saved> {
     let scribe = cx.host.config.scribe.clone();
     let mut recording = recorded(cx)?;
-    // A script that is mended has an end of its own.
+    // A script under repair has its own last line.
     if closes && recording.mendings.is_empty() {
         let close =
             Recorded { form: &CLOSE, input: Map::new(), targets: Vec::new(), secret: false, variable: None };
@@ -288,7 +291,7 @@ pub(crate) fn save(cx: &mut Cx, path: Option<PathBuf>, closes: bool) -> Result<S
     Ok(saved)
 }
 
-/// Writes the scripts that were mended, each beside itself.
+/// Writes the repaired scripts, each next to its original.
 fn heal(cx: &Cx, scribe: &dyn Scribe, mendings: &[Mending], path: Option<PathBuf>) -> Result<Vec<Healed>> {
     let mended: Vec<&Mending> = mendings.iter().filter(|mending| mending.steps() > 0).collect();
     if path.is_some() && mended.len() > 1 {
@@ -311,7 +314,7 @@ fn none() -> Error {
         .hint("stickpin record start, or stickpin open WHAT --record")
 }
 
-/// A name in a folder that nothing has yet.
+/// Returns an unused path for a script in a folder.
 fn free(folder: &Path, session: &str) -> PathBuf {
     let plain = folder.join(format!("{session}.ad"));
     let numbered = (2..).map(|n| folder.join(format!("{session}-{n}.ad")));

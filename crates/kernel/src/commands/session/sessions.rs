@@ -1,4 +1,4 @@
-//! `session list`, `session show`: what is open, without waiting for it.
+//! `session list`, `session show`: shows open sessions without waiting for them.
 
 use crate::api::render::Cell;
 use crate::commands::prelude::*;
@@ -16,21 +16,21 @@ pub(crate) struct SessionList {}
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct SessionShow {}
 
-/// All sessions.
+/// The open sessions.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Sessions {
     sessions: Vec<Shown>,
 }
 
-/// One session.
+/// A session.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Shown {
     name: String,
-    /// Key of the caller that opened it.
+    /// The key of the caller that opened the session.
     owner: String,
-    /// Whether the asking caller is that one.
+    /// Whether that is the current caller.
     yours: bool,
     kind: &'static str,
     label: String,
@@ -38,22 +38,22 @@ pub(crate) struct Shown {
     title: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     generation: Option<u64>,
-    /// Seconds since it was opened.
+    /// Seconds since the session was opened.
     #[serde(skip_serializing_if = "Option::is_none")]
     age: Option<u64>,
-    /// Seconds since its last command.
+    /// Seconds since the last command.
     #[serde(skip_serializing_if = "Option::is_none")]
     idle: Option<u64>,
-    /// Seconds without commands after which it is closed.
+    /// The idle timeout in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     closes_after_idle: Option<u64>,
-    /// Resident memory of its device's main process, in bytes.
+    /// The resident memory of the device's main process, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     memory: Option<u64>,
-    /// The command that runs now.
+    /// The command that is running.
     #[serde(skip_serializing_if = "Option::is_none")]
     running: Option<&'static str>,
-    /// The dialog that waits for an answer.
+    /// The pending dialog.
     #[serde(skip_serializing_if = "Option::is_none")]
     dialog: Option<String>,
 }
@@ -109,7 +109,7 @@ impl Shown {
     }
 }
 
-/// Resident memory of a process, where the system tells without more ado.
+/// Returns the resident memory of a process in bytes, where `/proc` provides it.
 fn resident(pid: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let kib: u64 = status
@@ -165,7 +165,7 @@ impl Shown {
     }
 }
 
-/// A span of time as people say it: the largest unit that fits.
+/// Formats a time span in the largest unit that fits.
 fn span(d: Duration) -> String {
     match d.as_secs() {
         s @ 0..120 => format!("{s} s"),

@@ -1,4 +1,4 @@
-//! `wait T`, `wait absent`: waits for an element to come or go.
+//! `wait T`, `wait absent`: waits for an element to appear or disappear.
 
 use crate::commands::prelude::*;
 use crate::commands::wait::{WAIT, Waited, usual, within};

@@ -1,4 +1,4 @@
-//! `wait ms`, `wait text`, `wait url`, `wait stable`: waits for what is no element.
+//! `wait ms`, `wait text`, `wait url`, `wait stable`: waits that concern no particular element.
 
 use crate::api::pattern::Pattern;
 use crate::commands::prelude::*;
@@ -151,7 +151,7 @@ impl Command for WaitStable {
                     biased;
                     settled = &mut settle => settled?,
                     () = wanted.cancelled() => {
-                        // Not dropped: the device ends its waiting by itself.
+                        // Not dropped: the device ends its own wait.
                         stop.cancel();
                         settle.await?
                     }
@@ -169,7 +169,7 @@ impl Command for WaitStable {
                 ))
                 .details(serde_json::json!({ "still": still })));
             }
-            // Stopped early: somebody else has something to do.
+            // Stopped early because another command waits for the session.
             cx.let_others_in().await?;
         }
     }

@@ -1,4 +1,4 @@
-//! `wait request`, `wait download`, `wait fn`: waits for what no element shows.
+//! `wait request`, `wait download`, `wait fn`: waits for events that no element shows.
 
 use crate::api::files;
 use crate::api::pattern::Pattern;
@@ -10,10 +10,10 @@ use std::path::PathBuf;
 use stickpin_device::{Download, DownloadState, RequestEnd, SeenRequest, io_error};
 use stickpin_tree::{escape, quote, quote_whole};
 
-/// Characters of a value.
+/// The maximum length of a script value, in characters.
 const VALUE: usize = 500;
 
-/// Requests that a time-out names.
+/// The maximum number of requests that a timeout names.
 const NAMED: usize = 3;
 
 /// Wait until a request that fits has been answered. One that ended since the last command that acted began counts, too.
@@ -63,7 +63,7 @@ pub(crate) struct WaitFn {
     timeout: u64,
 }
 
-/// A request that was waited for.
+/// The request that ended the wait.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Answered {
@@ -71,14 +71,14 @@ pub(crate) struct Answered {
     url: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<u16>,
-    /// Why it was not answered.
+    /// The reason for a failed request.
     #[serde(skip_serializing_if = "Option::is_none")]
     failed: Option<String>,
     ms: u64,
     truth: String,
 }
 
-/// A file that was waited for.
+/// The downloaded file.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Saved {
@@ -89,7 +89,7 @@ pub(crate) struct Saved {
 }
 
 impl WaitRequest {
-    /// The method and the address that are wanted.
+    /// Returns the requested method, if any, and the URL pattern.
     fn wanted(&self) -> (Option<&str>, Pattern) {
         let text = self.pattern.trim();
         match text.split_once(' ') {
@@ -161,7 +161,8 @@ impl Command for WaitRequest {
                     truth: format!("{} in {}", words(request), span(request.took)),
                 });
             }
-            // The nearest miss: what fits and is not there yet, or ended otherwise; else what came last.
+            // Name the nearest misses: matching requests that are pending or ended differently,
+            // else the latest ones.
             let mut near: Vec<&SeenRequest> = seen.iter().filter(fits).collect();
             if near.is_empty() {
                 near = seen.iter().rev().filter(|r| r.counts).take(NAMED).collect();
@@ -195,10 +196,12 @@ impl Command for WaitDownload {
     }
 }
 
-/// Waits until a download is complete that began with the last act, and copies it if asked to.
+/// Waits until a download that began with the last act is complete, and copies the file if
+/// requested.
 ///
 /// # Errors
-/// `TIMEOUT` when none is; `IO` when it failed or cannot be copied.
+/// Returns `TIMEOUT` when there is none in time, and `IO` when the download failed or the file
+/// cannot be copied.
 pub(crate) async fn download(
     cx: &mut Cx,
     name: Option<&str>,
@@ -261,7 +264,7 @@ async fn copy(
     let copy = move || {
         files::write_from(roots.as_deref(), &target, |file| std::io::copy(&mut source, file).map(drop))
     };
-    // A large file takes its time; other sessions go on meanwhile.
+    // Copying a large file takes time, and other sessions must continue meanwhile.
     let copied = tokio::task::spawn_blocking(copy).await;
     copied.map_err(|e| Error::internal(format!("copying ended: {e}")))??;
     Ok(to)
@@ -270,7 +273,7 @@ async fn copy(
 impl Command for WaitFn {
     const SPEC: Spec = Spec {
         name: "wait fn",
-        // It runs whatever script the caller gives: one that presses, sends and navigates as well.
+        // The caller's script may do anything, including pressing, sending and navigating.
         effect: Effect::Mutates,
         needs: &[Capability::Evaluate],
         examples: &["stickpin wait fn 'window.app?.ready'", "stickpin wait fn 'document.fonts.ready'"],
@@ -302,7 +305,8 @@ impl Command for WaitFn {
     }
 }
 
-/// A value of the page's script: plain where it is JSON, whose texts stand in quotes, or a word of the language; else quoted.
+/// Formats a script value. JSON, whose strings are already quoted, and keywords stay plain; any
+/// other text is quoted.
 fn shown(value: &str) -> String {
     let word = ["undefined", "NaN", "Infinity", "-Infinity"].contains(&value);
     let json = || value.len() <= VALUE && serde_json::from_str::<serde_json::Value>(value).is_ok();

@@ -1,5 +1,5 @@
-//! The log of a recording: one line of JSON for each command, on disk before the command is answered. What was recorded
-//! can be written as a script after the app, the daemon or the machine is gone.
+//! The log of a recording: one line of JSON per command, on disk before the response is sent. The
+//! script can still be written when the app, the daemon or the machine is gone.
 
 use crate::host::private_dir;
 use crate::host::recording::Mend;
@@ -9,48 +9,48 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use stickpin_device::{Result, io_error};
 
-/// What happens in a recording.
+/// An event of a recording.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub(crate) enum Event {
-    /// It began.
+    /// The recording started.
     Start {
         /// The kind of the device.
         platform: String,
-        /// Where the script goes, if that was said.
+        /// The path of the script, if given.
         path: Option<PathBuf>,
-        /// Whether commands that only read are kept.
+        /// Whether commands that only read are recorded.
         keep_reads: bool,
     },
     /// A command succeeded.
     Step {
-        /// Its lines in the script.
+        /// The command's lines in the script.
         lines: String,
     },
-    /// What comes goes into a gap of a script.
+    /// The following commands go into a gap of a script.
     Mend(Mend),
-    /// The script that is mended runs on.
+    /// The script under repair runs on.
     RunsOn,
 }
 
-/// A log that is appended to.
+/// A log to append to.
 #[derive(Debug)]
 pub(crate) struct Log {
     path: PathBuf,
     file: File,
-    /// Bytes that hold whole lines on disk.
+    /// The length of the complete lines on disk, in bytes.
     length: u64,
     /// Lines that could not be written yet.
     pending: Vec<u8>,
-    /// Half a line may lie behind the whole ones.
+    /// Whether a partial line may follow the complete ones.
     torn: bool,
 }
 
 impl Log {
-    /// Replaces a log by one with this first event.
+    /// Replaces the log with a new one that contains the first event.
     ///
     /// # Errors
-    /// `IO`, `STORAGE_FULL`.
+    /// Returns `IO` or `STORAGE_FULL`.
     pub(crate) fn create(path: &Path, first: &Event) -> Result<Self> {
         if let Some(folder) = path.parent() {
             private_dir(folder)?;
@@ -62,10 +62,10 @@ impl Log {
         Ok(Self { path: path.to_owned(), file, length: line.len() as u64, pending: Vec::new(), torn: false })
     }
 
-    /// Adds an event. It has reached the disk when this returns.
+    /// Appends an event, which is on disk when this returns.
     ///
     /// # Errors
-    /// `IO`, `STORAGE_FULL`: the event is then written with the next one.
+    /// Returns `IO` or `STORAGE_FULL`; the event is then written together with the next one.
     pub(crate) fn append(&mut self, event: &Event) -> Result<()> {
         let mut write = || {
             push(&mut self.pending, event)?;
@@ -89,10 +89,11 @@ fn push(lines: &mut Vec<u8>, event: &Event) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The events of a log; none if there is no log. A last line without an end was never acknowledged.
+/// Reads the events of a log, or `None` if there is no log. An incomplete last line is ignored,
+/// because it was never acknowledged.
 ///
 /// # Errors
-/// `IO`.
+/// Returns `IO` when the log cannot be read.
 pub(crate) fn read(path: &Path) -> Result<Option<Vec<Event>>> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,

@@ -1,4 +1,4 @@
-//! Values of its arguments.
+//! The values of the arguments of `open`.
 
 use crate::api::schema::text_schema;
 use crate::commands::prelude::*;
@@ -45,7 +45,7 @@ impl From<StaleRefs> for Ladder {
     }
 }
 
-/// Width and height as they are typed.
+/// A viewport size as typed, `WIDTHxHEIGHT`.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub(super) struct Viewport(pub(super) u32, pub(super) u32);
