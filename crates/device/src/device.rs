@@ -54,7 +54,7 @@ impl DeviceInfo {
 /// sessions.
 #[async_trait]
 pub trait Device: Send + fmt::Debug {
-    /// Returns what is constant about the device.
+    /// Returns static information about the device.
     fn info(&self) -> &DeviceInfo;
 
     /// Returns what the device supports. Commands that need anything else fail with `UNSUPPORTED`.
@@ -80,9 +80,12 @@ pub trait Device: Send + fmt::Debug {
     /// Locates one element by its handle, or returns `None` when the element is no longer
     /// connected.
     ///
-    /// The returned tree has the format of a capture and holds at least what the record rule reads:
-    /// the node, its ancestors, its row and dialog with their subtrees and siblings, the headings
-    /// before it, and the nodes of `context`. The tree may hold the whole UI.
+    /// The returned tree has the format of a capture and may hold the whole UI. It holds at least
+    /// what the record rule reads:
+    /// - the node and its ancestors,
+    /// - its row and dialog with their subtrees and siblings,
+    /// - the headings before it,
+    /// - the nodes of `context`.
     ///
     /// # Errors
     /// Returns the errors of `capture`.
@@ -95,8 +98,8 @@ pub trait Device: Send + fmt::Debug {
     /// Returns the errors of `capture`.
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>>;
 
-    /// Brings an element into view, moves the pointer there if requested, waits one frame, and
-    /// reports what a press at that point would hit *now*.
+    /// Brings an element into view, moves the pointer there if requested, lets the app react for
+    /// one frame, and reports what a press at that point would hit *now*.
     ///
     /// # Errors
     /// Returns the errors of `capture`.

@@ -14,8 +14,7 @@ use tokio_util::sync::CancellationToken;
 /// A platform: finds, opens and describes devices.
 #[async_trait]
 pub trait Provider: Send + Sync + fmt::Debug {
-    /// Returns the platform's name, which `devices` shows and `open WHAT` takes before the colon:
-    /// `web`, `sim`, `linux`.
+    /// Returns the word before the colon in `open WHAT` and in `devices`: `web`, `sim`, `linux`.
     fn kind(&self) -> &'static str;
 
     /// Whether `open WHAT` is meant for this provider. The first provider that claims it opens it.

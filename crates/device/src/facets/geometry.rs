@@ -21,8 +21,8 @@ pub trait Geometry: Send {
     /// Returns the errors of `capture`.
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>>;
 
-    /// Moves the pointer to a point of the viewport and waits one frame. Does nothing on a device
-    /// without a pointer.
+    /// Moves the pointer to a point of the viewport and lets the app react for one frame. Does
+    /// nothing on a device without a pointer.
     ///
     /// # Errors
     /// Returns the errors of `capture`.

@@ -9,8 +9,8 @@ use tokio_util::sync::CancellationToken;
 /// The address and the history of the active surface.
 #[async_trait]
 pub trait Navigator: Send {
-    /// Returns the address without waiting for a title, as [`Device::page`](crate::Device::page) may. `None` means that
-    /// only [`Device::page`](crate::Device::page) or a capture can tell.
+    /// Returns the address without waiting for a title, unlike `Device::page`, which may wait.
+    /// `None` means that only `Device::page` or a capture can tell.
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the app is gone.
