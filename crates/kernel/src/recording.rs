@@ -123,8 +123,8 @@ pub(crate) fn record(cx: &mut Cx, entry: &'static Entry, effect: Effect, mut inp
     if !kept || tells_secret(cx, entry, &input) {
         return;
     }
-    // Targets in the order of the input. The command may have stored them under normalized
-    // spellings.
+    // Targets in the order of the input. Witnesses under other names belong to refs that the
+    // command pinned for itself.
     let mut targets = Vec::new();
     let mut unnamed = None;
     crate::api::targets::change(entry, &mut input, &mut |target| {

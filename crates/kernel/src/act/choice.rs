@@ -60,9 +60,9 @@ enum Took {
 /// Selects exactly the given options of a list.
 ///
 /// # Errors
-/// Returns the errors of resolving and of the guards, `ELEMENT_NOT_FOUND` with the available
-/// options, `AMBIGUOUS_MATCH` when several options have the same text, and `FILL_MISMATCH` when the
-/// list shows another choice afterwards.
+/// Returns the errors of resolving and of the guards. Also returns `ELEMENT_NOT_FOUND` with the
+/// available options, `AMBIGUOUS_MATCH` when several options have the same text, and
+/// `FILL_MISMATCH` when the list shows another choice afterwards.
 pub(crate) async fn choose(
     cx: &mut Cx,
     target: &Target,

@@ -160,9 +160,10 @@ pub(crate) async fn press(
 
 /// Brings a target to where it can be acted on, and sends it one input.
 ///
-/// Starts over while the app saw nothing of the input: once when the device stopped it on its way
-/// to another element, because the obstacle may have been moving, like a frame that scrolls into
-/// view; and a few times when the target re-rendered after it was last judged.
+/// Starts over while the app saw nothing of the input. That happens once when the device stopped
+/// the input on its way to another element, because the obstacle may have been moving, like a
+/// frame that scrolls into view. It happens a few times when the target re-rendered after it was
+/// last judged.
 ///
 /// # Errors
 /// Returns the errors of [`act::ready`](crate::act::ready), [`perform_on`] and `action`.

@@ -16,8 +16,8 @@ pub fn resolve(caller: &Caller, path: &str) -> PathBuf {
     normal(&expanded)
 }
 
-/// Returns the absolute path of an argument of `open`, if it names a file rather than an address:
-/// it starts like a relative path or is the name of an existing file.
+/// Returns the absolute path of an argument of `open`, if it names a file rather than an address.
+/// It names a file if it starts like a relative path or is the name of an existing file.
 #[must_use]
 pub fn of_opened(caller: &Caller, what: &str) -> Option<PathBuf> {
     let relative = ["./", "../", "~/"].iter().any(|start| what.starts_with(start));

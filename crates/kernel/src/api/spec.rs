@@ -88,13 +88,13 @@ pub enum Scope {
     Session,
 }
 
-/// How a command is served while others of its session run.
+/// How a command is scheduled relative to other commands of its session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Lane {
-    /// After those that came before it.
+    /// Runs after earlier commands.
     InTurn,
-    /// Before all that wait; what runs ends or pauses first.
+    /// Runs before all queued commands, once the running one ends or pauses.
     Ahead,
-    /// At once: it does not need the device.
+    /// Runs at once, because it does not need the device.
     Beside,
 }

@@ -45,7 +45,7 @@ pub struct Cx {
     pub(crate) dispatched: AtomicBool,
     /// Whether a device operation is half done: an input, a navigation, a start.
     pub(crate) underway: Arc<AtomicBool>,
-    /// Whether a wait has waited and will have looked since it last yielded to other waits.
+    /// Whether a wait has paused, and so is about to check, since it last yielded to other waits.
     pub(crate) looked: bool,
     /// Ranges of refs that earlier steps of a batch issued. The caller knows them, whatever their
     /// pins say.

@@ -87,8 +87,8 @@ async fn compare(
     let (client, since) = (cx.client(), cx.since.map(stickpin_refs::Generation::new));
     let digest = cx.render.detail == Detail::Digest;
     let session = &cx.live()?.session;
-    // Changes without room in an earlier response were at least counted, so the next act reports
-    // only newer ones.
+    // After an act, the client was told its changes, or how to read those without room. The next
+    // act reports only newer ones.
     let told = if acted { session.told_base(&client, since) } else { None };
     let kept = session.base(&client, since);
     let renews = kept.is_some() && told.is_none();

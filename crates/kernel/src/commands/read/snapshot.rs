@@ -125,7 +125,7 @@ impl Snapshot {
         let plan = Outline::plan(&tree, &view, &cues);
         let generation = session.generation();
         let nodes = plan.refs();
-        // Shortened runs of siblings still count as read in full, but omitted levels do not.
+        // Shortened runs of siblings still count as read in full; a depth limit never does.
         let in_full = scope.is_none() && self.depth.is_none() && !plan.cut();
         let refs = if in_full { capture::issue_in_full(cx, &nodes)? } else { capture::issue(cx, &nodes)? };
         let session = &cx.live()?.session;

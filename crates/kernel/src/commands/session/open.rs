@@ -162,8 +162,7 @@ impl Command for Open {
 }
 
 impl Open {
-    /// Navigates in the open app, or launches a new one if that has ended without anyone being
-    /// told.
+    /// Navigates in the open app, or launches a new one if the app has ended unnoticed.
     async fn go_on(&self, cx: &mut Cx) -> Result<Opened> {
         match self.navigate(cx).await {
             Err(e) if e.code == ErrorCode::BackendLost => {

@@ -258,7 +258,7 @@ pub(crate) fn forget(cx: &mut Cx) -> Result<()> {
     }
 }
 
-/// The last line in the script of a closed session.
+/// The command that ends the script of a closed session.
 static CLOSE: Form = Form::of::<Close>(Close::SPEC);
 
 /// Writes the script and ends the recording. When writing fails, the recording continues. `closes`
