@@ -39,14 +39,13 @@ impl LinuxProvider {
     async fn open_on(
         &self,
         mut screen: Screen,
-        name: &str,
         launch: Option<&Launch>,
         request: &OpenRequest,
         opening: &Opening,
     ) -> Result<Box<dyn Device>> {
         let heard = Arc::new(Heard::new());
         let folders = if request.attach { None } else { self.dirs(request)?.folders() };
-        let reach = self.reach(&screen, &heard, name, launch, request, opening);
+        let reach = self.reach(&screen, &heard, launch, request, opening);
         let (desktop, link, app, child) = match opening.part(reach, screen.fallen()).await {
             Ok(reached) => reached,
             Err(e) => {
@@ -55,7 +54,7 @@ impl LinuxProvider {
             }
         };
         let screen = screen.of_process(app.pid);
-        let label = if app.title.is_empty() { name.to_owned() } else { app.title.clone() };
+        let label = if app.title.is_empty() { named(&request.what).to_owned() } else { app.title.clone() };
         let mut device = LinuxDevice::new(desktop, link, heard, screen, label, &request.what);
         device.app.info.pid = app.pid;
         device.app.child = Mutex::new(child);
@@ -90,7 +89,6 @@ impl LinuxProvider {
         &self,
         screen: &Screen,
         heard: &Arc<Heard>,
-        name: &str,
         launch: Option<&Launch>,
         request: &OpenRequest,
         opening: &Opening,
@@ -100,7 +98,7 @@ impl LinuxProvider {
         let hear = Box::new(move |message: &_| listener.hear(message));
         let desktop = self.bus(&self.addresses_on(screen), hear, until).await?;
         let (app, child) = match launch {
-            None => (self.running(&desktop, name, until).await?, None),
+            None => (self.running(&desktop, named(&request.what), until).await?, None),
             Some(launch) => match self.launch(&desktop, screen, launch, request, until).await? {
                 Launched::Registered(app, child) => (app, Some(child)),
                 Launched::Inaccessible(app) => return Err(app.error(&request.what, screen.is_own())),
@@ -172,8 +170,7 @@ impl Provider for LinuxProvider {
     }
 
     async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>> {
-        let name = named(&request.what);
-        if name == desktop::NAME {
+        if named(&request.what) == desktop::NAME {
             return desktop::open(self, &request).await;
         }
         // Before anything is started for an app that there is not.
@@ -181,7 +178,7 @@ impl Provider for LinuxProvider {
         let launch = if request.attach { None } else { Some(self.launch_of(&request.what, dirs.cwd())?) };
         let opening = Opening::begin(&request.cancel);
         let screen = self.screen(&request, &opening).await?;
-        self.open_on(screen, name, launch.as_ref(), &request, &opening).await
+        self.open_on(screen, launch.as_ref(), &request, &opening).await
     }
 
     async fn devices(&self) -> Result<Vec<DeviceEntry>> {

@@ -97,12 +97,8 @@ pub(crate) async fn itself_now(device: &mut LinuxDevice, handle: Handle) -> Resu
     }
 }
 
-/// An element by itself, as it answered.
-#[derive(Debug)]
-pub(crate) struct Itself {
-    again: Again,
-    now: Now,
-}
+/// What was asked of an element by itself, and what it answered.
+pub(crate) type Itself = (Again, Now);
 
 /// Asks an element by itself; none where nothing but a new reading can tell.
 pub(crate) async fn ask_itself(
@@ -111,15 +107,14 @@ pub(crate) async fn ask_itself(
 ) -> Option<std::result::Result<Itself, Fault>> {
     let again = Again::itself(&last.picture, |h| app.ids.path(h.id), handle)?;
     let now = again.ask(&app.link, &last.picture).await;
-    Some(now.map(|now| Itself { again, now }))
+    Some(now.map(|now| (again, now)))
 }
 
 /// The last tree with what was answered in its place; none where something came or went.
 ///
 /// # Errors
 /// `INTERNAL` where that is no tree.
-pub(crate) fn with(device: &mut LinuxDevice, itself: Itself) -> Result<Option<Arc<Tree>>> {
-    let Itself { again, mut now } = itself;
+pub(crate) fn with(device: &mut LinuxDevice, (again, mut now): Itself) -> Result<Option<Arc<Tree>>> {
     let last = &mut device.last;
     if now.same {
         return Ok(last.tree.clone());

@@ -1,11 +1,11 @@
 //! The accessibility bus: finding it, what is registered there, and which process that is.
 
-use crate::bus::body::{Call, Message, Reference, whole};
+use crate::bus::body::{Call, Reference, whole};
 use crate::bus::calls::{self, of_bus, property};
 use crate::bus::fault::{Fault, left};
 use crate::bus::limits::BUS;
 use crate::bus::names::{ACCESSIBLE, DAEMON, ROOT};
-use crate::bus::wire::{Listener, Wire};
+use crate::bus::wire::{Answer, Listener, Wire};
 use futures_util::future::join_all;
 use std::sync::Arc;
 use std::time::Duration;
@@ -236,7 +236,7 @@ async fn find(addresses: &Addresses, until: Instant) -> Result<String, Fault> {
 }
 
 /// What the session bus knows of the accessibility bus.
-async fn asked(session: &str, call: Call<'_>, until: Instant) -> Result<Message, Fault> {
+async fn asked(session: &str, call: Call<'_>, until: Instant) -> Answer {
     let wire = Wire::connect(session, true, left(until), Box::new(|_| {})).await?;
     wire.call(Some(LAUNCHER), &call, left(until)).await
 }

@@ -4,11 +4,12 @@
 //! the app itself by its path alone. What an app names as its own child is believed only where that one says the same of
 //! its parent: else an app could show another one's buttons as its own.
 
-use crate::bus::body::{Call, Message, Reference};
+use crate::bus::body::{Call, Reference};
 use crate::bus::calls::of_bus;
 use crate::bus::fault::Fault;
 use crate::bus::link::Link;
 use crate::bus::names::DAEMON;
+use crate::bus::wire::Answer;
 use hashbrown::HashMap;
 use std::time::Duration;
 
@@ -55,8 +56,8 @@ impl Link {
 
     /// Calls of which some are for guests. What a guest does not answer, because it is gone or hangs, is an object that
     /// is not there: the app itself goes on.
-    pub(super) async fn mixed(&self, calls: &[Call<'_>]) -> Vec<Result<Message, Fault>> {
-        let mut answers: Vec<Result<Message, Fault>> = calls.iter().map(|_| Err(Fault::Vanished)).collect();
+    pub(super) async fn mixed(&self, calls: &[Call<'_>]) -> Vec<Answer> {
+        let mut answers: Vec<Answer> = calls.iter().map(|_| Err(Fault::Vanished)).collect();
         let mut groups: HashMap<Option<&str>, Vec<usize>> = HashMap::new();
         for (at, call) in calls.iter().enumerate() {
             groups.entry(guest(call.path).map(|(bus, _)| bus)).or_default().push(at);

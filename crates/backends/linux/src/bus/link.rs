@@ -8,7 +8,7 @@ use crate::bus::fault::{Fault, left, unless_lost};
 use crate::bus::guest::guest;
 use crate::bus::limits::{AT_ONCE, PATIENCE, SOCKET};
 use crate::bus::names::{ACCESSIBLE, APPLICATION, ROOT};
-use crate::bus::wire::Wire;
+use crate::bus::wire::{Answer, Wire};
 use crate::toolkit::Toolkit;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
@@ -85,7 +85,7 @@ impl Link {
 
     /// Calls over the fastest way, those of guests to their own processes. An app answers in the order in which it is
     /// asked.
-    pub(crate) async fn calls(&self, calls: &[Call<'_>]) -> Vec<Result<Message, Fault>> {
+    pub(crate) async fn calls(&self, calls: &[Call<'_>]) -> Vec<Answer> {
         let mixed = calls.iter().any(|call| guest(call.path).is_some());
         if mixed { self.mixed(calls).await } else { self.own(calls).await }
     }
@@ -111,12 +111,12 @@ impl Link {
     }
 
     /// Calls to the app over the fastest way. One that has just been silent for so long is not asked the rest.
-    pub(super) async fn own(&self, calls: &[Call<'_>]) -> Vec<Result<Message, Fault>> {
+    pub(super) async fn own(&self, calls: &[Call<'_>]) -> Vec<Answer> {
         let (wire, to) = self.way();
         let mut out = Vec::with_capacity(calls.len());
         for part in calls.chunks(AT_ONCE) {
             out.extend(wire.calls(to, part, PATIENCE).await);
-            let is_lost = |answer: &&Result<Message, Fault>| answer.as_ref().is_err_and(Fault::is_lost);
+            let is_lost = |answer: &&Answer| answer.as_ref().is_err_and(Fault::is_lost);
             if let Some(lost) = out.iter().find(is_lost).cloned() {
                 out.resize(calls.len(), lost);
                 break;
@@ -163,7 +163,7 @@ impl Link {
     ///
     /// # Errors
     /// Why there is no answer.
-    pub(crate) async fn call(&self, call: Call<'_>) -> Result<Message, Fault> {
+    pub(crate) async fn call(&self, call: Call<'_>) -> Answer {
         self.calls(&[call]).await.pop().unwrap_or(Err(Fault::Vanished))
     }
 
@@ -194,10 +194,7 @@ impl Link {
     ///
     /// # Errors
     /// When the app is gone or silent.
-    pub(crate) async fn calls_in_order(
-        &self,
-        calls: &[Call<'_>],
-    ) -> Result<Vec<Result<Message, Fault>>, Fault> {
+    pub(crate) async fn calls_in_order(&self, calls: &[Call<'_>]) -> Result<Vec<Answer>, Fault> {
         let (answers, heard) = tokio::join!(self.calls(calls), async {
             let asked = calls.iter().any(|call| guest(call.path).is_none());
             if self.socket().is_none() && asked { Ok(()) } else { self.barrier().await }

@@ -40,7 +40,8 @@ impl Drop for Wire {
     }
 }
 
-type Answer = Result<Message, Fault>;
+/// The answer to a call, or why there is none.
+pub(crate) type Answer = Result<Message, Fault>;
 
 #[derive(Debug, Default)]
 struct Shared(Mutex<Waiting>);
@@ -136,13 +137,8 @@ impl Wire {
     ///
     /// # Errors
     /// Why there is no answer.
-    pub(crate) async fn call(
-        &self,
-        destination: Option<&str>,
-        call: &Call<'_>,
-        deadline: Duration,
-    ) -> Result<Message, Fault> {
-        let mut answers = self.calls(destination, std::slice::from_ref(call), deadline).await;
+    pub(crate) async fn call(&self, to: Option<&str>, call: &Call<'_>, deadline: Duration) -> Answer {
+        let mut answers = self.calls(to, std::slice::from_ref(call), deadline).await;
         answers.pop().unwrap_or(Err(Fault::Silent(deadline.as_millis())))
     }
 
@@ -150,17 +146,17 @@ impl Wire {
     /// gives the next as long.
     pub(crate) async fn calls(
         &self,
-        destination: Option<&str>,
+        to: Option<&str>,
         calls: &[Call<'_>],
         patience: Duration,
-    ) -> Vec<Result<Message, Fault>> {
+    ) -> Vec<Answer> {
         let under_way: Vec<_> = {
             let mut waiting = self.shared.waiting();
-            if destination.is_some() {
+            if to.is_some() {
                 // The bus says itself when an app that owes an answer has left.
                 waiting.calls.retain(|_, call| !call.is_closed());
             }
-            calls.iter().map(|call| self.post(&mut waiting, call.message(destination)?)).collect()
+            calls.iter().map(|call| self.post(&mut waiting, call.message(to)?)).collect()
         };
         let mut answers = Vec::with_capacity(calls.len());
         let mut silent = false;

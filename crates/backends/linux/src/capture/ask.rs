@@ -3,6 +3,7 @@
 use crate::bus::body::{Reference, whole};
 use crate::bus::fault::Fault;
 use crate::bus::names::{ACCESSIBLE, ACTION, CACHE, DOCUMENT, TEXT as TEXT_INTERFACE, VALUE};
+use crate::bus::wire::Answer;
 use crate::bus::{Call, Link, Message, calls};
 use crate::limits::{TEXT, TEXTS};
 use crate::model::roles::number as role;
@@ -96,9 +97,7 @@ impl Ask {
             Self::Role => object.role = answer.read()?,
             Self::Name => object.name = answer.property_text()?,
             Self::Description => object.description = answer.property_text()?,
-            Self::Interfaces => {
-                object.interfaces = Interfaces::of(&answer.read::<Vec<String>>()?);
-            }
+            Self::Interfaces => object.interfaces = Interfaces::of(&answer.read::<Vec<String>>()?),
             Self::Count => object.count = whole(answer.property_number()?),
             // They are objects of their own.
             Self::Children => out.children.push((at, answer.read()?)),
@@ -175,12 +174,7 @@ impl Questions {
         self.0.iter().map(call).collect()
     }
 
-    fn read(
-        self,
-        link: &Link,
-        answers: Vec<Result<Message, Fault>>,
-        picture: &mut Picture,
-    ) -> Result<Answers, Fault> {
+    fn read(self, link: &Link, answers: Vec<Answer>, picture: &mut Picture) -> Result<Answers, Fault> {
         let mut out = Answers::default();
         let mut room = TEXTS.saturating_sub(picture.objects.iter().map(Object::text_size).sum());
         for ((at, ask), answer) in self.0.into_iter().zip(answers) {
@@ -225,20 +219,11 @@ pub(crate) struct Answers {
     unanswered: Vec<usize>,
 }
 
-/// An object as the cache of an app describes it, and where it stands.
-#[derive(Debug)]
-pub(super) struct Cached {
-    pub(crate) object: Object,
-    pub(crate) parent: String,
-    /// Its place among its siblings.
-    pub(crate) place: i32,
-}
-
-/// Asks for the cache of an app (`Cache.GetItems`).
+/// Asks for the cache of an app (`Cache.GetItems`): its objects, what each lies in, and its place there.
 ///
 /// # Errors
 /// When there is none, or the app is gone.
-pub(super) async fn cached(link: &Link) -> Result<Vec<Cached>, Fault> {
+pub(super) async fn cached(link: &Link) -> Result<Vec<(Object, String, i32)>, Fault> {
     let answer = link.call(Call::new("/org/a11y/atspi/cache", CACHE, "GetItems")).await?;
     // Older bridges list children in it: there each object is asked.
     if answer.signature() != "a((so)(so)(so)iiassusau)" {
@@ -251,11 +236,11 @@ pub(super) async fn cached(link: &Link) -> Result<Vec<Cached>, Fault> {
 /// states.
 type Item = (Reference, Reference, Reference, i32, i32, Vec<String>, String, u32, String, Vec<u32>);
 
-fn cached_item(item: Item) -> Cached {
+fn cached_item(item: Item) -> (Object, String, i32) {
     let ((_, path), _, (_, parent), place, count, interfaces, name, role, description, states) = item;
     let (interfaces, states) = (Interfaces::of(&interfaces), states::joined(&states));
     let object = Object { path, count, interfaces, name, role, description, states, ..Object::default() };
-    Cached { object, parent, place }
+    (object, parent, place)
 }
 
 /// Whether an object may be a place for another process (`AtkSocket`): it has no other children, and lists not even that.

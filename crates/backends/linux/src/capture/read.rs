@@ -5,7 +5,7 @@
 
 mod details;
 
-use super::ask::{Answers, Ask, Cached, Questions, WHOLE, cached, is_mute, may_be_socket};
+use super::ask::{Answers, Ask, Questions, WHOLE, cached, is_mute, may_be_socket};
 use super::qt::Appeared;
 use super::{Known, gecko, gtk3, pages};
 use crate::bus::body::Reference;
@@ -71,10 +71,10 @@ impl Reading {
     }
 
     /// Puts the objects of a cache into their places.
-    fn fill(&mut self, items: Vec<Cached>) {
+    fn fill(&mut self, items: Vec<(Object, String, i32)>) {
         let mut placed: Vec<(String, i32, usize)> = Vec::with_capacity(items.len());
         let mut size = 0;
-        for Cached { object, parent, place } in items {
+        for (object, parent, place) in items {
             size += object.text_size();
             if self.picture.objects.len() >= OBJECTS || size > TEXTS {
                 self.picture.truncated = true;

@@ -167,11 +167,11 @@ impl Ground for Desk {
     }
 
     fn has_news(&self) -> bool {
-        self.registry.has_news()
+        self.registry.heard.state().changes != self.registry.known
     }
 
     async fn news(&mut self) {
-        self.registry.news().await;
+        self.registry.heard.until(|heard| (heard.changes != self.registry.known).then_some(())).await;
     }
 
     fn inside_others(&self, apps: &Parts<App>) -> Vec<u64> {

@@ -105,24 +105,18 @@ impl Again {
             if object.path.is_empty() || object.path.ends_with(ROW) {
                 continue;
             }
-            if place != 0 {
-                [Ask::Name, Ask::States, Ask::Role].into_iter().for_each(|ask| questions.add(at, ask));
-            }
-            if object.text.as_ref().is_some_and(|text| text.len() <= CHARACTERS) {
-                questions.add(at, Ask::Text);
-            }
-            if object.number.is_some() {
-                questions.add(at, Ask::Number);
-            }
-            if self.above.contains(&place)
-                && object.children.len() <= CHILDREN
-                && !object.is(states::MANAGES_DESCENDANTS)
-            {
-                questions.add(at, Ask::Children);
-                if may_be_socket(picture, place) {
-                    questions.add(at, Ask::Plugged);
-                }
-            }
+            let few = object.children.len() <= CHILDREN && !object.is(states::MANAGES_DESCENDANTS);
+            let holds = few && self.above.contains(&place);
+            let asks = [
+                (place != 0, Ask::Name),
+                (place != 0, Ask::States),
+                (place != 0, Ask::Role),
+                (object.text.as_ref().is_some_and(|text| text.len() <= CHARACTERS), Ask::Text),
+                (object.number.is_some(), Ask::Number),
+                (holds, Ask::Children),
+                (holds && may_be_socket(picture, place), Ask::Plugged),
+            ];
+            asks.into_iter().filter(|(asked, _)| *asked).for_each(|(_, ask)| questions.add(at, ask));
         }
         questions
     }

@@ -19,12 +19,10 @@ impl Reading {
         let mut long = Vec::new();
         for (at, object) in self.picture.objects.iter().enumerate().skip(1) {
             if object.shown && !object.path.is_empty() {
-                details_of(object, toolkit, |ask| {
-                    if ask == Ask::Length {
-                        long.push(at);
-                    }
+                for ask in details_of(object, toolkit) {
+                    long.extend((ask == Ask::Length).then_some(at));
                     questions.add(at, ask);
-                });
+                }
             }
         }
         let places = beside_labels(&self.picture).into_iter().chain(folded_lists(&self.picture));
@@ -79,48 +77,38 @@ fn folded_lists(picture: &Picture) -> Vec<usize> {
 }
 
 /// What is asked about an object that is shown.
-fn details_of(object: &Object, toolkit: Toolkit, mut ask: impl FnMut(Ask)) {
+fn details_of(object: &Object, toolkit: Toolkit) -> impl Iterator<Item = Ask> {
     let has = |interface| object.has(interface);
+    let is = |facts| roles::is(object.role, facts);
     let profile = toolkit.profile();
     let scrolled_away =
         !profile.is_asked_for_places && !object.is(states::SHOWING) && !is_mute(object, toolkit);
     let in_row = profile.reads_text_late && gecko::is_where_its_row_is(object);
-    if has(Interfaces::COMPONENT) && (profile.is_asked_for_places || scrolled_away) && !in_row {
-        ask(Ask::Extents);
-    }
+    let placed = (profile.is_asked_for_places || scrolled_away) && !in_row;
     let field = is_field(object.role);
     // Plain text of Firefox has been asked for it, or is when it has told its attributes.
     let asked = profile.reads_text_late && (object.text.is_some() || gecko::has_text_later(object));
     // Some labels of LibreOffice, which may call itself GTK 3, have no name: those in the line below a document.
     let nameless = profile.labels_lack_names && object.role == role::LABEL && object.name.trim().is_empty();
-    if has(Interfaces::TEXT) && (nameless || reads_text(object.role, toolkit)) && !asked {
-        // A document may have millions of characters: first how many.
-        ask(if field && object.is(states::MULTI_LINE) { Ask::Length } else { Ask::Text });
-    }
-    if has(Interfaces::VALUE) && roles::is(object.role, Facts::NUMBER) {
-        ask(Ask::Number);
-    }
+    let reads = (nameless || reads_text(object.role, toolkit)) && !asked;
     let web = profile.is_browser || guest(&object.path).is_some();
-    let keyed =
-        matches!(object.role, role::HEADING | role::LANDMARK) || web && roles::is(object.role, Facts::KEYED);
-    if field || keyed {
-        ask(Ask::Attributes);
-    }
+    let keyed = field || matches!(object.role, role::HEADING | role::LANDMARK) || web && is(Facts::KEYED);
     // The name of a combo box is what is chosen in it, that of a page of a notebook the same for all.
+    let unnamed = (object.name.is_empty() || object.role == role::COMBO_BOX) && is(Facts::LABELLED);
     let page = profile.tabs_have_one_name && pages::is_nothing_itself(object);
-    let unnamed = object.name.is_empty() || object.role == role::COMBO_BOX;
-    if unnamed && roles::is(object.role, Facts::LABELLED) || page {
-        ask(Ask::Relations);
-    }
-    if web && has(Interfaces::ACTION) && roles::is(object.role, Facts::MUTE) {
-        ask(Ask::Actions);
-    }
-    if object.role == role::LINK && has(Interfaces::HYPERLINK) {
-        ask(Ask::Link);
-    }
-    if object.role == role::DOCUMENT_WEB && has(Interfaces::DOCUMENT) {
-        ask(Ask::Address);
-    }
+    // A document may have millions of characters: first how many.
+    let text = if field && object.is(states::MULTI_LINE) { Ask::Length } else { Ask::Text };
+    let asks = [
+        (has(Interfaces::COMPONENT) && placed, Ask::Extents),
+        (has(Interfaces::TEXT) && reads, text),
+        (has(Interfaces::VALUE) && is(Facts::NUMBER), Ask::Number),
+        (keyed, Ask::Attributes),
+        (unnamed || page, Ask::Relations),
+        (web && has(Interfaces::ACTION) && is(Facts::MUTE), Ask::Actions),
+        (object.role == role::LINK && has(Interfaces::HYPERLINK), Ask::Link),
+        (object.role == role::DOCUMENT_WEB && has(Interfaces::DOCUMENT), Ask::Address),
+    ];
+    asks.into_iter().filter_map(|(asked, ask)| asked.then_some(ask))
 }
 
 /// Whether the text of an object is more than its name says. A password never is read.
@@ -140,9 +128,7 @@ mod tests {
         let asked = |name: &str, toolkit| {
             let mut label = Object { role: role::LABEL, name: name.to_owned(), ..Object::default() };
             label.interfaces.insert(Interfaces::TEXT);
-            let mut asks = Vec::new();
-            details_of(&label, toolkit, |ask| asks.push(ask));
-            asks.contains(&Ask::Text)
+            details_of(&label, toolkit).any(|ask| ask == Ask::Text)
         };
         assert!(asked("", Toolkit::Gtk3) && asked(" ", Toolkit::Office));
         assert!(!asked("Page 1", Toolkit::Gtk3), "its name is its text");

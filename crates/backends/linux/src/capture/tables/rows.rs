@@ -6,6 +6,10 @@ use crate::model::roles::number as role;
 use crate::model::rows::{LEADS, ROW};
 use crate::model::states;
 use crate::model::{Object, Picture};
+use std::ops::Range;
+
+/// States of what can be seen and used.
+const USABLE: u64 = states::VISIBLE | states::SHOWING | states::ENABLED | states::SENSITIVE;
 
 /// States of what has something below it.
 pub(super) const OPENS: u64 = states::EXPANDABLE | states::EXPANDED | states::COLLAPSED;
@@ -74,36 +78,26 @@ pub(super) fn arrange(
     table.children = children;
     table.complete = true;
     let (rows, columns) = part.all;
-    if part.rows.len() < usize::try_from(rows).unwrap_or(0)
-        || part.columns.len() < usize::try_from(columns).unwrap_or(0)
-    {
-        let seen = format!("rows {} to {}", part.rows.start + 1, part.rows.end);
-        let of = if single {
-            format!("of {rows}")
-        } else {
-            format!("of {rows}, columns {} to {} of {columns}", part.columns.start + 1, part.columns.end)
-        };
-        table.description = format!("{} {seen} {of}", table.description.trim()).trim().to_owned();
+    if part.rows != (0..rows) || part.columns != (0..columns) {
+        let from_to = |part: &Range<i32>, all: i32| format!("{} to {} of {all}", part.start + 1, part.end);
+        let across = format!(", columns {}", from_to(&part.columns, columns));
+        let across = if single { "" } else { &across };
+        let seen = format!("rows {}{across}", from_to(&part.rows, rows));
+        table.description = format!("{} {seen}", table.description.trim()).trim().to_owned();
     }
 }
 
 /// A row, for which the app has no object: it goes by the path of its first cell.
 fn row_of(first: &Object, row: Option<i32>, children: Vec<usize>) -> Object {
+    let row = row.map(|row| ("rowindex".to_owned(), (row + 1).to_string()));
+    let level = first.attribute("level").map(|level| ("level".to_owned(), level.to_owned()));
     Object {
         path: format!("{}{ROW}", first.path),
         role: role::TABLE_ROW,
         shown: true,
         complete: true,
-        attributes: row
-            .map(|row| ("rowindex".to_owned(), (row + 1).to_string()))
-            .into_iter()
-            .chain(first.attribute("level").map(|level| ("level".to_owned(), level.to_owned())))
-            .collect(),
-        states: states::VISIBLE
-            | states::SHOWING
-            | states::ENABLED
-            | states::SENSITIVE
-            | first.states & OPENS,
+        attributes: row.into_iter().chain(level).collect(),
+        states: USABLE | first.states & OPENS,
         children,
         ..Object::default()
     }

@@ -60,9 +60,9 @@ impl Hub {
 #[derive(Debug)]
 pub(super) struct Registry {
     /// What it signals: apps that come and go.
-    heard: Arc<Heard>,
+    pub(super) heard: Arc<Heard>,
     /// How often it had when the apps were looked for last.
-    known: u64,
+    pub(super) known: u64,
     /// Waits for it, where it did not answer when it was asked last.
     hangs: Option<Waking>,
     /// Names on the bus that said nothing while it hung.
@@ -72,15 +72,6 @@ pub(super) struct Registry {
 impl Registry {
     pub(super) fn new(heard: Arc<Heard>) -> Self {
         Self { heard, known: 0, hangs: None, mute: HashSet::new() }
-    }
-
-    /// Whether it has signalled since the apps were looked for last.
-    pub(super) fn has_news(&self) -> bool {
-        self.heard.state().changes != self.known
-    }
-
-    pub(super) async fn news(&self) {
-        self.heard.until(|heard| (heard.changes != self.known).then_some(())).await;
     }
 
     fn hangs(&self) -> bool {
