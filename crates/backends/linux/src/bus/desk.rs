@@ -96,12 +96,6 @@ impl Desktop {
         Ok(Self { wire: Arc::new(wire), address })
     }
 
-    /// One over a bus that is there.
-    #[cfg(test)]
-    pub(crate) fn over(wire: Wire) -> Self {
-        Self { wire: Arc::new(wire), address: "".into() }
-    }
-
     /// Tells apps of this session that somebody listens: toolkits that wait for that register only then.
     pub(crate) async fn switch_on(addresses: &Addresses, until: Instant) {
         let Some(session) = &addresses.session else { return };
@@ -255,4 +249,16 @@ fn on_display(display: &str) -> Result<String, String> {
         address.ok_or_else(|| "an empty property AT_SPI_BUS".into())
     };
     property().map_err(|e| format!("display {display}: {e}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Desktop {
+        /// One over a bus that is there.
+        pub(crate) fn over(wire: Wire) -> Self {
+            Self { wire: Arc::new(wire), address: "".into() }
+        }
+    }
 }

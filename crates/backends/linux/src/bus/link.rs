@@ -64,25 +64,6 @@ impl Link {
         Ok(Self { bus, direct: direct.map(Arc::new), orders, name: name.to_owned(), toolkit })
     }
 
-    /// One over a bus that is there, and an own socket.
-    #[cfg(test)]
-    pub(crate) fn over(bus: Wire, direct: Option<Wire>) -> Self {
-        let (bus, direct) = (Arc::new(bus), direct.map(Arc::new));
-        Self { bus, direct, orders: None, name: ":1.2".to_owned(), toolkit: Toolkit::default() }
-    }
-
-    /// How often something was written to the app over the bus.
-    #[cfg(test)]
-    pub(crate) fn trips(&self) -> usize {
-        self.bus.trips()
-    }
-
-    /// An app of the bus whose orders go to sockets at an address.
-    #[cfg(test)]
-    pub(super) fn with_orders(self, address: &str) -> Self {
-        Self { orders: Some(Orders::to(address)), ..self }
-    }
-
     /// Calls over the fastest way, those of guests to their own processes. An app answers in the order in which it is
     /// asked.
     pub(crate) async fn calls(&self, calls: &[Call<'_>]) -> Vec<Answer> {
@@ -208,5 +189,23 @@ impl Link {
     /// When it does not answer.
     pub(crate) async fn barrier(&self) -> Result<(), Fault> {
         self.bus.call(Some(&self.name), &role(), PATIENCE).await.map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Link {
+        /// One over a bus that is there, and an own socket.
+        pub(crate) fn over(bus: Wire, direct: Option<Wire>) -> Self {
+            let (bus, direct) = (Arc::new(bus), direct.map(Arc::new));
+            Self { bus, direct, orders: None, name: ":1.2".to_owned(), toolkit: Toolkit::default() }
+        }
+
+        /// How often something was written to the app over the bus.
+        pub(crate) fn trips(&self) -> usize {
+            self.bus.trips()
+        }
     }
 }

@@ -185,7 +185,8 @@ mod tests {
     }
 
     async fn link(bus: &App, own: &App, other: &App) -> Link {
-        bus.link_and_own(&Arc::new(Heard::new()), own).await.with_orders(&other.address())
+        let link = bus.link_and_own(&Arc::new(Heard::new()), own).await;
+        Link { orders: Some(Orders::to(&other.address())), ..link }
     }
 
     #[tokio::test]

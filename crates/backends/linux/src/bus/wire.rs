@@ -16,6 +16,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 use zbus::export::futures_core::Stream;
 use zbus::message::Type;
@@ -31,13 +32,8 @@ pub(crate) struct Wire {
     connection: Connection,
     /// What is to be written, in the order in which it was asked. The writer ends with it.
     outbox: mpsc::UnboundedSender<zbus::Message>,
-    reader: tokio::task::JoinHandle<()>,
-}
-
-impl Drop for Wire {
-    fn drop(&mut self) {
-        self.reader.abort();
-    }
+    /// Ends with the connection.
+    _reader: JoinSet<()>,
 }
 
 /// The answer to a call, or why there is none.
@@ -106,9 +102,10 @@ impl Wire {
         let shared = Arc::new(Shared::default());
         let stream = MessageStream::from(&connection);
         let (outbox, posted) = mpsc::unbounded_channel();
-        let reader = tokio::spawn(read_all(stream, Arc::clone(&shared), listener));
+        let mut reader = JoinSet::new();
+        reader.spawn(read_all(stream, Arc::clone(&shared), listener));
         tokio::spawn(write_all(connection.clone(), posted, Arc::clone(&shared)));
-        Self { shared, connection, outbox, reader }
+        Self { shared, connection, outbox, _reader: reader }
     }
 
     /// Our name on the bus; empty for a connection to an app.
@@ -125,12 +122,6 @@ impl Wire {
     /// from inside a call is closed (`gtk_dialog_run`), and takes in nothing more on this connection before.
     pub(super) fn stuck(&self) -> bool {
         self.shared.waiting().calls.values().any(oneshot::Sender::is_closed)
-    }
-
-    /// How often something was written: what is asked in the same moment is one trip.
-    #[cfg(test)]
-    pub(super) fn trips(&self) -> usize {
-        self.shared.waiting().trips
     }
 
     /// One call.
@@ -248,6 +239,13 @@ mod tests {
     use std::future::Future;
     use std::pin::pin;
     use std::task::Poll;
+
+    impl Wire {
+        /// How often something was written: what is asked in the same moment is one trip.
+        pub(in crate::bus) fn trips(&self) -> usize {
+            self.shared.waiting().trips
+        }
+    }
 
     #[tokio::test]
     async fn answer_that_comes_too_late_is_no_answer_to_another_call() {

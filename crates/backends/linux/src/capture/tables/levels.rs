@@ -5,6 +5,7 @@ use crate::bus::fault::Fault;
 use crate::capture::ask::Ask;
 use crate::limits::DEPTH;
 use hashbrown::HashMap;
+use std::collections::BTreeSet;
 
 /// The cells that begin their rows.
 pub(super) fn firsts(found: &[(Place, usize)]) -> impl Iterator<Item = (i32, usize)> + '_ {
@@ -32,11 +33,10 @@ impl Table<'_> {
             for object in next.iter().map(|&at| &self.picture.objects[at]) {
                 outer.insert(object.path.clone(), object.child_of.clone());
             }
-            let mut above: Vec<String> =
-                next.iter().map(|&at| self.picture.objects[at].child_of.clone()).collect();
-            above.retain(|above| !above.is_empty() && *above != self.path && !outer.contains_key(above));
-            above.sort_unstable();
-            above.dedup();
+            let above = next.iter().map(|&at| self.picture.objects[at].child_of.clone());
+            let unread =
+                |above: &String| !above.is_empty() && *above != self.path && !outer.contains_key(above);
+            let above: BTreeSet<String> = above.filter(unread).collect();
             if above.is_empty() {
                 break;
             }

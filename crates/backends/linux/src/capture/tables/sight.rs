@@ -80,10 +80,8 @@ impl Table<'_> {
     /// # Errors
     /// When the app is gone or silent.
     pub(super) async fn last_line(&self, (rows, columns): (i32, i32)) -> Result<Vec<(Place, String)>, Fault> {
-        let Some(whole) = rows.checked_mul(columns).filter(|_| rows >= 0 && columns > 0) else {
-            return Ok(Vec::new());
-        };
         let count = self.picture.objects[self.at].count;
+        let whole = rows.checked_mul(columns).filter(|_| rows >= 0).unwrap_or(count);
         let over = count.saturating_sub(whole);
         if over <= 0 || over >= columns {
             return Ok(Vec::new());

@@ -77,10 +77,6 @@ impl Registry {
     fn hangs(&self) -> bool {
         self.hangs.as_ref().is_some_and(Waking::goes_on)
     }
-
-    fn name(&self) -> String {
-        self.heard.state().app.clone()
-    }
 }
 
 /// One run of one app.
@@ -249,7 +245,7 @@ impl Desk {
             Err(fault) if self.bus.closed() => Err(no_registry(fault)),
             Err(fault) => {
                 tracing::debug!("the apps that were known stay: the registry does not answer: {fault}");
-                self.registry.hangs = Some(Waking::of(&self.bus, &self.registry.name()));
+                self.registry.hangs = Some(Waking::of(&self.bus, &self.registry.heard.state().app));
                 apps.aside(Notice::Lacks { what: HANGS.to_owned() });
                 Ok(None)
             }
@@ -262,8 +258,8 @@ impl Desk {
     /// `BACKEND_LOST` when the accessibility bus is gone.
     async fn beside_registry(&self) -> Result<Vec<String>> {
         let mut names = self.bus.names(Instant::now() + BUS).await.map_err(no_registry)?;
-        let registry = self.registry.name();
-        names.retain(|name| *name != registry && !self.registry.mute.contains(name));
+        let registry = self.registry.heard.state();
+        names.retain(|name| *name != registry.app && !self.registry.mute.contains(name));
         Ok(names)
     }
 

@@ -35,18 +35,17 @@ impl Desk {
         let Some(window) = window else { return Ok(None) };
         let x11 = self.screen.x11("send input").await?;
         match action {
-            Action::Press { point, button, count, modifiers, hold, .. } => {
-                let held = Held::new(&x11, *modifiers, *button);
-                let (point, modifiers, button) = (*point, *modifiers, *button);
+            &Action::Press { point, button, count, modifiers, hold, .. } => {
+                let held = Held::new(&x11, modifiers, button);
                 x11.run(move |d| {
                     pointer::move_to(d, point.0, point.1)?;
                     keyboard::hold(d, modifiers, true)
                 })
                 .await?;
-                for _ in 0..(*count).max(1) {
+                for _ in 0..count.max(1) {
                     x11.run(move |d| pointer::press(d, button)).await?;
                     tokio::select! {
-                        () = unseen_down(*hold) => {}
+                        () = unseen_down(hold) => {}
                         () = cancel.cancelled() => {}
                     }
                     x11.run(move |d| pointer::release(d, button)).await?;
