@@ -50,19 +50,56 @@ pub(crate) async fn fill(cx: &mut Cx, target: &Target, text: &str, how: How) -> 
 }
 
 /// Whether two values differ only in formatting: white space, separators, case. Two numbers are
-/// equal when their values are.
+/// equal when their values are, and a decimal mark of one stands at a separator of the other.
 pub(crate) fn same_but_for_format(a: &str, b: &str) -> bool {
-    let bare = |s: &str| -> String {
-        s.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-    };
     let number = |s: &str| s.trim().parse::<f64>().ok().filter(|n| n.is_finite());
     if let (Some(a), Some(b)) = (number(a), number(b))
         && a != b
     {
         return false;
     }
-    let (a, b) = (bare(a), bare(b));
-    a == b && !a.is_empty()
+    let (a, b) = (Bare::of(a), Bare::of(b));
+    a.text == b.text
+        && !a.text.is_empty()
+        && a.decimals.iter().all(|at| b.separators.contains(at))
+        && b.decimals.iter().all(|at| a.separators.contains(at))
+}
+
+/// Letters and digits of a value, and where anything else stood between them.
+#[derive(Debug, Default)]
+struct Bare {
+    text: Vec<char>,
+    /// Indices of `text` in front of which there was a separator.
+    separators: Vec<usize>,
+    /// Those of `separators` that are decimal marks: the only `.` or the only `,` of the value,
+    /// between a digit and one or two digits.
+    decimals: Vec<usize>,
+}
+
+impl Bare {
+    fn of(value: &str) -> Self {
+        let mut bare = Self::default();
+        let mut before = None;
+        for c in value.chars() {
+            if c.is_alphanumeric() {
+                if let Some(mark) = before.take().filter(|_| !bare.text.is_empty()) {
+                    bare.separators.push(bare.text.len());
+                    if matches!(mark, '.' | ',') && value.matches(mark).count() == 1 {
+                        bare.decimals.push(bare.text.len());
+                    }
+                }
+                bare.text.extend(c.to_lowercase());
+            } else {
+                before = Some(c);
+            }
+        }
+        let text = &bare.text;
+        bare.decimals.retain(|&at| {
+            let digits = text[at..].iter().take_while(|c| c.is_ascii_digit()).count();
+            text[at - 1].is_ascii_digit() && (1..=2).contains(&digits)
+        });
+        bare
+    }
 }
 
 /// Creates the error for a field with another value than was filled in. Does not repeat a secret
@@ -99,6 +136,13 @@ mod tests {
         assert!(same_but_for_format("1,234.5", "1234.5"));
         assert!(!same_but_for_format("5", "-5"));
         assert!(!same_but_for_format("15", "1.5"));
+        assert!(!same_but_for_format("$150", "$1.50"));
+        assert!(!same_but_for_format("15 kg", "1,5 kg"));
+        assert!(same_but_for_format("No 5", "No.5"));
+        assert!(same_but_for_format("$1,234.50", "1234.50"));
+        assert!(same_but_for_format("1.234,50 €", "1234,50€"));
+        assert!(same_but_for_format("12:30", "12.30"));
+        assert!(same_but_for_format("241226", "24.12.26"));
         assert!(!same_but_for_format("123", "1234"));
         assert!(!same_but_for_format("", "---"));
     }

@@ -407,6 +407,9 @@ fn stale(reason: EndReason, now: Option<&(Ref, String)>, with: Option<String>) -
             format!("that it still is cannot be proved; likely it is {line}"),
             format!("use {new} if that is what you mean, or --allow-changed"),
         ),
+        (EndReason::Unproven, None) => {
+            ("that it is still there cannot be proved".to_owned(), AGAIN.to_owned())
+        }
         (EndReason::Elsewhere, _) => {
             ("it is in another tab or window".to_owned(), "go back there, then use it again".to_owned())
         }
@@ -446,4 +449,16 @@ pub(crate) fn candidates(e: Error, lead: &str, named: &[(Ref, String)], total: u
 pub(crate) fn no_point(target: &Target) -> Error {
     Error::invalid_args(format!("{target} is a point; this needs a ref or a selector"))
         .hint(crate::api::target::FORMS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_cut_capture_lacks_is_not_called_gone() {
+        let (what, _) = stale(EndReason::Unproven, None, None);
+        assert_eq!(what, "that it is still there cannot be proved");
+        assert_eq!(stale(EndReason::Gone, None, None).0, "it is gone");
+    }
 }

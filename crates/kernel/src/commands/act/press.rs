@@ -27,7 +27,7 @@ acting! {
         #[schemars(extend("x-placeholder" = "KEYS"))]
         modifiers: Held,
         /// Wait for the download and save it to this path or into this folder.
-        #[schemars(extend("x-path" = true, "x-placeholder" = "PATH"))]
+        #[schemars(extend("x-path" = "written", "x-placeholder" = "PATH"))]
         download: Option<String>,
     }
 }
