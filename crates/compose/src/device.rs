@@ -124,8 +124,8 @@ impl<G: Ground> Device for Composed<G> {
         if let Some(part) = named_part(handle).and_then(|number| self.parts.get(number)) {
             return match query {
                 Query::Attrs => {
-                    let mut attrs = serde_json::Map::new();
-                    attrs.insert("name".to_owned(), part.name.as_str().into());
+                    let mut attrs =
+                        serde_json::Map::from_iter([("name".to_owned(), part.name.as_str().into())]);
                     attrs.extend(part.member.attrs());
                     Ok(attrs.into())
                 }

@@ -31,16 +31,6 @@ impl Reading {
     }
 }
 
-/// What the whole says of itself.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Whole<'a> {
-    /// What its handles promise.
-    pub(crate) grade: IdentityGrade,
-    pub(crate) url: &'a str,
-    /// What is told where there is no member.
-    pub(crate) empty: &'a str,
-}
-
 /// What there is only one of, however many members there are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Attention {
@@ -61,17 +51,18 @@ pub(crate) struct Merged {
 }
 
 impl Merged {
-    /// Merges the members. `hidden` are the handles of the whole that are there and not shown.
+    /// Merges the members. `grade` is what the handles of the whole promise, `empty` what is told where there is no member;
+    /// `hidden` are the handles of the whole that are there and not shown.
     ///
     /// # Errors
     /// If there is more than a tree can hold.
     pub(crate) fn of(
-        whole: Whole<'_>,
+        (grade, url, empty): (IdentityGrade, &str, &str),
         parts: Vec<Reading>,
         attention: Attention,
         hidden: Vec<Handle>,
     ) -> Result<Self, TreeError> {
-        let mut builder = TreeBuilder::new(whole.grade);
+        let mut builder = TreeBuilder::new(grade);
         let truncated = parts.iter().filter_map(|part| part.tree.as_ref()).any(|tree| tree.truncated());
         builder.surface(SurfaceId(1)).truncated(truncated);
         let active = attention.window.and_then(|(number, window)| {
@@ -79,11 +70,11 @@ impl Merged {
             part.tree.as_ref()?.find_handle(window)
         });
         let title = active.map_or("", |window| window.name()).to_owned();
-        let document = Document { scope: WHOLE, frame: String::new(), url: whole.url.to_owned(), title };
+        let document = Document { scope: WHOLE, frame: String::new(), url: url.to_owned(), title };
         builder.document(0, document, ROOT)?;
         let status = |name| NodeSpec { role: Some(Role::Status), name, ..NodeSpec::default() };
         if parts.is_empty() {
-            builder.node(1, status(whole.empty))?;
+            builder.node(1, status(empty))?;
         }
         let mut begins = Vec::with_capacity(parts.len());
         for part in &parts {
@@ -191,7 +182,7 @@ mod tests {
     }
 
     fn merged(parts: &[Reading], attention: Attention) -> Merged {
-        let whole = Whole { grade: IdentityGrade::WhileAlive, url: "fake:whole", empty: NOBODY };
+        let whole = (IdentityGrade::WhileAlive, "fake:whole", NOBODY);
         Merged::of(whole, parts.to_vec(), attention, Vec::new()).unwrap()
     }
 

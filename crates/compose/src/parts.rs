@@ -72,23 +72,13 @@ impl<M: Member> Part<M> {
         let last = self.tree.take();
         let Some(device) = self.answering() else { return Ok(()) };
         match device.capture(CaptureRequest { stored: last.as_ref(), watch }).await {
-            Ok(captured) => {
-                self.tree = match captured {
-                    Captured::Tree(tree) => Some(tree),
-                    Captured::Unchanged => last,
-                };
-                Ok(())
-            }
-            Err(e) if e.code == ErrorCode::BackendLost => {
-                self.gone = true;
-                Ok(())
-            }
-            Err(e) if e.code == ErrorCode::Timeout => {
-                self.member.falls_silent();
-                Ok(())
-            }
-            Err(e) => Err(e),
+            Ok(Captured::Tree(tree)) => self.tree = Some(tree),
+            Ok(Captured::Unchanged) => self.tree = last,
+            Err(e) if e.code == ErrorCode::BackendLost => self.gone = true,
+            Err(e) if e.code == ErrorCode::Timeout => self.member.falls_silent(),
+            Err(e) => return Err(e),
         }
+        Ok(())
     }
 }
 

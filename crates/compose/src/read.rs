@@ -2,7 +2,7 @@
 
 use crate::ground::{Composed, Ground};
 use crate::handles::{inner, of_part, outer};
-use crate::merge::{Attention, Merged, Reading, Whole};
+use crate::merge::{Attention, Merged, Reading};
 use crate::parts::{Member, gone, others_go_on};
 use futures_util::future::join_all;
 use std::sync::Arc;
@@ -142,7 +142,7 @@ impl<G: Ground> Composed<G> {
     }
 
     fn merge(&self, readings: Vec<Reading>, attention: Attention, hidden: Vec<Handle>) -> Result<Merged> {
-        let whole = Whole { grade: self.ground.info().grade, url: self.ground.url(), empty: G::EMPTY };
+        let whole = (self.ground.info().grade, self.ground.url(), G::EMPTY);
         Merged::of(whole, readings, attention, hidden)
             .map_err(|e| Error::internal(format!("the {} made no tree: {e}", G::NAME)))
     }

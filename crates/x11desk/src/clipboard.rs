@@ -4,10 +4,9 @@ use crate::display::Display;
 use crate::fault::Fault;
 use std::time::{Duration, Instant};
 use x11rb::connection::{Connection, RequestConnection};
-use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{
-    Atom, AtomEnum, ConnectionExt, EventMask, PropMode, Property, SELECTION_NOTIFY_EVENT,
-    SelectionNotifyEvent, SelectionRequestEvent,
+    Atom, AtomEnum, ConnectionExt, EventMask, PropMode, SELECTION_NOTIFY_EVENT, SelectionNotifyEvent,
+    SelectionRequestEvent,
 };
 use x11rb::wrapper::ConnectionExt as _;
 
@@ -23,21 +22,9 @@ pub(crate) struct Clipboard {
     /// The text that we give out.
     pub(crate) ours: Option<String>,
     /// The property that holds what was asked for; none when the owner has no such thing.
-    answer: Option<Option<Atom>>,
+    pub(crate) answer: Option<Option<Atom>>,
     /// A further part of a long text has come.
-    part: bool,
-}
-
-impl Clipboard {
-    pub(crate) fn hear(&mut self, event: &Event) {
-        match event {
-            Event::SelectionNotify(e) => {
-                self.answer = Some((e.property != x11rb::NONE).then_some(e.property));
-            }
-            Event::PropertyNotify(e) => self.part |= e.state == Property::NEW_VALUE,
-            _ => {}
-        }
-    }
+    pub(crate) part: bool,
 }
 
 /// The text on the clipboard; empty when there is none.

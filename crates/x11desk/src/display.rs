@@ -13,7 +13,7 @@ use x11rb::protocol::Event;
 use x11rb::protocol::xinput::DeviceId;
 use x11rb::protocol::xproto::{
     AtomEnum, ChangeWindowAttributesAux, ConnectionExt as _, CreateWindowAux, EventMask, GetPropertyReply,
-    PropMode, Window as WindowId, WindowClass,
+    PropMode, Property, Window as WindowId, WindowClass,
 };
 use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
@@ -152,10 +152,12 @@ impl Display {
             }
             Event::SelectionRequest(asked) => clipboard::give(self, &asked)?,
             Event::SelectionClear(_) => self.clipboard.ours = None,
-            Event::SelectionNotify(_) => self.clipboard.hear(&event),
+            Event::SelectionNotify(e) => {
+                self.clipboard.answer = Some((e.property != x11rb::NONE).then_some(e.property));
+            }
             Event::PropertyNotify(e) if e.window != self.own => {}
             Event::PropertyNotify(e) if e.atom == self.atoms._NET_FRAME_EXTENTS => self.managed = true,
-            Event::PropertyNotify(_) => self.clipboard.hear(&event),
+            Event::PropertyNotify(e) => self.clipboard.part |= e.state == Property::NEW_VALUE,
             Event::ConfigureNotify(e) if e.window == self.root => self.size = (e.width, e.height),
             // An error of a request that nobody waits for: mostly a window that went away.
             Event::Error(e) => tracing::debug!(kind = ?e.error_kind, request = ?e.request_name, "refused"),

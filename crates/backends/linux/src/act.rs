@@ -5,7 +5,6 @@ mod filled;
 pub(crate) mod focus;
 pub(crate) mod keyboard;
 pub(crate) mod mouse;
-mod pressing;
 pub(crate) mod screenshot;
 mod select;
 mod typed;
@@ -58,7 +57,7 @@ pub(crate) async fn act(
             if let Some(target) = target
                 && is_plain(*button, *count, *modifiers, *hold)
             {
-                let performed = pressing::press_group_box(device, action, *target, cancel).await?;
+                let performed = mouse::press_group_box(device, action, *target, cancel).await?;
                 if performed.handled {
                     return Ok(performed);
                 }
@@ -118,7 +117,7 @@ pub(crate) async fn press(
     if menu && device.app.link.toolkit.profile().menu_on_a_part && device.app.screen.has_pointer() {
         return Ok(None);
     }
-    pressing::tell_of_toggle(&device.app, &object, &actions[index], "there is no pointer");
+    mouse::tell_of_toggle(&device.app, &object, &actions[index], "there is no pointer");
     if device.app.link.toolkit.profile().acts_later {
         device.activated = Some((object.path.clone(), Instant::now()));
     }

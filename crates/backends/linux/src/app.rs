@@ -1,7 +1,6 @@
 //! An open app: what is known of it, and what its errors mean.
 
 pub(crate) mod ask;
-pub(crate) mod chooser;
 pub(crate) mod life;
 pub(crate) mod look;
 pub(crate) mod pointer;
@@ -9,7 +8,6 @@ pub(crate) mod query;
 pub(crate) mod reading;
 pub(crate) mod settle;
 
-use crate::app::chooser::{Chooser, Foreign, is_foreign};
 use crate::app::pointer::Pressed;
 use crate::bus::{Desktop, Link};
 use crate::capture::Known;
@@ -24,6 +22,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_device::{AppFolders, DeviceInfo, Dispatched, Error, Result};
 use stickpin_tree::{Handle, IdentityGrade, NodeRef, Tree, quote};
+use stickpin_x11desk::Window;
 use tokio::process::Child;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
@@ -119,6 +118,32 @@ impl LinuxDevice {
         View { app: &self.app, last: &self.last }
     }
 }
+
+/// A file chooser that is open.
+#[derive(Debug, Clone)]
+pub(crate) struct Chooser {
+    /// The path of its window on the bus.
+    pub(crate) top: String,
+    /// The same on the display.
+    pub(crate) window: Window,
+}
+
+/// A chooser of another process that is open.
+#[derive(Debug)]
+pub(crate) struct Foreign {
+    pub(crate) handle: Handle,
+    pub(crate) chooser: Chooser,
+    /// Its process.
+    pub(crate) device: Box<LinuxDevice>,
+}
+
+/// Whether a handle stands for such a chooser, and for no element.
+pub(crate) fn is_foreign(handle: Handle) -> bool {
+    handle.scope == FOREIGN
+}
+
+/// The scope of the handle of such a chooser, which no element has.
+pub(crate) const FOREIGN: u64 = u32::MAX as u64;
 
 /// An app, and what was read of it last: what asks it and judges by that borrows both.
 #[derive(Debug, Clone, Copy)]

@@ -3,7 +3,6 @@
 use crate::act::focus::focus_element;
 use crate::act::{filled, typed};
 use crate::aim::{held, place, window};
-use crate::app::pointer::NONE;
 use crate::app::{self, App, LinuxDevice, View, ask, query, unknown};
 use crate::limits::FRAME;
 use crate::model::{Picture, states as s};
@@ -104,7 +103,7 @@ async fn escape_elsewhere(app: &App) -> Result<Option<Performed>> {
     let windows = x11.run(windows::all).await?;
     let Some(taker) = held::taker(app, &windows, &window) else { return Ok(None) };
     let what = window::cover(app, taker.clone(), &x11).await?;
-    chord_in(app, &taker, NONE, "Escape").await?;
+    chord_in(app, &taker, Modifiers::default(), "Escape").await?;
     let landed = Landed::Elsewhere { what, stopped: false };
     Ok(Some(Performed { handled: true, landed, ..Performed::default() }))
 }
@@ -201,7 +200,7 @@ pub(crate) async fn chord(
     key: &str,
     cancel: &CancellationToken,
 ) -> Result<Performed> {
-    if (modifiers, key) == (NONE, "Escape")
+    if (modifiers, key) == (Modifiers::default(), "Escape")
         && device.app.screen.has_pointer()
         && let Some(performed) = escape_elsewhere(&device.app).await?
     {
@@ -288,13 +287,13 @@ pub(crate) async fn fill_by_keys(
 ) -> Result<Performed> {
     let (x11, window) = typing(device, Some(target)).await?;
     focus_element(device, target).await?;
-    let all = Modifiers { control: true, ..NONE };
+    let all = Modifiers { control: true, ..Modifiers::default() };
     let emptied = x11.run(move |d| {
         if let Some(other) = focus::keys_kept_elsewhere(d, window)? {
             return Ok(Err(other));
         }
         keyboard::chord(d, all, "a")?;
-        keyboard::chord(d, NONE, "Delete")?;
+        keyboard::chord(d, Modifiers::default(), "Delete")?;
         pings::await_delivery(d, window).map(Ok)
     });
     if let Err(other) = emptied.await.map_err(unknown)? {
@@ -315,7 +314,7 @@ pub(crate) async fn fold_popup(device: &mut LinuxDevice) -> Result<bool> {
     if is_folded(&device.app).await? {
         return Ok(false);
     }
-    chord(device, NONE, "Escape", &CancellationToken::new()).await?;
+    chord(device, Modifiers::default(), "Escape", &CancellationToken::new()).await?;
     ask::comes_true(FOLDED, || is_folded(&device.app)).await
 }
 

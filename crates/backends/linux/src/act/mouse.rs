@@ -1,12 +1,15 @@
 //! Presses, drags and wheels with the pointer.
 
-use crate::aim::{self, held, window};
-use crate::app::pointer::{NONE, Pressed, apart, move_pointer};
-use crate::app::{App, LinuxDevice, unknown};
+use crate::aim::{self, held, press, window};
+use crate::app::pointer::{Pressed, apart, move_pointer};
+use crate::app::{App, LinuxDevice, ask, life, unknown};
 use crate::bus::Link;
 use crate::bus::fault::Fault;
+use crate::model::{Object, states as s};
 use std::time::{Duration, Instant};
-use stickpin_device::{Action, AimOptions, Button, CancellationToken, Hit, Landed, Performed, Result};
+use stickpin_device::{
+    Action, AimOptions, Button, CancellationToken, Hit, Landed, Modifiers, Notice, Performed, Result,
+};
 use stickpin_tree::Handle;
 use stickpin_x11desk::{Held, keyboard, pings, pointer, window_manager};
 use tokio::time::{sleep, timeout};
@@ -63,7 +66,7 @@ pub(crate) async fn press_at(
     x11.run(move |d| keyboard::hold(d, modifiers, true)).await.map_err(unknown)?;
     let mut done = Ok(());
     let presses = count.max(1);
-    for press in 0..presses {
+    for nth in 1..=presses {
         done = x11.run(move |d| pointer::press(d, button)).await;
         if done.is_ok() {
             cancel.run_until_cancelled(down(&device.app.link, hold)).await;
@@ -71,7 +74,7 @@ pub(crate) async fn press_at(
         // Whatever happened: what is down comes up.
         let up = x11.run(move |d| pointer::release(d, button)).await;
         device.pressed = Some(Pressed { at: Instant::now(), point: (x, y) });
-        let managed = through || press + 1 < presses;
+        let managed = through || nth < presses;
         let delivered = x11.run(move |d| {
             if managed {
                 window_manager::sync(d)?;
@@ -86,6 +89,46 @@ pub(crate) async fn press_at(
     }
     done.and(held.up().await).map_err(unknown)?;
     Ok(Performed { handled: true, ..Performed::default() })
+}
+
+/// Presses a group box at its indicator; not handled where it is none. Where the indicator is elsewhere, nothing has turned
+/// when the app has handled the press, and the box is turned by its action, which is told.
+pub(crate) async fn press_group_box(
+    device: &mut LinuxDevice,
+    action: &Action,
+    target: Handle,
+    cancel: &CancellationToken,
+) -> Result<Performed> {
+    let at = device.view().index(target).map(|at| &device.last.objects()[at]);
+    let object = at.filter(|object| press::is_group_box(&device.app, &device.last.picture, object)).cloned();
+    let Some(object) = object else { return Ok(Performed::default()) };
+    let before = ask::states_of(&device.app, &object.path).await? & s::CHECKED;
+    let performed = press_at(device, action, cancel).await?;
+    life::taken(&device.app).await.map_err(unknown)?;
+    if ask::states_of(&device.app, &object.path).await.map_err(unknown)? & s::CHECKED == before {
+        let actions = ask::actions_of(&device.app, &object.path).await.map_err(unknown)?;
+        if let Some(index) = actions.iter().position(|action| is_toggle(action)) {
+            ask::ordered(&device.app, &ask::do_action(&object.path, index)).await?;
+            tell_of_toggle(&device.app, &object, &actions[index], "its indicator was not found");
+        }
+    }
+    Ok(performed)
+}
+
+/// Tells the caller that an action was used that is not what a person's press does.
+pub(crate) fn tell_of_toggle(app: &App, object: &Object, action: &str, why: &str) {
+    if app.link.toolkit.profile().turns_without_click && is_toggle(action) {
+        let what = format!(
+            "{why}: {} was turned by its accessibility action, and what the app does on a click may not have \
+             happened",
+            object.words()
+        );
+        app.heard.state().notices.push_back(Notice::Lacks { what });
+    }
+}
+
+fn is_toggle(action: &str) -> bool {
+    action.eq_ignore_ascii_case("toggle")
 }
 
 /// Presses an element in its middle with the pointer in the place of an action; the inner error is what would get the
@@ -125,7 +168,7 @@ pub(crate) async fn drag(
     let (sight, window) = held::own_window_at(device.view(), "drag", from, source).await?;
     let (x11, id) = (sight.x11, window.id);
     move_pointer(&x11, id, from).await.map_err(unknown)?;
-    let held = Held::new(&x11, NONE, Button::Left);
+    let held = Held::new(&x11, Modifiers::default(), Button::Left);
     let mut done = x11.run(|d| pointer::press(d, Button::Left)).await;
     for step in 1..=STEPS {
         if done.is_err() {

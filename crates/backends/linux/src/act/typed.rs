@@ -49,16 +49,10 @@ struct Field {
 /// How far it has come.
 #[derive(Debug, Clone, Copy)]
 struct Progress {
-    /// Characters that were sent last, and before that.
-    now: usize,
-    before: usize,
+    /// Characters that were sent, those of the last time among them, and of how many.
+    sent: usize,
+    last: usize,
     all: usize,
-}
-
-impl Progress {
-    fn sent(self) -> usize {
-        self.before + self.now
-    }
 }
 
 /// What is sent next of what is left. A Tab is to move the focus, and so may be the Enter keys at the end: they go by
@@ -113,28 +107,23 @@ pub(crate) async fn type_text(
             Ok(now) => now,
             Err(other) if sent == 0 => return Err(has_keys(&device.app, other, &x11).await?),
             Err(_) => {
-                let progress = Progress { now: 0, before: sent, all: all.len() };
-                match has_strayed(device, &mut place, progress).await.map_err(unknown)? {
-                    Some(strayed) => return Err(unknown(strayed)),
-                    // It has come back.
-                    None => continue,
-                }
+                let progress = Progress { sent, last: 0, all: all.len() };
+                stays(device, &mut place, progress).await.map_err(unknown)?;
+                // It has come back.
+                continue;
             }
         };
         if !keys_read(&device.app, &x11, window, BUSY, cancel).await.map_err(unknown)? {
             return Err(unknown(busy()));
         }
         cancel.run_until_cancelled(keys_handled(&device.app)).await;
-        let progress = Progress { now, before: sent, all: all.len() };
         sent += now;
-        let last = sent == all.len();
-        if tab && !last {
+        if tab && sent < all.len() {
             reading::look(device, &[]).await.map_err(unknown)?;
             place.field = typed_field(device.view(), None, sent).await.map_err(unknown)?;
-        } else if !(tab || enters && all[sent..].iter().all(|&c| c == '\n'))
-            && let Some(strayed) = has_strayed(device, &mut place, progress).await.map_err(unknown)?
-        {
-            return Err(unknown(strayed));
+        } else if !(tab || enters && all[sent..].iter().all(|&c| c == '\n')) {
+            let progress = Progress { sent, last: now, all: all.len() };
+            stays(device, &mut place, progress).await.map_err(unknown)?;
         }
     }
     Ok(Performed { handled: true, ..Performed::default() })
@@ -177,43 +166,40 @@ async fn selected_in(app: &App, path: &str) -> Result<usize> {
     Ok(ranges.unwrap_or_default().into_iter().map(length).sum())
 }
 
-/// What is wrong with where the characters went that were sent last, or the next would go. A field that does not say
-/// that it has the focus, and has all of them, may only have a list of proposals open.
-async fn has_strayed(
-    device: &mut LinuxDevice,
-    place: &mut Place,
-    progress: Progress,
-) -> Result<Option<Error>> {
+/// Makes sure that the characters that were sent last went where they belong, and that the next would. A field that does
+/// not say that it has the focus, and has all of them, may only have a list of proposals open.
+///
+/// # Errors
+/// `FILL_MISMATCH` where they strayed.
+async fn stays(device: &mut LinuxDevice, place: &mut Place, progress: Progress) -> Result<()> {
     let other = waits_for_all(&device.app, place, progress).await?;
     let there = other.is_none();
-    let ends = progress.sent() == progress.all;
+    let ends = progress.sent == progress.all;
     let (mut from, mut inside) = ("the window that it was typed into".to_owned(), None);
     if let Some(field) = &place.field {
         let (has_it, count) = field_now(&device.app, &field.path).await?;
         if there && has_it {
-            return Ok(None);
+            return Ok(());
         }
         from.clone_from(&field.words);
         // Of one that has fewer than before, nobody knows what became of what.
         let grown = count.zip(field.before).and_then(|(now, before)| now.checked_sub(before));
-        inside = grown.map(|grown| grown.min(progress.sent() - field.since));
-        if inside == Some(progress.sent() - field.since) && ends {
-            return Ok(None);
+        inside = grown.map(|grown| grown.min(progress.sent - field.since));
+        if inside == Some(progress.sent - field.since) && ends {
+            return Ok(());
         }
-    } else if there || (ends && progress.now == 1) {
-        return Ok(None);
+    } else if there || (ends && progress.last == 1) {
+        return Ok(());
     }
     reading::look(device, &[]).await?;
     let to = match (other, &place.field) {
-        (Some(other), _) => window::cover(&device.app, other, &place.x11).await?,
-        (None, Some(field)) => match focus_beside(device.view(), field, progress, inside) {
-            Some(to) => to,
-            None => return Ok(None),
-        },
-        (None, None) => return Ok(None),
+        (Some(other), _) => Some(window::cover(&device.app, other, &place.x11).await?),
+        (None, Some(field)) => focus_beside(device.view(), field, progress, inside),
+        (None, None) => None,
     };
+    let Some(to) = to else { return Ok(()) };
     let since = place.field.as_ref().map_or(0, |field| field.since);
-    Ok(Some(strayed(&from, &to, progress, inside.map(|inside| (since + inside, since)))))
+    Err(strayed(&from, &to, progress, inside.map(|inside| (since + inside, since))))
 }
 
 /// The window that gets the keys in the place of the one that is typed into. Where a field has fewer characters than it
@@ -226,7 +212,7 @@ async fn waits_for_all(app: &App, place: &mut Place, progress: Progress) -> Resu
         let (has_it, count) = field_now(app, &field.path).await?;
         let short = count
             .zip(field.before)
-            .is_some_and(|(now, before)| now.saturating_sub(before) < progress.sent() - field.since);
+            .is_some_and(|(now, before)| now.saturating_sub(before) < progress.sent - field.since);
         if !has_it || !short || place.swallows {
             return Ok(None);
         }
@@ -242,7 +228,7 @@ fn focus_beside(view: View<'_>, field: &Field, progress: Progress, inside: Optio
     let at = focused(picture);
     let inner =
         at.is_some_and(|at| chain(picture, at).iter().any(|&i| picture.objects[i].path == field.path));
-    let took_all = inside == Some(progress.sent() - field.since);
+    let took_all = inside == Some(progress.sent - field.since);
     let another = at.is_some_and(|at| is_field(picture.objects[at].role));
     if inner || took_all && !another {
         return None;
@@ -262,8 +248,8 @@ fn focused(picture: &Picture) -> Option<usize> {
 /// The error of text that began to go elsewhere. `inside`: how many of the characters are where they belong, and of how
 /// many before it is not said.
 fn strayed(from: &str, to: &str, progress: Progress, inside: Option<(usize, usize)>) -> Error {
-    let Progress { all, .. } = progress;
-    let (sent, left) = (progress.sent(), all - progress.sent());
+    let Progress { sent, all, .. } = progress;
+    let left = all - sent;
     let counts = match inside {
         Some((inside, since)) => {
             let of =
@@ -305,7 +291,7 @@ mod tests {
 
     #[test]
     fn it_is_told_how_much_went_where() {
-        let progress = Progress { now: 6, before: 64, all: 80 };
+        let progress = Progress { sent: 70, last: 6, all: 80 };
         let error = strayed("textbox \"A\"", "textbox \"B\"", progress, Some((67, 0)));
         assert!(
             error.message.contains("67 of 80 characters are in it, 3 went elsewhere, 10 were not sent"),

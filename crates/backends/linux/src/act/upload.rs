@@ -6,9 +6,9 @@ mod kinds;
 pub(crate) mod window;
 
 use crate::act::{self, focus, keyboard, mouse};
-use crate::app::chooser::{Chooser, is_foreign};
-use crate::app::pointer::NONE;
-use crate::app::{self, App, Last, LinuxDevice, View, ask, gone, life, query, reading, settle, unknown};
+use crate::app::{
+    self, App, Chooser, Last, LinuxDevice, View, ask, gone, is_foreign, life, query, reading, settle, unknown,
+};
 use crate::bus::fault::Fault;
 use crate::limits::DONE;
 use crate::model::parents::chain;
@@ -186,7 +186,7 @@ async fn escape(device: &mut LinuxDevice, chooser: &Chooser) -> Result<bool> {
         return Ok(true);
     }
     for _ in 0..ESCAPES {
-        match keyboard::chord_in(&device.app, &chooser.window, NONE, "Escape").await {
+        match keyboard::chord_in(&device.app, &chooser.window, Modifiers::default(), "Escape").await {
             Err(e) if e.code != ErrorCode::ElementNotFound => return Err(e),
             // It has just closed by itself, or is about to say so.
             sent => {
@@ -209,7 +209,7 @@ async fn shown_field(
     if let Some(field) = field_of(&device.last, &chooser.top) {
         return Ok(Some(field));
     }
-    let control = Modifiers { control: true, ..NONE };
+    let control = Modifiers { control: true, ..Modifiers::default() };
     keyboard::chord_in(&device.app, &chooser.window, control, "l").await?;
     until_shown(device, cancel, |last| field_of(last, &chooser.top)).await
 }
@@ -230,7 +230,7 @@ async fn type_path(device: &mut LinuxDevice, chooser: &Chooser, field: &Object, 
     if !activates(&device.app, field).await? {
         // It has the focus when this comes back: Enter goes nowhere else.
         focus::focus_element(device, handle).await?;
-        keyboard::chord_in(&device.app, &chooser.window, NONE, "Enter").await?;
+        keyboard::chord_in(&device.app, &chooser.window, Modifiers::default(), "Enter").await?;
     }
     Ok(())
 }

@@ -97,24 +97,34 @@ pub(crate) async fn count(
     Ok(count)
 }
 
-/// Asks again and again, a frame apart, until something holds; false where it does not so long.
+/// Asks again and again, a frame apart, until there is something; none where there is nothing so long.
 ///
 /// # Errors
 /// What it is asked with.
-pub(crate) async fn comes_true<F: Future<Output = Result<bool>>>(
-    patience: Duration,
-    holds: impl Fn() -> F,
-) -> Result<bool> {
+pub(crate) async fn comes<T, F>(patience: Duration, look: impl Fn() -> F) -> Result<Option<T>>
+where
+    F: Future<Output = Result<Option<T>>>,
+{
     let until = Instant::now() + patience;
     loop {
-        if holds().await? {
-            return Ok(true);
-        }
-        if Instant::now() >= until {
-            return Ok(false);
+        let found = look().await?;
+        if found.is_some() || Instant::now() >= until {
+            return Ok(found);
         }
         sleep(FRAME).await;
     }
+}
+
+/// Whether something comes to hold, as [`comes`] asks.
+///
+/// # Errors
+/// What it is asked with.
+pub(crate) async fn comes_true<F>(patience: Duration, holds: impl Fn() -> F) -> Result<bool>
+where
+    F: Future<Output = Result<bool>>,
+{
+    let held = comes(patience, || async { Ok(holds().await?.then_some(())) });
+    held.await.map(|held| held.is_some())
 }
 
 pub(crate) async fn has_focus(app: &App, path: &str) -> Result<bool> {

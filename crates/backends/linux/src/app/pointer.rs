@@ -2,7 +2,7 @@
 
 use crate::app::LinuxDevice;
 use std::time::{Duration, Instant};
-use stickpin_device::{Modifiers, Result};
+use stickpin_device::Result;
 use stickpin_x11desk::{X11, pings, pointer};
 use tokio::time::sleep;
 
@@ -20,9 +20,6 @@ impl Pressed {
         if near { DOUBLE.saturating_sub(self.at.elapsed()) } else { Duration::ZERO }
     }
 }
-
-/// No keys held.
-pub(crate) const NONE: Modifiers = Modifiers { alt: false, control: false, meta: false, shift: false };
 
 /// Until when after a press the next one counts as its second (400 ms in Qt and GTK), and a little more; and how near.
 pub(crate) const DOUBLE: Duration = Duration::from_millis(430);

@@ -1,7 +1,7 @@
 //! Facts about one element that are not in the tree, and the whole text of one that is long.
 
 use crate::app::{App, LinuxDevice, ask, gone, reading};
-use crate::bus::fault::Fault;
+use crate::bus::fault::{Fault, unless_lost};
 use crate::bus::names::{ACCESSIBLE, ROOT, TEXT};
 use crate::bus::{Call, Link};
 use crate::capture::ask::{Ask, Questions};
@@ -117,8 +117,9 @@ async fn attributes(device: &mut LinuxDevice, handle: Handle) -> Result<Value> {
     // A capture asks text that nobody acts on for none.
     let undescribed = device.app.link.toolkit.profile().reads_text_late && object.description.is_empty();
     let app = &device.app;
+    let description = async { ask::property(app, &path, ACCESSIBLE, "Description").await?.property_text() };
     let told = tokio::try_join!(
-        told(app, undescribed, description(app, &path)),
+        told(app, undescribed, description),
         // Counted in characters from 0; none where it is elsewhere.
         told(app, field, ask::count(app, &path, TEXT, "CaretOffset")),
         told(app, field, selected(app, &path)),
@@ -132,11 +133,6 @@ async fn attributes(device: &mut LinuxDevice, handle: Handle) -> Result<Value> {
         }
     }
     Ok(out)
-}
-
-async fn description(app: &App, path: &str) -> Result<String, Fault> {
-    let answer = ask::property(app, path, ACCESSIBLE, "Description").await?;
-    answer.property_text()
 }
 
 /// From where to where something is selected in a text.
@@ -171,12 +167,9 @@ async fn misspelled(app: &App, path: &str) -> Result<Vec<String>, Fault> {
     let mut marked = Vec::new();
     let mut at = 0;
     for _ in 0..RUNS {
-        let run = match app.link.call(Call::new(path, TEXT, "GetAttributeRun").with((at, false))).await {
-            Ok(run) => run,
-            // Not every toolkit says how its text looks.
-            Err(Fault::Unknown | Fault::Refused(_) | Fault::Vanished) => break,
-            Err(fault) => return Err(fault),
-        };
+        let run = app.link.call(Call::new(path, TEXT, "GetAttributeRun").with((at, false))).await;
+        // Not every toolkit says how its text looks.
+        let Some(run) = unless_lost(run)? else { break };
         let (looks, start, end): (Vec<(String, String)>, i32, i32) = run.read()?;
         if end <= at || start < 0 {
             break;

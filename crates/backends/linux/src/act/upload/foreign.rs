@@ -6,8 +6,7 @@
 //! where its title tells it from the others.
 
 use crate::act::upload::{self, window};
-use crate::app::chooser::{Chooser, Foreign, SCOPE};
-use crate::app::{self, App, LinuxDevice};
+use crate::app::{self, App, Chooser, FOREIGN, Foreign, LinuxDevice};
 use crate::bus::fault::Fault;
 use crate::bus::{Desktop, Link, Running};
 use crate::events::Heard;
@@ -120,7 +119,7 @@ pub(crate) async fn meet(
         return Err(refused("it was closed again at once"));
     }
     device.choosers_met += 1;
-    let handle = Handle { scope: SCOPE, id: device.choosers_met };
+    let handle = Handle { scope: FOREIGN, id: device.choosers_met };
     let chooser = Chooser { top: top.clone(), window };
     device.foreign = Some(Foreign { handle, chooser, device: Box::new(other) });
     Ok(handle)
@@ -253,7 +252,7 @@ fn beside(windows: Vec<Window>, own: Option<u32>) -> Vec<Window> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::chooser::is_foreign;
+    use crate::app::is_foreign;
 
     fn window(id: u32, pid: Option<u32>, transient_for: Option<u32>) -> Window {
         Window { pid, transient_for, ..crate::model::extents::tests::window(id, "", (0.0, 0.0, 9.0, 9.0)) }
@@ -296,7 +295,7 @@ mod tests {
 
     #[test]
     fn no_element_has_the_handle_of_a_chooser_of_another_process() {
-        assert!(is_foreign(Handle { scope: SCOPE, id: 1 }));
+        assert!(is_foreign(Handle { scope: FOREIGN, id: 1 }));
         assert!(!is_foreign(Handle { scope: crate::model::ids::APP, id: 1 }));
     }
 }

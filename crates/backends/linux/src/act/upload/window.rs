@@ -2,14 +2,11 @@
 //! to that window, or nowhere.
 
 use crate::act::upload;
-use crate::app::chooser::Chooser;
-use crate::app::{App, LinuxDevice, View, ask, gone};
-use crate::limits::FRAME;
+use crate::app::{App, Chooser, LinuxDevice, View, ask, gone};
 use crate::model::extents::only_window_of;
 use std::time::Duration;
 use stickpin_device::{Error, Result};
 use stickpin_x11desk::{Window, windows};
-use tokio::time::{Instant, sleep};
 
 /// How long a window may take to be on the screen that the app says it shows.
 const SHOWN: Duration = Duration::from_secs(2);
@@ -38,22 +35,15 @@ pub(crate) async fn window_of_chooser(view: View<'_>, top: &str, before: Option<
     let x11 = view.app.screen.x11("type keys").await?;
     let title = upload::title_of(view.last, top);
     let alike = upload::windows_called(view.last, &title);
-    let until = Instant::now() + SHOWN;
-    loop {
+    let window = ask::comes(SHOWN, || async {
         let windows = x11.run(windows::all).await?;
-        let size = ask::said(view.app, &[top.to_owned()]).await?.pop().flatten();
-        let size = size.map(|rect| (rect.width, rect.height));
+        let size = ask::place(view.app, top).await?.map(|rect| (rect.width, rect.height));
         let window = only_window_of(&windows, view.app.info.pid, &title, size, alike, before).cloned();
         // It was among them when they were listed, if it is still there.
-        if !upload::is_shown(view.app, top).await? {
-            return Err(gone());
-        }
-        match window {
-            Some(window) => return Ok(Chooser { top: top.to_owned(), window }),
-            None if Instant::now() >= until => return Err(unknown_window(&title)),
-            None => sleep(FRAME).await,
-        }
-    }
+        if upload::is_shown(view.app, top).await? { Ok(window) } else { Err(gone()) }
+    });
+    let window = window.await?.ok_or_else(|| unknown_window(&title))?;
+    Ok(Chooser { top: top.to_owned(), window })
 }
 
 /// The error of a chooser that nothing can be typed into, as it could go elsewhere.

@@ -12,7 +12,7 @@ use crate::capture::ask::{Ask, Questions};
 use crate::model::floating::floats;
 use crate::model::overlaps::{is_of, words};
 use crate::model::parents::popup_in;
-use crate::model::roles::{is_wrapper, number as role};
+use crate::model::roles::{is_wrapper, number as n};
 use crate::model::{Object, Picture, rows, states as s};
 use crate::toolkit::Toolkit;
 use stickpin_device::{Hit, Result};
@@ -38,7 +38,7 @@ pub(super) async fn tells(spot: Spot<'_>, at: usize) -> Result<bool> {
     let View { app, last } = spot.view;
     let above = last.chain(at);
     let holders = &above[1..end_of_window(&last.picture, &above)];
-    if holders.iter().any(|&holder| last.objects()[holder].role == role::LAYERED_PANE) {
+    if holders.iter().any(|&holder| last.objects()[holder].role == n::LAYERED_PANE) {
         return Ok(false);
     }
     let said = ask::said(app, &last.paths(holders)).await?;
@@ -106,7 +106,7 @@ pub(super) async fn asked(app: &App, paths: Vec<String>) -> Result<Picture> {
 
 /// Where the way up from an object ends that is drawn in its window: a pop-up lies above the window, whatever that has there.
 fn end_of_window(picture: &Picture, above: &[usize]) -> usize {
-    let panel = |at: &usize| picture.objects[*at].role == role::PANEL && picture.objects[*at].is(s::MODAL);
+    let panel = |at: &usize| picture.objects[*at].role == n::PANEL && picture.objects[*at].is(s::MODAL);
     let popover = || above.iter().position(panel).filter(|_| picture.toolkit.profile().popovers_are_panels);
     popup_in(picture, above).or_else(popover).map_or(above.len(), |popup| popup + 1)
 }
@@ -115,31 +115,23 @@ fn end_of_window(picture: &Picture, above: &[usize]) -> usize {
 fn lets_overlap(toolkit: Toolkit, holder: &Object) -> bool {
     let aligned = matches!(
         holder.role,
-        role::TABLE
-            | role::TREE_TABLE
-            | role::TREE
-            | role::LIST
-            | role::LIST_BOX
-            | role::MENU
-            | role::MENU_BAR
+        n::TABLE | n::TREE_TABLE | n::TREE | n::LIST | n::LIST_BOX | n::MENU | n::MENU_BAR
     );
     match toolkit.profile().only_panels_overlap {
-        true => holder.role == role::PANEL,
+        true => holder.role == n::PANEL,
         false => !aligned && !holder.is(s::MANAGES_DESCENDANTS),
     }
 }
 
 /// Whether an object that comes later than another one and has its point is seen there, and is no part of it.
 fn lies_over(object: &Object, target: &Object, toolkit: Toolkit) -> bool {
-    let apart = matches!(
-        object.role,
-        role::SCROLL_BAR | role::MENU | role::POPUP_MENU | role::WINDOW | role::DIALOG | role::TOOL_TIP
-    );
+    let apart =
+        matches!(object.role, n::SCROLL_BAR | n::MENU | n::POPUP_MENU | n::WINDOW | n::DIALOG | n::TOOL_TIP);
     // Of what is empty nobody knows whether it lets presses through, as what merely paints over others does in Qt.
     let empty = object.name.is_empty() && object.count < 1 && !object.is(s::FOCUSABLE);
     let paints = toolkit.profile().paints_over_controls
         && empty
-        && (is_wrapper(object.role) || object.role == role::LABEL);
+        && (is_wrapper(object.role) || object.role == n::LABEL);
     s::seen(object.states, toolkit) && !apart && !paints && !floats(object) && !is_of(object, target)
 }
 
@@ -149,6 +141,7 @@ mod tests {
     use crate::app::LinuxDevice;
     use crate::bus::names::ROOT;
     use crate::model::parents::chain;
+    use crate::model::roles::number as role;
     use crate::tests::heap::{Heap, Thing, at, covered, read, spot};
 
     fn object(role: u32, states: u64, name: &str) -> Object {
