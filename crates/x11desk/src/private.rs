@@ -58,8 +58,6 @@ pub struct Private {
     /// Each the leader of its own group, in the order in which they are ended: the display last.
     children: Mutex<Vec<Part>>,
     dir: PathBuf,
-    /// Made for this display only.
-    folders: Vec<PathBuf>,
     /// The home of apps.
     home: Home,
     record: Record,
@@ -127,13 +125,11 @@ impl Private {
             .create(&own)
             .map_err(|e| io_error("make", &own, &e))?;
         home.make()?;
-        let folders = std::iter::once(own).chain(home.to_remove().map(Path::to_owned)).collect();
         let runtime = link.join("r");
         let cookie = Cookie::random();
         cookie.write(&runtime.join("xauthority"))?;
-        let mut record = Record::of(&[]);
-        record.links = vec![link];
-        record.mark = Some(format!("{}={}", environment::MARK, runtime.display()));
+        let mark = Some(format!("{}={}", environment::MARK, runtime.display()));
+        let record = Record { links: vec![link], mark, ..Record::of(&[]) };
         let bus = format!("unix:path={}", runtime.join("bus").display());
         let environment = environment::of_apps(&runtime, &bus);
         let private = Self {
@@ -143,7 +139,6 @@ impl Private {
             environment,
             children: Mutex::default(),
             dir: dir.to_owned(),
-            folders,
             home,
             record,
         };
@@ -282,10 +277,9 @@ impl Private {
     /// The first of these programs that has ended, in the order in which they were started, and how.
     fn ended(&self, cx: &mut Context<'_>, these: impl Fn(&str) -> bool) -> Poll<(&'static str, String)> {
         for Part { name, child } in self.parts().iter_mut().rev().filter(|part| these(part.name)) {
-            match pin!(child.wait()).poll(cx) {
-                Poll::Pending => {}
-                Poll::Ready(Ok(status)) => return Poll::Ready((name, status.to_string())),
-                Poll::Ready(Err(e)) => return Poll::Ready((name, e.to_string())),
+            if let Poll::Ready(ended) = pin!(child.wait()).poll(cx) {
+                let how = ended.map_or_else(|e| e.to_string(), |status| status.to_string());
+                return Poll::Ready((name, how));
             }
         }
         Poll::Pending
@@ -297,17 +291,14 @@ impl Private {
     /// `IO` when a folder cannot be removed.
     pub async fn end(&mut self) -> Result<()> {
         for Part { child, .. } in self.children.get_mut().unwrap_or_else(PoisonError::into_inner) {
-            if let Some(pid) = child.id() {
-                kill_group(pid);
-            }
-            match timeout(END, child.wait()).await {
-                Ok(Ok(_)) => {}
-                Ok(Err(e)) => tracing::warn!(error = %e, "could not wait for a part of a private display"),
-                Err(_) => tracing::warn!(pid = child.id(), "a part of a private display does not end"),
+            child.id().into_iter().for_each(kill_group);
+            let ended = timeout(END, child.wait()).await;
+            if !matches!(ended, Ok(Ok(_))) {
+                tracing::warn!(pid = child.id(), ?ended, "a part of a private display does not end");
             }
         }
         self.parts().clear();
-        let (mut record, dir, folders) = (self.record.clone(), self.dir.clone(), self.folders.clone());
+        let (mut record, dir, home) = (self.record.clone(), self.dir.clone(), self.home.clone());
         let removed = tokio::task::spawn_blocking(move || {
             if let Some(mark) = record.mark.take() {
                 Process::marked(&mark).iter().for_each(Process::kill);
@@ -320,7 +311,7 @@ impl Private {
                     _ => {}
                 }
             }
-            for folder in &folders {
+            for folder in std::iter::once(&*dir.join("r")).chain(home.to_remove()) {
                 remove_folder(folder).map_err(|e| io_error("remove", folder, &e))?;
             }
             Record::remove(&dir).map_err(|e| io_error("remove the record in", &dir, &e))

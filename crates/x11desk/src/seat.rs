@@ -47,10 +47,8 @@ pub(crate) fn take(d: &mut Display) -> Result<(), Fault> {
     }
     added?;
     let masters = masters(d)?;
-    let ours = |kind| {
-        let ours = masters.iter().find(|&&(_, of, owner)| of == kind && owner == d.own);
-        ours.map(|&(id, ..)| id)
-    };
+    let ours =
+        |kind| masters.iter().find_map(|&(id, of, owner)| (of == kind && owner == d.own).then_some(id));
     let found = ours(DeviceType::MASTER_POINTER).zip(ours(DeviceType::MASTER_KEYBOARD));
     let Some((pointer, keyboard)) = found else { return Ok(()) };
     // Core input of this connection comes from there now.

@@ -91,9 +91,10 @@ async fn takes_keys(app: &App) -> Result<()> {
     if app.link.takes_keys().await {
         return Ok(());
     }
-    let message = "the app is still inside what it was last told to do; a key would make it hang for good";
-    Err(Error::timeout(message)
-        .hint("stickpin snapshot -i shows what it waits for; stickpin press @REF answers it"))
+    Err(Error::timeout(
+        "the app is still inside what it was last told to do; a key would make it hang for good",
+    )
+    .hint("stickpin snapshot -i shows what it waits for; stickpin press @REF answers it"))
 }
 
 /// Sends Escape to the window of another process that takes the keys of the app, which is told in what it says; none

@@ -4,7 +4,6 @@ use crate::aim::{self, held, press, window};
 use crate::app::pointer::{Pressed, apart, move_pointer};
 use crate::app::{App, LinuxDevice, ask, life, unknown};
 use crate::bus::Link;
-use crate::bus::fault::Fault;
 use crate::model::{Object, states as s};
 use std::time::{Duration, Instant};
 use stickpin_device::{
@@ -37,10 +36,8 @@ async fn down(link: &Link, hold: Duration) {
     sleep(hold.max(DOWN)).await;
     let seen = async {
         // It may answer before it takes the press that has come at the same time, but not twice.
-        for _ in 0..2 {
-            link.barrier().await?;
-        }
-        Ok::<(), Fault>(())
+        link.barrier().await?;
+        link.barrier().await
     };
     // Whatever it says, what is down comes up; whoever looks next is told what is wrong with it.
     drop(timeout(SEEN, seen).await);
@@ -81,8 +78,7 @@ pub(crate) async fn press_at(
             }
             pings::await_delivery(d, id)
         });
-        let delivered = delivered.await;
-        done = done.and(up).and(delivered);
+        done = done.and(up).and(delivered.await);
         if done.is_err() || cancel.is_cancelled() {
             break;
         }

@@ -13,7 +13,7 @@ use crate::bus::names::{ACCESSIBLE, SELECTION};
 use crate::bus::{Call, Message};
 use crate::model::roles::number as n;
 use crate::model::{Interfaces, Object, states as s};
-use stickpin_device::{Dispatched, Error, Performed, Result};
+use stickpin_device::{Error, Performed, Result};
 use stickpin_tree::{Handle, quote};
 
 /// Chosen children of a list that are asked for.
@@ -134,10 +134,8 @@ pub(crate) async fn select(
         cleared = true;
     }
     let taken = are_chosen(&device.app, &list, &mut chosen).await?;
-    if (others || !taken)
-        && let Some(error) = mischosen(device, &list, &chosen, cleared).await?
-    {
-        return Err(error);
+    if others || !taken {
+        no_others(device, &list, &chosen, cleared).await?;
     }
     if taken {
         return Ok(Performed { value: Some(options.join(", ")), ..done() });
@@ -145,9 +143,7 @@ pub(crate) async fn select(
     if chosen.len() == 1 {
         return Ok(Performed::default());
     }
-    Err(takes_one(&list.object, options)
-        .hint("stickpin snapshot -i shows what is chosen now")
-        .dispatched(Dispatched::Unknown))
+    Err(is_chosen_now(takes_one(&list.object, options)))
 }
 
 /// Tells the app to choose an option where it stands now, if it still is what it was found by; whether it took it.
@@ -236,41 +232,30 @@ async fn are_chosen(app: &App, list: &List, chosen: &mut [Choice]) -> Result<boo
     Ok(false)
 }
 
-/// The error where others were chosen than those that it was told to choose, after the choice before was restored as far
-/// as the app does that; none where it merely did not take the choice.
-async fn mischosen(
-    device: &mut LinuxDevice,
-    list: &List,
-    chosen: &[Choice],
-    cleared: bool,
-) -> Result<Option<Error>> {
+/// Makes sure that no others were chosen than those that it was told to choose: it may merely not have taken the choice.
+///
+/// # Errors
+/// `FILL_MISMATCH` where others were, after the choice before was restored as far as the app does that.
+async fn no_others(device: &mut LinuxDevice, list: &List, chosen: &[Choice], cleared: bool) -> Result<()> {
     let before = list.before.as_ref().filter(|_| !cleared).map_or(&[][..], Vec::as_slice);
     let meant = |path: &String| chosen.iter().any(|choice| choice.path == *path) || before.contains(path);
-    let wrong =
-        match (children_of(&device.app, &list.holder).await?, chosen_in(&device.app, &list.object).await?) {
-            // What is none of them has another object each time that it is asked for.
-            (Some(all), Some(now)) => {
-                Some(now.into_iter().filter(|path| all.contains(path) && !meant(path)).collect::<Vec<_>>())
-            }
-            _ => None,
-        };
+    let all = children_of(&device.app, &list.holder).await?;
+    let now = chosen_in(&device.app, &list.object).await?;
     let what = list.object.words();
-    let labels: Vec<String> = chosen.iter().map(|choice| quote(&choice.label)).collect();
-    let labels = labels.join(", ");
-    let error = |message: String| {
-        let error = Error::fill_mismatch(message);
-        Ok(Some(error.hint("stickpin snapshot -i shows what is chosen now").dispatched(Dispatched::Unknown)))
-    };
-    let Some(wrong) = wrong else {
+    let labels = chosen.iter().map(|choice| quote(&choice.label)).collect::<Vec<_>>().join(", ");
+    let error = |message: String| Err(is_chosen_now(Error::fill_mismatch(message)));
+    let Some((all, mut wrong)) = all.zip(now) else {
         if !chosen.iter().any(|choice| choice.moved) {
-            return Ok(None);
+            return Ok(());
         }
         return error(format!(
             "the options of {what} changed while {labels} was chosen, and it does not say which one is chosen now"
         ));
     };
+    // What is none of them has another object each time that it is asked for.
+    wrong.retain(|path| all.contains(path) && !meant(path));
     if wrong.is_empty() {
-        return Ok(None);
+        return Ok(());
     }
     reading::look(device, &[]).await?;
     let offered = offered(device.view(), wrong).await;
@@ -398,6 +383,11 @@ fn children(path: &str) -> Call<'_> {
 /// A question to a list about one of its children, or an order for it.
 fn of_child<'a>(list: &'a Object, member: &'a str, at: usize) -> Call<'a> {
     Call::new(&list.path, SELECTION, member).with((i32::try_from(at).unwrap_or(i32::MAX),))
+}
+
+/// An error of a choice that may have been made.
+fn is_chosen_now(error: Error) -> Error {
+    unknown(error.hint("stickpin snapshot -i shows what is chosen now"))
 }
 
 fn takes_one(list: &Object, options: &[String]) -> Error {

@@ -92,8 +92,8 @@ async fn approach(View { app, last }: View<'_>, at: usize) -> Result<bool> {
     let part = before as f64 / (siblings.len().max(2) - 1) as f64;
     let mut moved = false;
     for bar in bars_of(last, pane) {
-        let ends = (number(app, &bar, "MinimumValue").await?, number(app, &bar, "MaximumValue").await?);
-        let (Some(least), Some(most)) = ends else { continue };
+        let Some(least) = number(app, &bar, "MinimumValue").await? else { continue };
+        let Some(most) = number(app, &bar, "MaximumValue").await? else { continue };
         let Some(now) = number(app, &bar, "CurrentValue").await? else { continue };
         moved |= scroll_by(app, &bar, least + (most - least) * part - now).await?;
     }

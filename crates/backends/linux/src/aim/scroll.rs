@@ -56,13 +56,12 @@ async fn turn_wheel(
     let (sight, window) = held::own_window_at(view, "scroll", (x, y), target).await?;
     let (x11, id) = (sight.x11, window.id);
     let before = x11.run(move |d| picture::take(d, area)).await?;
-    x11.run(move |d| {
+    let turned = x11.run(move |d| {
         pointer::move_to(d, x, y)?;
         pointer::wheel(d, right, down)?;
         pings::await_delivery(d, id)
-    })
-    .await
-    .map_err(unknown)?;
+    });
+    turned.await.map_err(unknown)?;
     // Whether anything moved shows on the screen, once it is drawn.
     let cancel = CancellationToken::new();
     settle::until_changed(view, SCROLLED, &cancel).await?;

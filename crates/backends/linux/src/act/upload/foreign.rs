@@ -201,8 +201,8 @@ async fn reach(
     let bus = loop {
         let running = desktop.running(until).await?;
         let is = |app: &&Running| app.pid == Some(pid) && app.windows.is_some_and(|count| count > 0);
-        match running.iter().filter(is).map(|app| app.bus.clone()).collect::<Vec<_>>() {
-            found if found.len() == 1 => break found.into_iter().next().unwrap_or_default(),
+        match &running.iter().filter(is).collect::<Vec<_>>()[..] {
+            [app] => break app.bus.clone(),
             _ if Instant::now() >= until || cancel.is_cancelled() => return Err(Fault::Unknown),
             _ => sleep(LOOK).await,
         }
