@@ -113,10 +113,8 @@ impl Display {
     /// Waits until the server says something, `woken` is, or `until` has come. Events that came along with an answer are not
     /// waited for: they are handled first.
     pub(crate) fn wait(&self, woken: Option<&OwnedFd>, until: Option<Instant>) {
-        let left = until.map(|until| {
-            let left = until.saturating_duration_since(Instant::now());
-            Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) }
-        });
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        let left = left.and_then(|left| Timespec::try_from(left).ok());
         let mut fds = vec![PollFd::from_borrowed_fd(self.conn.stream().as_fd(), PollFlags::IN)];
         fds.extend(woken.map(|fd| PollFd::new(fd, PollFlags::IN)));
         match poll(&mut fds, left.as_ref()) {

@@ -31,10 +31,7 @@ pub enum Sent {
 
 /// The window that gets our keys and those around it, from the inside out; none where they go to no window in particular.
 fn focused(d: &Display) -> Result<Option<Vec<WindowId>>, Fault> {
-    let focus = match seat::focused(d)? {
-        Some(focus) => focus,
-        None => d.conn.get_input_focus()?.reply()?.focus,
-    };
+    let focus = seat::focused(d)?;
     if [InputFocus::NONE.into(), InputFocus::POINTER_ROOT.into(), d.root].contains(&focus) {
         return Ok(None);
     }
@@ -81,11 +78,8 @@ pub fn give(d: &mut Display, window: WindowId) -> Result<(), Fault> {
     if d.of_root(d.atoms._NET_ACTIVE_WINDOW)? == Some(window) {
         return Ok(());
     }
-    let windows = windows::all(d)?;
-    match windows.iter().find(|w| w.id == window) {
-        Some(window) if !window.popup => window_manager::raise(d, &window.clone()).map(drop),
-        _ => Ok(()),
-    }
+    let window = windows::all(d)?.into_iter().find(|w| w.id == window && !w.popup);
+    window.map_or(Ok(()), |window| window_manager::raise(d, &window).map(drop))
 }
 
 /// Gives a window the keyboard and sends it one chord, unless it would go elsewhere. `popup`: whether one of its

@@ -119,11 +119,8 @@ impl Private {
     fn prepare(dir: &Path, home: Home) -> Result<Self> {
         let link = short_link(dir)?;
         let own = dir.join("r");
-        std::fs::DirBuilder::new()
-            .mode(0o700)
-            .recursive(true)
-            .create(&own)
-            .map_err(|e| io_error("make", &own, &e))?;
+        let made = std::fs::DirBuilder::new().mode(0o700).recursive(true).create(&own);
+        made.map_err(|e| io_error("make", &own, &e))?;
         home.make()?;
         let runtime = link.join("r");
         let cookie = Cookie::random();

@@ -7,7 +7,7 @@ use x11rb::protocol::xinput::{
     self, ChangeMode, ConnectionExt as _, DeviceId, DeviceType, GrabOwner, HierarchyChange,
     HierarchyChangeData, HierarchyChangeDataAddMaster, HierarchyChangeDataRemoveMaster,
 };
-use x11rb::protocol::xproto::{GrabMode, GrabStatus, Window as WindowId};
+use x11rb::protocol::xproto::{ConnectionExt as _, GrabMode, GrabStatus, Window as WindowId};
 
 /// How our devices are called; the id of our window follows.
 pub(crate) const NAME: &str = "stickpin-";
@@ -63,8 +63,7 @@ pub(crate) fn add_master(d: &Display, name: String) -> Result<(), Fault> {
     let len = (8 + name.len()).div_ceil(4);
     let data = HierarchyChangeDataAddMaster { send_core: true, enable: true, name };
     let change = HierarchyChange { len: len as u16, data: HierarchyChangeData::AddMaster(data) };
-    d.conn.xinput_xi_change_hierarchy(&[change])?.check()?;
-    Ok(())
+    Ok(d.conn.xinput_xi_change_hierarchy(&[change])?.check()?)
 }
 
 /// The master devices of ours and of those before us.
@@ -96,8 +95,7 @@ fn remove_master(d: &Display, deviceid: DeviceId) -> Result<(), Fault> {
         return_keyboard: CORE.1,
     };
     let change = HierarchyChange { len: 3, data: HierarchyChangeData::RemoveMaster(data) };
-    d.conn.xinput_xi_change_hierarchy(&[change])?.check()?;
-    Ok(())
+    Ok(d.conn.xinput_xi_change_hierarchy(&[change])?.check()?)
 }
 
 pub(crate) fn leave(d: &mut Display) -> Result<(), Fault> {
@@ -134,14 +132,13 @@ pub(crate) fn is_core_held(d: &Display, device: DeviceId) -> Result<bool, Fault>
 /// Gives our keyboard's focus to a window. Where the keyboard is everybody's, the window manager decides.
 pub(crate) fn focus(d: &Display, window: WindowId) -> Result<(), Fault> {
     let Some(seat) = d.seat else { return Ok(()) };
-    d.conn.xinput_xi_set_focus(window, x11rb::CURRENT_TIME, seat.keyboard)?.check()?;
-    Ok(())
+    Ok(d.conn.xinput_xi_set_focus(window, x11rb::CURRENT_TIME, seat.keyboard)?.check()?)
 }
 
-/// The window that has our keyboard's focus; none where the keyboard is everybody's.
-pub(crate) fn focused(d: &Display) -> Result<Option<WindowId>, Fault> {
-    let Some(seat) = d.seat else { return Ok(None) };
-    Ok(Some(d.conn.xinput_xi_get_focus(seat.keyboard)?.reply()?.focus))
+/// The window that has the focus of our keyboard, which may be everybody's.
+pub(crate) fn focused(d: &Display) -> Result<WindowId, Fault> {
+    let Some(seat) = d.seat else { return Ok(d.conn.get_input_focus()?.reply()?.focus) };
+    Ok(d.conn.xinput_xi_get_focus(seat.keyboard)?.reply()?.focus)
 }
 
 #[cfg(test)]

@@ -32,10 +32,7 @@ pub(crate) fn await_start(d: &mut Display, deadline: Instant) -> Result<(), Faul
 /// `_NET_REQUEST_FRAME_EXTENTS`); one that answers none gets the time that an answer takes. Where there is none, nobody
 /// holds anything.
 pub fn sync(d: &mut Display) -> Result<(), Fault> {
-    if !is_present(d)? {
-        return Ok(());
-    }
-    if !answers(d, PONG)? {
+    if is_present(d)? && !answers(d, PONG)? {
         tracing::debug!("no answer of a window manager");
     }
     Ok(())

@@ -168,8 +168,7 @@ fn draw_covered_windows(d: &Display) -> Result<(), Fault> {
         return Ok(());
     }
     d.conn.composite_query_version(0, 4)?.reply()?;
-    d.conn.composite_redirect_subwindows(d.root, composite::Redirect::AUTOMATIC)?.check()?;
-    Ok(())
+    Ok(d.conn.composite_redirect_subwindows(d.root, composite::Redirect::AUTOMATIC)?.check()?)
 }
 
 /// Runs jobs and handles events until nobody holds a handle any more, or the connection breaks.

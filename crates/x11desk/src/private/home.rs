@@ -69,12 +69,8 @@ impl Home {
     /// # Errors
     /// `IO`.
     pub fn make(&self) -> Result<()> {
-        match &self.path {
-            Some(home) if self.xdg == Xdg::BelowHome => {
-                std::fs::create_dir_all(home).map_err(|e| io_error("make", home, &e))
-            }
-            _ => Ok(()),
-        }
+        let Some(home) = self.path().filter(|_| self.xdg == Xdg::BelowHome) else { return Ok(()) };
+        std::fs::create_dir_all(home).map_err(|e| io_error("make", home, &e))
     }
 
     /// Gives a program this home.

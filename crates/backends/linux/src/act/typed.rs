@@ -137,10 +137,10 @@ async fn typed_field(view: View<'_>, target: Option<Handle>, since: usize) -> Re
         Some(target) => view.index(target),
         None => focused(&last.picture),
     };
-    let Some(object) = at.map(|at| &last.picture.objects[at]) else { return Ok(None) };
-    if !is_field(object.role) || !object.has(Interfaces::TEXT) {
+    let object = at.map(|at| &last.picture.objects[at]);
+    let Some(object) = object.filter(|object| is_field(object.role) && object.has(Interfaces::TEXT)) else {
         return Ok(None);
-    }
+    };
     let path = object.path.clone();
     let handle = view.app.ids.handle(&path);
     let words = view.last.words(handle).unwrap_or_else(|| "the field".to_owned());

@@ -75,11 +75,10 @@ pub(crate) async fn choose(
 ) -> Result<Performed> {
     let before: Vec<String> = choosers(&device.last);
     let there: Vec<u32> = window::on_screen(&device.app).await?.into_iter().map(|window| window.id).collect();
-    let press = Action::press(point, Some(target));
     app::until_activated(device, target).await?;
     let mut performed = match act::press(device, target, None).await? {
         Some(performed) => performed,
-        None => mouse::press_at(device, &press, cancel).await?,
+        None => mouse::press_at(device, &Action::press(point, Some(target)), cancel).await?,
     };
     let opened = until_shown(device, cancel, |d| choosers(d).into_iter().find(|path| !before.contains(path)));
     let opened = opened.await.map_err(unknown)?;
