@@ -1,14 +1,16 @@
-//! Whether suites on a real browser can run here.
+//! Whether suites on a real browser can run on this machine.
 
 use std::env;
 use std::path::PathBuf;
 use stickpin_backend_web::{WebConfig, WebProvider};
 use stickpin_process::on_path;
 
-/// A provider for the browser of this machine. `None`, said on stderr, where there is none.
+/// Returns a provider for this machine's browser. Without a browser, prints a message on stderr and
+/// returns `None`.
 ///
 /// # Panics
-/// If there is none although `STICKPIN_REQUIRE_CHROMIUM` is set: a machine that was set up must not skip.
+/// If there is no browser although `STICKPIN_REQUIRE_CHROMIUM` is set: a machine that was set up
+/// must not skip.
 #[must_use]
 pub fn chromium() -> Option<WebProvider> {
     chromium_path()?;
@@ -17,10 +19,10 @@ pub fn chromium() -> Option<WebProvider> {
     Some(WebProvider::new(WebConfig { chromium: chosen, path: Some(path), ..WebConfig::default() }))
 }
 
-/// The program of that browser, for tools that start it themselves.
+/// Returns the path of that browser, for tools that start it themselves.
 ///
 /// # Panics
-/// As [`chromium`].
+/// When [`chromium`] does.
 #[must_use]
 pub fn chromium_path() -> Option<PathBuf> {
     let chosen = env::var_os("STICKPIN_CHROMIUM").map(PathBuf::from);

@@ -1,24 +1,27 @@
-//! The desktop of this machine, as far as tests may use it: private displays and apps from the system's packages.
+//! The parts of this machine's desktop that tests may use: private displays, and apps from the
+//! system's packages.
 
 use std::env;
 use std::path::PathBuf;
 use stickpin_backend_linux::{LinuxConfig, LinuxProvider};
 use stickpin_process::on_path;
 
-/// A provider whose apps get displays of their own, if all of these programs are here. `None`, said on stderr, where one
-/// is missing.
+/// Returns a provider whose apps get private displays, if all of these programs are installed. If
+/// one is missing, prints a message on stderr and returns `None`.
 ///
 /// # Panics
-/// If one is missing although `STICKPIN_REQUIRE_DESKTOP` is set: a machine that was set up must not skip.
+/// If one is missing although `STICKPIN_REQUIRE_DESKTOP` is set: a machine that was set up must not
+/// skip.
 #[must_use]
 pub fn desktop(programs: &[&str]) -> Option<LinuxProvider> {
     provider(programs, "STICKPIN_REQUIRE_DESKTOP")
 }
 
-/// The same for large apps, which not every machine that was set up has: `STICKPIN_REQUIRE_HEAVY` demands them.
+/// Returns a [`desktop`] provider for large apps, which not every prepared machine has.
+/// `STICKPIN_REQUIRE_HEAVY` requires them.
 ///
 /// # Panics
-/// As [`desktop`].
+/// When [`desktop`] does.
 #[must_use]
 pub fn heavy_desktop(programs: &[&str]) -> Option<LinuxProvider> {
     if env::var_os("STICKPIN_REQUIRE_HEAVY").is_none() && env::var_os("STICKPIN_HEAVY").is_none() {
@@ -28,10 +31,11 @@ pub fn heavy_desktop(programs: &[&str]) -> Option<LinuxProvider> {
     provider(programs, "STICKPIN_REQUIRE_HEAVY")
 }
 
-/// The same for apps that are used wherever they are installed; `STICKPIN_REQUIRE_HEAVY` demands them, too.
+/// Returns a [`desktop`] provider for apps that are used wherever they are installed.
+/// `STICKPIN_REQUIRE_HEAVY` requires them too.
 ///
 /// # Panics
-/// As [`desktop`].
+/// When [`desktop`] does.
 #[must_use]
 pub fn installed_desktop(programs: &[&str]) -> Option<LinuxProvider> {
     provider(programs, "STICKPIN_REQUIRE_HEAVY")
@@ -43,7 +47,8 @@ fn provider(programs: &[&str], require: &str) -> Option<LinuxProvider> {
     are_here(programs, require).then(|| LinuxProvider::new(config))
 }
 
-/// Whether these programs are here, and what a private display needs. False, said on stderr, where one is missing.
+/// Whether these programs, and those that a private display needs, are installed. Prints a message
+/// on stderr if one is missing.
 pub(crate) fn are_here(programs: &[&str], require: &str) -> bool {
     let path = env::var_os("PATH");
     let is_missing = |program: &&str| on_path(&[program], path.as_deref()).is_none();

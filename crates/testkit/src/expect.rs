@@ -1,27 +1,28 @@
-//! Comparing what came with what was expected.
+//! Compares outcomes with expectations.
 
 use crate::Normaliser;
 use crate::scenario::Step;
 use serde_json::Value;
 use stickpin_kernel::Response;
 
-/// What a surface showed for one step. A surface that cannot show a part leaves it out, and it is not compared there.
+/// What a surface showed for one step. A part that a surface cannot show is left out and not
+/// compared.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
     /// The exit code.
     pub exit: u8,
-    /// The text that a person reads: output on success, error line and hint otherwise.
+    /// The text for people: output on success, otherwise error line and hint.
     pub text: Option<String>,
-    /// The warning; `Some("")` where there was none.
+    /// The warning; `Some("")` if there was none.
     pub warning: Option<String>,
     /// The envelope.
     pub envelope: Option<Response>,
-    /// Lines that the app's log gained.
+    /// New lines of the app's log.
     pub received: Vec<String>,
 }
 
 impl Outcome {
-    /// The generation that it names: in its envelope, else as the last one of its text.
+    /// Returns its generation: from the envelope, else the last one in the text.
     #[must_use]
     pub fn generation(&self) -> Option<u64> {
         if let Some(envelope) = &self.envelope {
@@ -32,7 +33,7 @@ impl Outcome {
     }
 }
 
-/// Refs with a pin in a text: answers show refs as they are typed without one.
+/// Returns the first pinned ref in a text: answers must show refs without pins.
 fn pinned(text: &str) -> Option<&str> {
     text.match_indices("~s").find_map(|(at, _)| {
         let digits = text[..at].bytes().rev().take_while(u8::is_ascii_digit).count();
@@ -41,7 +42,7 @@ fn pinned(text: &str) -> Option<&str> {
     })
 }
 
-/// Every difference as a sentence; empty when all is as expected.
+/// Returns every difference as a sentence; empty if all is as expected.
 pub fn differences(step: &Step, got: &Outcome, normaliser: &mut Normaliser) -> Vec<String> {
     let mut out = Vec::new();
     if let Some(envelope) = &got.envelope
@@ -163,7 +164,8 @@ fn subset(
     }
 }
 
-/// Whether every field of `want` stands in `have` with an equal value; arrays are compared item by item.
+/// Whether every field of `want` is in `have` with an equal value. Arrays are compared item by
+/// item.
 fn is_subset(want: &Value, have: &Value) -> bool {
     match (want, have) {
         (Value::Object(want), Value::Object(have)) => {

@@ -1,6 +1,6 @@
-//! The imports between the modules of one crate, for tests that hold its floors.
+//! The imports between the modules of one crate, for tests that check its layers.
 //!
-//! Tests include this file by its path: a dependency on this crate would build every other one for them.
+//! Tests include this file by path, because a dependency on this crate would build all others.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 
-/// Modules by path (`act::mouse`), each with its production code: no comments, no unit tests.
+/// The production code of each module by path (`act::mouse`), without comments and unit tests.
 pub type Sources = BTreeMap<String, String>;
 
-/// Reads the modules below `src`. Files and folders whose name is in `without` are left out, and so are those called
-/// `tests`, and the root of the crate. A `mod.rs` is the module of its folder.
+/// Reads the modules below `src`. Omits files and folders named in `without` or called `tests`, and
+/// the root of the crate. A `mod.rs` is the module of its folder.
 ///
 /// # Panics
 /// If a file cannot be read.
@@ -29,18 +29,19 @@ pub fn sources(src: &Path, without: &[&str]) -> Sources {
     found
 }
 
-/// Modules that may name one another in a circle.
+/// Maximum number of modules in an import cycle.
 pub const MOST_IN_CIRCLE: usize = 6;
-/// Methods that a type may have.
+/// Maximum number of methods of a type.
 pub const MOST_METHODS: usize = 40;
-/// Files that a folder may have at one level.
+/// Maximum number of files directly in a folder.
 pub const MOST_IN_FOLDER: usize = 20;
 
-/// Fails on a circle, a type or a folder above the limits. `busiest` is what a crate is known to have more than: methods of
-/// a type and files of a folder, so that a search which finds nothing fails, too.
+/// Fails on a cycle, type or folder above the limits. `busiest` has counts that the crate is known
+/// to exceed, for methods of a type and files of a folder. A search that finds nothing therefore
+/// fails too.
 ///
 /// # Panics
-/// If one is above, or if a file cannot be read.
+/// If a limit is exceeded, or if a file cannot be read.
 pub fn assert_small(src: &Path, without: &[&str], busiest: (usize, usize)) {
     let imports = Imports::of(src, without);
     let circles = imports.circles(MOST_IN_CIRCLE);
@@ -52,7 +53,8 @@ pub fn assert_small(src: &Path, without: &[&str], busiest: (usize, usize)) {
     assert!(!full_folders(src, busiest.1).is_empty(), "the search finds no folders");
 }
 
-/// Returns the types with more than `most` methods, own ones and those of traits together, over all modules of a crate.
+/// Returns the types with more than `most` methods over all modules of a crate. Inherent and trait
+/// methods are counted together.
 #[must_use]
 pub fn large_types(sources: &Sources, most: usize) -> Vec<(String, usize)> {
     let mut methods: BTreeMap<String, usize> = BTreeMap::new();
@@ -79,7 +81,8 @@ pub fn large_types(sources: &Sources, most: usize) -> Vec<(String, usize)> {
     methods.into_iter().filter(|(_, count)| *count > most).collect()
 }
 
-/// Returns the folders with more than `most` files at one level, `src` itself as the empty name.
+/// Returns the folders that directly contain more than `most` files; `src` itself is the empty
+/// name.
 ///
 /// # Panics
 /// If a folder cannot be read.
@@ -99,13 +102,14 @@ pub fn full_folders(src: &Path, most: usize) -> Vec<(String, usize)> {
     found
 }
 
-/// Which modules of a crate name which others.
+/// The imports of each module of a crate.
 #[derive(Clone)]
 pub struct Imports(BTreeMap<String, BTreeSet<String>>);
 
 impl Imports {
-    /// Finds all paths that start with `crate`, `self` or `super` and those in `use`, in the modules of [`sources`]. A path to
-    /// a module that is left out is followed to where that re-exports the name from.
+    /// Finds all paths that start with `crate`, `self` or `super`, and those in `use`, in the
+    /// modules of [`sources`]. A path to an omitted module is followed to the module that it
+    /// re-exports the name from.
     ///
     /// # Panics
     /// If a file cannot be read.
@@ -124,19 +128,19 @@ impl Imports {
         Self(kept.keys().map(|module| (module.clone(), used(module))).collect())
     }
 
-    /// Whether a module names another one.
+    /// Whether a module imports another one.
     #[must_use]
     pub fn contains(&self, from: &str, to: &str) -> bool {
         self.0.get(from).is_some_and(|used| used.contains(to))
     }
 
-    /// Number of pairs of modules of which one names the other.
+    /// Returns the number of imports.
     #[must_use]
     pub fn count(&self) -> usize {
         self.0.values().map(BTreeSet::len).sum()
     }
 
-    /// Adds a pair.
+    /// Adds an import.
     ///
     /// # Panics
     /// If there is no module `from`.
@@ -144,8 +148,9 @@ impl Imports {
         self.0.get_mut(from).expect("a module").insert(to.to_owned());
     }
 
-    /// Returns the imports from a layer into one above it, as `from -> to`. `layers` are modules with all below them, the
-    /// lowest first, those of one layer separated by spaces. A module that belongs to no layer is reported, too.
+    /// Returns the imports from a layer into one above it, as `from -> to`. `layers` are module
+    /// paths including everything below them, the lowest first; modules of one layer are separated
+    /// by spaces. A module that belongs to no layer is reported too.
     #[must_use]
     pub fn upward(&self, layers: &[&str]) -> Vec<String> {
         let is_below = |module: &str, part: &str| {
@@ -166,7 +171,7 @@ impl Imports {
         found
     }
 
-    /// Returns the groups of more than `most` modules that name one another in a circle.
+    /// Returns the import cycles with more than `most` modules.
     #[must_use]
     pub fn circles(&self, most: usize) -> BTreeSet<Vec<&str>> {
         let reach: BTreeMap<&str, _> =
@@ -195,7 +200,7 @@ impl fmt::Debug for Imports {
     }
 }
 
-/// Calls `each` with the module, the stem and the code of every file below a folder.
+/// Calls `each` with the module, stem and code of every file below a folder.
 fn read(folder: &Path, module: &str, each: &mut dyn FnMut(String, &str, String)) {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
     for path in entries.map(|e| e.expect("an entry").path()) {
@@ -217,7 +222,8 @@ fn read(folder: &Path, module: &str, each: &mut dyn FnMut(String, &str, String))
     }
 }
 
-/// All paths that the code names: those of `use`, and others that start with `crate`, `self` or `super`.
+/// Returns all paths in the code: those of `use`, and others that start with `crate`, `self` or
+/// `super`.
 fn paths(code: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut open: Option<String> = None;
@@ -244,7 +250,7 @@ fn paths(code: &str) -> Vec<String> {
     found
 }
 
-/// The paths of a tree of imports: `a::{b, c::d}` is `a::b` and `a::c::d`.
+/// Expands an import tree into paths: `a::{b, c::d}` into `a::b` and `a::c::d`.
 fn expand(tree: &str, found: &mut Vec<String>) {
     let Some((start, rest)) = tree.split_once('{') else {
         return found.push(tree.split(" as ").next().unwrap_or(tree).trim().to_owned());
@@ -263,7 +269,8 @@ fn expand(tree: &str, found: &mut Vec<String>) {
     }
 }
 
-/// A path in a module from the root of the crate on. `None` if it leads out of the crate.
+/// Converts a path in a module to one from the crate root. Returns `None` if it leads out of the
+/// crate.
 fn absolute(path: &str, module: &str, src: &Path) -> Option<Vec<String>> {
     let mut parts: Vec<&str> = path.split("::").filter(|part| !part.is_empty()).collect();
     let mut base: Vec<&str> = module.split("::").filter(|part| !part.is_empty()).collect();
@@ -289,7 +296,8 @@ fn absolute(path: &str, module: &str, src: &Path) -> Option<Vec<String>> {
     Some(base.into_iter().chain(parts.into_iter().skip(1)).map(str::to_owned).collect())
 }
 
-/// The module that a path leads to. One that is left out passes the path on to where it re-exports the name from.
+/// Returns the module that a path leads to. An omitted module is followed to the one that it
+/// re-exports the name from.
 fn resolve(
     path: &[String],
     all: &BTreeMap<String, Vec<Vec<String>>>,

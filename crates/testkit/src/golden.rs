@@ -1,16 +1,18 @@
-//! Golden files: inputs below `test_data`, and beside each a snapshot of what is made of it.
+//! Golden files: inputs below `test_data`, each with a snapshot of its output.
 //!
-//! Tests of several crates include this file by its path, as `floors.rs`: a dependency on this crate would be a circle.
+//! Tests of several crates include this file by path, like `floors.rs`: a dependency on this crate
+//! would be circular.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The mark in front of a question.
+/// The prefix of a question.
 const MARK: &str = "==== ";
 
-/// Compares `answer` of every input in a folder below `test_data` of the crate at `root` (its `CARGO_MANIFEST_DIR`) with the
-/// snapshot beside it. An input is a `.txt` file that ends in questions, each a line that begins with `==== `; `answer` gets
-/// the input and one question.
+/// Compares the `answer` to every question in a folder with its snapshot. The folder is below
+/// `test_data` of the crate at `root` (its `CARGO_MANIFEST_DIR`). An input is a `.txt` file that
+/// ends in questions, which are lines that begin with `==== `. `answer` gets the input and one
+/// question.
 ///
 /// # Panics
 /// If an answer differs from its snapshot, or there are fewer inputs than `least`.

@@ -1,4 +1,4 @@
-//! Running a scenario file on a surface.
+//! Runs scenario files on a surface.
 
 use crate::expect::differences;
 use crate::normalise::Normaliser;
@@ -10,23 +10,23 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long an app may take to report what it received.
+/// Timeout for an app to report what it received.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How often its log is looked at meanwhile.
+/// Interval at which its log is read meanwhile.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// The folder of the pages.
+/// Returns the folder of the pages.
 fn web() -> PathBuf {
     workspace_root().join("fixtures").join("web")
 }
 
-/// The folder of our own desktop apps.
+/// Returns the folder of our own desktop apps.
 fn linux() -> PathBuf {
     workspace_root().join("fixtures").join("linux")
 }
 
-/// One run of a scenario: its folder, its log, its pages.
+/// One run of a scenario: its folder, log and pages.
 #[derive(Debug)]
 pub struct Run {
     dir: PathBuf,
@@ -37,7 +37,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// A run in a folder of its own.
+    /// Creates a run in a separate folder.
     ///
     /// # Errors
     /// If the page server cannot start.
@@ -51,10 +51,10 @@ impl Run {
         Ok(Self { dir: dir.to_owned(), log: dir.join("app.log"), read: 0, pages, normaliser })
     }
 
-    /// Runs one step and says how its outcome differs from what the step expects.
+    /// Runs one step and returns the differences from what the step expects.
     ///
     /// # Errors
-    /// A command line that cannot be split, or a log that cannot be read.
+    /// If a command line cannot be split, or a log cannot be read.
     pub fn step(&mut self, step: &Step, surface: &mut dyn Surface) -> Result<Vec<String>, String> {
         let line = step
             .run
@@ -72,7 +72,7 @@ impl Run {
             let generation = outcome.generation().ok_or("it answers with no generation to keep")?;
             self.normaliser.keep(name, generation);
         }
-        // Takes them out of the log: what is left was not expected.
+        // Removes these lines from the log: the rest was not expected.
         let late = step.waits.iter().filter(|line| !self.pages.wait_for(line, PATIENCE));
         let late: Vec<String> = late.map(|line| format!("the page never reported {line:?}")).collect();
         let expected = step.received.as_ref().map_or(0, Vec::len);
@@ -84,8 +84,8 @@ impl Run {
         Ok(found)
     }
 
-    /// What the app's log gained: of a page its reports, of other apps the lines of their file. So many lines are waited
-    /// for: an app writes in its own time, which may be after a command saw that something happened.
+    /// Returns the new lines of the app's log: the reports of a page, or the lines of another app's
+    /// file. Waits for `expected` lines, because an app may write after a command saw the effect.
     fn received(&mut self, expected: usize) -> std::io::Result<Vec<String>> {
         let until = Instant::now() + PATIENCE;
         let mut lines = self.pages.received();
@@ -99,7 +99,7 @@ impl Run {
         }
     }
 
-    /// The whole lines that came to the file since it was read last.
+    /// Reads the complete lines that were added to the file since the last read.
     fn read_log(&mut self, lines: &mut Vec<String>) -> std::io::Result<()> {
         let mut file = match std::fs::File::open(&self.log) {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
@@ -115,7 +115,8 @@ impl Run {
     }
 }
 
-/// A line of a simulated app's log as `event element` with the detail, as pages write theirs.
+/// Converts a line of a simulated app's log to `event element` with the detail, the format of
+/// pages.
 fn sim_line(line: &str) -> String {
     let Ok(entry) = serde_json::from_str::<serde_json::Value>(line) else { return line.to_owned() };
     let words = ["event", "element", "detail"].map(|k| entry[k].as_str().unwrap_or(""));
@@ -125,7 +126,8 @@ fn sim_line(line: &str) -> String {
 /// Runs a whole file on a surface that works in `dir`.
 ///
 /// # Errors
-/// Every difference, with the file, the surface and the step; those behind the first may follow from it.
+/// Returns every difference, with the file, surface and step. Differences after the first may
+/// follow from it.
 pub fn run_file(path: &Path, dir: &Path, surface: &mut dyn Surface) -> Result<(), String> {
     let scenario = Scenario::read(path)?;
     if scenario.without.contains_key(&surface.name()) {
@@ -147,13 +149,13 @@ pub fn run_file(path: &Path, dir: &Path, surface: &mut dyn Surface) -> Result<()
     }
 }
 
-/// The table of error codes that no scenario provokes, beside the scenarios.
+/// The table of error codes that no scenario provokes, next to the scenarios.
 const WAIVERS: &str = "waivers.toml";
 
-/// All scenario files for a device, sorted by name.
+/// Returns all scenario files for a device, sorted by name.
 ///
 /// # Errors
-/// A file that cannot be read as a scenario.
+/// If a file cannot be parsed as a scenario.
 pub fn scenario_files(device: &str) -> Result<Vec<PathBuf>, String> {
     let dir = workspace_root().join("fixtures").join("scenarios");
     let entries = std::fs::read_dir(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;

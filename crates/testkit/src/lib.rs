@@ -1,8 +1,9 @@
 //! Scenario files, harness and surfaces for tests.
 //!
-//! A scenario is one file of commands with expected outcomes. It runs through every surface (in process, over the
-//! daemon's socket, through the real binary as text and as JSON), and each must show the same outcome: that is the
-//! parity test. What received the input is read from the app's own log, never from an answer of ours.
+//! A scenario is a file of commands with expected outcomes. It runs through every surface (in
+//! process, over the daemon's socket, through the real binary as text and as JSON). All surfaces
+//! must show the same outcome: that is the parity test. The app's own log, never one of our
+//! answers, shows which element received the input.
 
 mod chromium;
 mod desktop;
@@ -34,7 +35,7 @@ pub use surface::{InProcess, ProcessJson, ProcessText, Script, Socket, Surface};
 
 use std::path::PathBuf;
 
-/// The root of the workspace: fixtures are read where they lie.
+/// Returns the root of the workspace, where fixtures are read.
 #[must_use]
 pub fn workspace_root() -> PathBuf {
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));

@@ -1,22 +1,22 @@
-//! A printed outline, as an agent reads it.
+//! Parses a printed outline.
 
-/// One line.
+/// A line of an outline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// Levels that it is indented by.
+    /// The indentation level.
     pub depth: usize,
-    /// `@e12`, where it has one.
+    /// The ref, as in `@e12`, or empty.
     pub r#ref: String,
-    /// `button`.
+    /// The role, as in `button`.
     pub role: String,
-    /// As it is printed, without quotes; escapes of quotes and backslashes undone.
+    /// The printed name without quotes, with escapes of quotes and backslashes decoded.
     pub name: String,
-    /// States and the like behind the name.
+    /// The rest after the name, such as states.
     pub rest: String,
 }
 
 impl Line {
-    /// Reads one line; `None` for headers and remarks.
+    /// Parses a line; `None` for headers and remarks.
     pub fn read(line: &str) -> Option<Self> {
         let text = line.trim_start_matches(' ');
         let depth = (line.len() - text.len()) / 2;
@@ -35,17 +35,17 @@ impl Line {
         Some(Self { depth, r#ref, role: role.to_owned(), name, rest: rest.trim().to_owned() })
     }
 
-    /// Whether it has this role and name. Styles may show a name in capitals.
+    /// Whether it has this role and name. Ignores case, because styles may capitalize a name.
     pub fn is_called(&self, role: &str, name: &str) -> bool {
         self.role == role && self.name.eq_ignore_ascii_case(name)
     }
 
-    /// Whether a word stands behind the name.
+    /// Whether a word occurs after the name.
     pub fn is(&self, state: &str) -> bool {
         self.rest.split(' ').any(|w| w == state)
     }
 
-    /// A `key="value"` or `key=value` behind the name.
+    /// Returns the value of a `key="value"` or `key=value` after the name.
     pub fn attr(&self, key: &str) -> Option<String> {
         let at = self.rest.find(&format!("{key}="))?;
         if at > 0 && !self.rest[..at].ends_with(' ') {
@@ -56,7 +56,7 @@ impl Line {
     }
 }
 
-/// A quoted text at the begin, and what follows it.
+/// Parses the quoted text at the start; also returns what follows it.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let inner = text.strip_prefix('"')?;
     let mut out = String::new();
@@ -80,23 +80,23 @@ fn quoted(text: &str) -> Option<(String, &str)> {
 pub struct Listing(pub Vec<Line>);
 
 impl Listing {
-    /// Reads what `snapshot` printed; the header is left out.
+    /// Parses the output of `snapshot`, without the header.
     pub fn read(text: &str) -> Self {
         Self(text.lines().filter(|l| !l.starts_with("page ")).filter_map(Line::read).collect())
     }
 
-    /// Lines of a role, with refs or without.
+    /// Returns the lines of a role, with refs or without.
     pub fn all(&self, role: &str) -> Vec<&Line> {
         self.0.iter().filter(|l| l.role == role).collect()
     }
 
-    /// The line of a role and name.
+    /// Returns the line of a role and name.
     pub fn get(&self, role: &str, name: &str) -> Option<&Line> {
         self.0.iter().find(|l| l.role == role && l.name == name)
     }
 
-    /// The line of a role and name that a text stands beside: in the smallest row or the like
-    /// around the text that has one, else the first one behind it.
+    /// Returns the line of a role and name near a text: in the smallest row or similar container of
+    /// the text that has one, else the first after the text.
     pub fn within(&self, near: &str, role: &str, name: &str) -> Option<&Line> {
         const ROWS: [&str; 6] = ["row", "listitem", "article", "group", "region", "dialog"];
         let at = self.0.iter().position(|l| l.name.contains(near) || l.rest.contains(near))?;

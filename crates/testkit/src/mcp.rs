@@ -1,5 +1,5 @@
-//! The MCP server as a surface, through real clients over stdio: `rmcp`'s and the TypeScript SDK's. Each caller is a
-//! connection of its own.
+//! The MCP server as a surface, through two real clients: `rmcp` and the TypeScript SDK. Each
+//! caller is a separate connection.
 
 use crate::expect::Outcome;
 use crate::scenario::SurfaceName;
@@ -15,14 +15,14 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use stickpin_cli::Env;
 use stickpin_kernel::{Request, Response};
 
-/// Which client.
+/// The MCP client that is used.
 #[derive(Debug, Clone)]
 pub enum McpClient {
-    /// `rmcp`'s.
+    /// The client of `rmcp`.
     Rust,
-    /// The TypeScript SDK's, from this folder with `node_modules`.
+    /// The client of the TypeScript SDK, in this folder with `node_modules`.
     TypeScript(PathBuf),
-    /// The same over HTTP: all callers are clients of one server.
+    /// The client of the TypeScript SDK over HTTP: all callers are clients of one server.
     TypeScriptHttp(PathBuf),
 }
 
@@ -35,7 +35,7 @@ pub struct Mcp {
     binary: Binary,
 }
 
-/// A server for all callers.
+/// One server for all callers.
 struct Http {
     child: Child,
     url: String,
@@ -48,7 +48,7 @@ enum Link {
 }
 
 impl Mcp {
-    /// A server per caller, all with the state dir of `dir`.
+    /// Creates a server per caller, all with the state directory of `dir`.
     ///
     /// # Panics
     /// If no runtime can be built.
@@ -65,7 +65,7 @@ impl Mcp {
     }
 
     fn connect(&mut self, folder: &Path) -> Link {
-        // Which files a client may name has tests of its own.
+        // Other tests check which files a client may name.
         let args =
             ["mcp", "--profile=full", "--structured", "--allow-path=/", "--allow-script", "--allow-programs"];
         let elsewhere = format!("--allow-state-dir={}", self.binary.dir.join("elsewhere").display());
@@ -114,7 +114,7 @@ impl Mcp {
         }
     }
 
-    /// Calls a tool as one caller; the result as JSON.
+    /// Calls a tool as one caller and returns the result as JSON.
     ///
     /// # Panics
     /// When the server does not answer.
@@ -159,7 +159,8 @@ impl Drop for Http {
     }
 }
 
-/// The call of a tool that a command line stands for: what only a command line can say goes to the tool that takes one.
+/// Returns the tool call for a command line. Features that only a command line has go to the tool
+/// that takes one.
 fn tool(words: &[String], folder: &Path) -> (String, Value) {
     let env = Env { cwd: folder.to_owned(), ..Env::default() };
     let borrowed: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -203,10 +204,11 @@ impl Surface for Mcp {
             serde_json::from_value(result["structuredContent"].clone()).expect("an envelope");
         let failed = result["isError"].as_bool().unwrap_or(false);
         assert_eq!(failed, envelope.error.is_some(), "{result}");
-        // What a command line has on another stream, and what only this surface says.
+        // Lines that a command line prints on another stream, and lines that only this surface
+        // prints.
         let beside = |line: &str| line.starts_with("warning: ") || line.starts_with("dispatched: ");
         let nested = envelope.output.as_ref().is_some_and(|output| output["steps"].is_array());
-        // Between two lines with the same word stands what the app says, whatever it looks like.
+        // Between the fence lines is the app's text, which may look like anything.
         let mut fence = None;
         let shown = |line: &&str| match (&fence, line.strip_prefix("<app ")) {
             (Some(end), _) if line == end => {
@@ -241,7 +243,7 @@ impl Drop for Mcp {
         for (_, link) in std::mem::take(&mut self.callers) {
             match link {
                 Link::Rust(client, mut child) => self.runtime.block_on(async {
-                    // The test is over, whatever the server says to that.
+                    // The test is over, so the server's answer does not matter.
                     let _ = client.cancel().await;
                     let _ = child.wait().await;
                 }),

@@ -1,53 +1,53 @@
-//! What differs from run to run, made equal: generations, lifetimes, ports, folders.
+//! Replaces values that differ between runs: generations, lifetimes, ports, folders.
 
 use serde_json::Value;
 
-/// Makes answers of different runs comparable. Remembers the first generation it saw: others are relative to it.
+/// Makes answers of different runs comparable. Generations are relative to the first one seen.
 #[derive(Debug, Clone, Default)]
 pub struct Normaliser {
     first: Option<u64>,
     lifetimes: Vec<String>,
     words: Vec<(String, String)>,
-    /// Generations that have a name, with their `s`.
+    /// Named generations, with their `s`.
     kept: Vec<(String, String)>,
-    /// What only looks like a pinned ref.
+    /// Texts that only look like pinned refs.
     decoys: Vec<String>,
 }
 
 impl Normaliser {
-    /// Replaces a text that is this run's own (a port, a folder) by a word.
+    /// Replaces a text specific to this run (a port, a folder) by a word.
     pub fn replace(&mut self, own: impl Into<String>, word: impl Into<String>) {
         self.words.push((own.into(), word.into()));
     }
 
-    /// Gives a generation a name: `$NAME` stands for it from now on.
+    /// Names a generation: `$NAME` stands for it from now on.
     pub fn keep(&mut self, name: &str, generation: u64) {
         self.kept.push((format!("s{generation}"), format!("${name}")));
     }
 
-    /// Says what an app shows that looks like a pinned ref.
+    /// Sets the texts in an app that look like pinned refs.
     pub fn decoys(&mut self, decoys: &[String]) {
         self.decoys = decoys.to_vec();
     }
 
-    /// A text without these.
+    /// Removes the decoys from a text.
     #[must_use]
     pub fn without_decoys(&self, text: &str) -> String {
         self.decoys.iter().fold(text.to_owned(), |text, decoy| text.replace(decoy, ""))
     }
 
-    /// A command line with the generations that its names stand for.
+    /// Replaces names in a command line by their generations.
     #[must_use]
     pub fn with_kept(&self, line: &str) -> String {
         self.kept.iter().fold(line.to_owned(), |line, (own, name)| line.replace(name, own))
     }
 
-    /// A generation relative to the first one seen.
+    /// Returns a generation relative to the first one seen.
     pub fn generation(&mut self, n: u64) -> Option<u64> {
         n.checked_sub(*self.first.get_or_insert(n))
     }
 
-    /// `s482913` becomes `s+0`, the next `s+1`.
+    /// Normalises a text: `s482913` becomes `s+0`, the next generation `s+1`.
     pub fn text(&mut self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let bytes = text.as_bytes();
@@ -79,7 +79,7 @@ impl Normaliser {
         out
     }
 
-    /// `L1` for the first lifetime seen, `L2` for the next.
+    /// Returns `L1` for the first lifetime seen, `L2` for the next.
     pub fn lifetime(&mut self, lifetime: &str) -> String {
         let at = self.lifetimes.iter().position(|l| l == lifetime).unwrap_or_else(|| {
             self.lifetimes.push(lifetime.to_owned());
@@ -89,7 +89,7 @@ impl Normaliser {
         format!("L{}", at + 1)
     }
 
-    /// All strings below a value.
+    /// Normalises all strings below a value.
     pub fn json(&mut self, value: &mut Value) {
         match value {
             Value::String(s) => *s = self.text(s),

@@ -1,27 +1,30 @@
-//! What the tests take from npm: installed by `cargo xtask setup` below the target folder.
+//! npm packages for tests, which `cargo xtask setup` installs below the target folder.
 
 use std::path::{Path, PathBuf};
 
-/// The folder that holds `node_modules` with clients of ours, if it was installed; a test that needs it is skipped with a word
-/// otherwise.
+/// Returns the folder that has `node_modules` with our clients, if installed. Otherwise prints a
+/// message and returns `None`, so that the test is skipped.
 ///
 /// # Panics
-/// When it is required (`STICKPIN_REQUIRE_NPM=1`) and not there, and when other versions are there than this checkout wants.
+/// If it is required (`STICKPIN_REQUIRE_NPM=1`) and missing, or if its versions differ from those
+/// of this checkout.
 #[must_use]
 pub fn npm() -> Option<PathBuf> {
     installed("npm", "xtask/npm")
 }
 
-/// The folder that holds `node_modules` with the editors that `fixtures/web/editors` shows; otherwise as [`npm`].
+/// Returns the folder that has `node_modules` with the editors of `fixtures/web/editors`, if
+/// installed.
 ///
 /// # Panics
-/// As [`npm`].
+/// When [`npm`] does.
 #[must_use]
 pub fn editors() -> Option<PathBuf> {
     installed("editors", "fixtures/web/editors")
 }
 
-/// A folder below the target folder, which is installed from the lock file in a folder of the checkout.
+/// Finds a folder below the target folder that was installed from the lock file in a folder of the
+/// checkout.
 fn installed(folder: &str, from: &str) -> Option<PathBuf> {
     let program = std::env::current_exe().expect("a test knows its program");
     let found = program.ancestors().map(|dir| dir.join(folder)).find(|dir| dir.join("node_modules").is_dir());
@@ -33,7 +36,7 @@ fn installed(folder: &str, from: &str) -> Option<PathBuf> {
     };
     let wanted = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(from).join("package-lock.json");
     let wanted = std::fs::read(wanted).expect("the versions that are wanted");
-    // The set-up writes it last.
+    // The set-up writes this file last.
     let installed = std::fs::read(found.join("installed.json")).unwrap_or_default();
     assert!(installed == wanted, "the packages are not those of {from}/package-lock.json: cargo xtask setup");
     Some(found)

@@ -1,5 +1,5 @@
-//! A loopback server for pages, the place where they report what they received, and a way to make them change
-//! without touching them.
+//! A loopback server for pages, which also collects the pages' reports and can make pages change
+//! from outside.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -7,35 +7,40 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// A request, for a server that answers some by itself.
+/// A request, for a server with custom answers.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
-    /// `GET`.
+    /// The method, as in `GET`.
     pub method: &'a str,
-    /// Without origin, with its query.
+    /// The path with its query, without origin.
     pub target: &'a str,
-    /// Empty, if it has none.
+    /// The body; empty if there is none.
     pub body: &'a str,
 }
 
-/// An answer of a server's own.
+/// A custom answer.
 #[derive(Debug, Clone)]
 pub struct Answered {
-    /// `text/html`.
+    /// The media type, as in `text/html`.
     pub media: &'static str,
-    /// What is sent.
+    /// The content.
     pub body: Vec<u8>,
-    /// What the server says that it understood, for the log.
+    /// What the server understood, as a line for the log.
     pub log: Option<String>,
 }
 
-/// What [`PageServer::start_with`] asks first; `None`: files and the rest.
+/// Custom answers for [`PageServer::start_with`]. `None` falls back to files and the built-in
+/// paths.
 pub type Answers = Box<dyn Fn(Asked<'_>) -> Option<Answered> + Send + Sync>;
 
-/// Serves a folder on a port of its own until it is dropped; `POST /__log` adds a line to the log.
+/// Serves a folder on a free port until it is dropped. `POST /__log` adds a line to the log.
 ///
-/// Besides files: `/__status/500` answers with that status, `/__trickle/700/FILE` with half of a file and the rest 700 ms later, `/__slow/700/FILE` with a file after 700 ms, `/__never` accepts and never answers, `/__events` is
-/// a stream of server-sent events that [`PageServer::push`] writes to.
+/// Other built-in paths:
+/// - `/__status/500` answers with that status.
+/// - `/__trickle/700/FILE` sends half of a file, and the rest 700 ms later.
+/// - `/__slow/700/FILE` sends a file after 700 ms.
+/// - `/__never` accepts and never answers.
+/// - `/__events` is a stream of server-sent events that [`PageServer::push`] writes to.
 #[derive(Debug)]
 pub struct PageServer {
     port: u16,
@@ -57,7 +62,7 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-/// A server that panicked has failed the test already.
+/// If the server panicked, the test has already failed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().expect("no thread of the page server panicked")
 }
@@ -66,15 +71,15 @@ impl PageServer {
     /// Starts serving `root`.
     ///
     /// # Errors
-    /// If no loopback port can be had.
+    /// If no loopback port is available.
     pub fn start(root: &Path) -> std::io::Result<Self> {
         Self::serve(Shared { root: root.to_owned(), ..Shared::default() })
     }
 
-    /// The same, with requests that are answered otherwise.
+    /// Starts serving `root` with custom answers.
     ///
     /// # Errors
-    /// If no loopback port can be had.
+    /// If no loopback port is available.
     pub fn start_with(root: &Path, answers: Answers) -> std::io::Result<Self> {
         Self::serve(Shared { root: root.to_owned(), answers: Some(answers), ..Shared::default() })
     }
@@ -87,26 +92,26 @@ impl PageServer {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let server = Arc::clone(&server);
-                // A browser that goes away in the middle is no failure of a test.
+                // A browser that disconnects early does not fail a test.
                 std::thread::spawn(move || drop(answer(&stream, &server)));
             }
         });
         Ok(Self { port, shared })
     }
 
-    /// `http://127.0.0.1:PORT`.
+    /// Returns `http://127.0.0.1:PORT`.
     #[must_use]
     pub fn origin(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// The lines that came since this was last asked.
+    /// Returns the lines that were reported since the last call.
     #[must_use]
     pub fn received(&self) -> Vec<String> {
         std::mem::take(&mut *lock(&self.shared.log))
     }
 
-    /// Sends a message to every page that listens to `/__events`; returns how many there are.
+    /// Sends a message to every page that listens to `/__events`; returns the number of pages.
     #[must_use]
     pub fn push(&self, message: &str) -> usize {
         let mut listeners = lock(&self.shared.listeners);
@@ -114,7 +119,8 @@ impl PageServer {
         listeners.len()
     }
 
-    /// Waits until a page has reported a line that begins so, takes it out of the log, and returns the rest of it.
+    /// Waits until a page has reported a line with this prefix. Removes it from the log and returns
+    /// the rest of it.
     #[must_use]
     pub fn wait_for_prefix(&self, prefix: &str, patience: Duration) -> Option<String> {
         let found = |log: &[String]| log.iter().position(|l| l.starts_with(prefix));
@@ -128,7 +134,8 @@ impl PageServer {
         Some(log.remove(at).split_off(prefix.len()))
     }
 
-    /// Waits until a page has reported a line, and takes it out of the log. False after `patience`.
+    /// Waits until a page has reported a line, and removes it from the log. Returns false after
+    /// `patience`.
     #[must_use]
     pub fn wait_for(&self, line: &str, patience: Duration) -> bool {
         let log = lock(&self.shared.log);
@@ -178,14 +185,14 @@ fn answer(mut stream: &TcpStream, server: &Shared) -> std::io::Result<()> {
         return respond(&mut stream, "200 OK", answered.media, &answered.body);
     }
     if path == "/__events" {
-        // Locked first: a page that reports that it listens is one that `push` reaches.
+        // Locked before the answer, so that `push` reaches every page that reports that it listens.
         let mut listeners = lock(&server.listeners);
         stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n\r\n: hello\n\n")?;
         listeners.push(stream.try_clone()?);
         return Ok(());
     }
     if path == "/__never" {
-        // Until the client closes.
+        // Waits until the client closes.
         std::io::copy(&mut reader, &mut std::io::sink())?;
         return Ok(());
     }

@@ -12,7 +12,7 @@ pub enum SurfaceName {
     InProcess,
     /// The daemon's socket.
     Socket,
-    /// The binary, its text.
+    /// The binary with text output.
     ProcessText,
     /// The binary with `--json`.
     ProcessJson,
@@ -20,12 +20,12 @@ pub enum SurfaceName {
     Mcp,
     /// The MCP server through the TypeScript SDK's client.
     McpTypescript,
-    /// Lines of a script, in a host in this process.
+    /// Lines of a script, with a host in this process.
     Script,
 }
 
 impl SurfaceName {
-    /// All of them.
+    /// All surfaces.
     pub const ALL: [Self; 7] = [
         Self::InProcess,
         Self::Socket,
@@ -41,15 +41,16 @@ impl SurfaceName {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// What it is there for, one sentence.
+    /// The purpose in one sentence.
     pub about: String,
-    /// The device that it needs: `sim`, `web` or `linux`.
+    /// The required device: `sim`, `web` or `linux`.
     #[serde(default = "sim")]
     pub device: String,
-    /// Surfaces that it leaves out, each with the reason.
+    /// Surfaces that do not run it, each with the reason.
     #[serde(default)]
     pub without: BTreeMap<SurfaceName, String>,
-    /// What its app shows that looks like a pinned ref of ours. Any other that stands in an answer is a difference.
+    /// Texts in the app that look like our pinned refs. Any other pinned ref in an answer is a
+    /// difference.
     #[serde(default)]
     pub decoys: Vec<String>,
     /// The commands in order.
@@ -61,55 +62,63 @@ fn sim() -> String {
     "sim".to_owned()
 }
 
-/// One command and what must come of it. What is not named is not checked, except that an unexpected warning and an
-/// unexpected failure fail.
+/// A command and its expected outcome. Fields that are not set are not checked, but an unexpected
+/// warning or failure fails.
 ///
-/// Beside that no answer may show a pin where a ref stands, errors about what was typed (exit 2) apart.
+/// In addition, no answer may show a pinned ref, except errors about the command line (exit 2).
 ///
-/// In `run`, `$LOG` is the file that a simulated app writes its ground truth to, `$PAGES` the address of the page
-/// server, `$WEB` the folder that it serves, `$LINUX` that of our own desktop apps, `$DIR` the folder of the run, `$STATE` the state dir.
+/// Names in `run` that are replaced:
+/// - `$LOG`: the file of a simulated app's ground truth
+/// - `$PAGES`: the address of the page server
+/// - `$WEB`: the folder that the page server serves
+/// - `$LINUX`: the folder of our own desktop apps
+/// - `$DIR`: the folder of the run
+/// - `$STATE`: the state directory
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Step {
-    /// The command line, without the program's name; words as a shell splits them.
+    /// The command line, without the program's name, split into words as a shell does.
     pub run: String,
-    /// Whose command it is: each name is a caller of its own, in a folder of that name. The session stays the same.
+    /// The caller. Each name is a separate caller in a folder of that name. The session stays the
+    /// same.
     pub caller: Option<String>,
-    /// Remembers the generation that this step (one whose text has a header) answers with: `$NAME` in later `run`s and in every text.
+    /// Stores the generation in this step's answer, which must have a header, as `$NAME` for later
+    /// `run`s and all texts.
     pub keep: Option<String>,
-    /// Exit code.
+    /// The exit code.
     pub exit: u8,
-    /// The whole text, normalised, without white space at its ends.
+    /// The whole normalised text, trimmed.
     pub text: Option<String>,
     /// Parts of the text.
     pub has: Vec<String>,
-    /// What must not stand in the text.
+    /// Texts that the text must not contain.
     pub lacks: Vec<String>,
-    /// The error's code.
+    /// The code of the error.
     pub code: Option<String>,
     /// A part of the error's message.
     pub message: Option<String>,
     /// A part of the error's hint.
     pub hint: Option<String>,
-    /// `dispatched` of an error.
+    /// The `dispatched` value of the error.
     pub dispatched: Option<String>,
-    /// A part of the warning; without it there must be none.
+    /// A part of the warning; if not set, there must be none.
     pub warning: Option<String>,
-    /// Its ref had ended and came back: a client that pins has let it go, sends it plain and is warned like any other.
+    /// The ref ended and came back. A client that pins has dropped its pin, sends the ref plain and
+    /// is warned like any other.
     pub came_back: bool,
-    /// Fields of the output, by value; what is left out is not compared.
+    /// Fields of the output by value; others are not compared.
     pub output: Option<toml::Value>,
     /// Fields of the error's details.
     pub details: Option<toml::Value>,
-    /// The ranges that were issued, like `1-4 7`.
+    /// The issued ranges, as in `1-4 7`.
     pub issued: Option<String>,
-    /// The ranges that ended.
+    /// The ended ranges.
     pub ended: Option<String>,
-    /// Generation relative to the first of the lifetime.
+    /// The generation relative to the first of the lifetime.
     pub generation: Option<u64>,
-    /// Lines that a page reports, in its own time, because of this step.
+    /// Lines that a page reports because of this step, possibly later.
     pub waits: Vec<String>,
-    /// Lines that the app's own log gained with this step, apart from those waited for.
+    /// New lines of the app's own log, except those in `waits`.
     pub received: Option<Vec<String>>,
 }
 
@@ -117,7 +126,7 @@ impl Scenario {
     /// Reads a file.
     ///
     /// # Errors
-    /// A sentence with the file and what is wrong in it.
+    /// Returns a sentence with the file and the fault in it.
     pub fn read(path: &Path) -> Result<Self, String> {
         let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
         let scenario: Self = toml::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))?;
@@ -132,8 +141,9 @@ impl Scenario {
 }
 
 impl Step {
-    /// What a client sees of it that pins by itself: no generation in headers, and of a ref that it read before the tree
-    /// changed the precise warning, which names both trees, in place of the short one.
+    /// Returns the step as a client that pins sees it. Headers have no generation. A ref read
+    /// before the tree changed gets the precise warning, which names both trees, instead of the
+    /// short one.
     #[must_use]
     pub fn for_a_client_that_pins(&self) -> Self {
         let mut step = self.clone();
@@ -154,7 +164,7 @@ impl Step {
     }
 }
 
-/// A header without ` · refs s+0` or ` since s+0`.
+/// Removes ` · refs s+0` or ` since s+0` from a header.
 fn without_generation(text: &str) -> String {
     let mut out = text.to_owned();
     if out.ends_with("changes since") {
@@ -173,7 +183,7 @@ fn without_generation(text: &str) -> String {
 /// Splits a command line as a shell would.
 ///
 /// # Errors
-/// A quote that is not closed.
+/// If a quote is not closed.
 pub fn split(line: &str) -> Result<Vec<String>, String> {
     stickpin_cmdline::split(line).map_err(|e| e.message)
 }

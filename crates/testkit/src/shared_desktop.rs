@@ -1,5 +1,5 @@
-//! A desktop as a person has one: the test has it for itself, but for the device it is somebody else's, with apps that run
-//! there already.
+//! A desktop like a person's. Only the test uses it, but the device takes it for a shared one on
+//! which apps already run.
 
 use crate::desktop::are_here;
 use std::env;
@@ -9,15 +9,15 @@ use std::process::{Child, Command, Stdio};
 use stickpin_backend_linux::LinuxConfig;
 use stickpin_process::{Process, remove_folder};
 
-/// The service that is started on the bus, where Debian puts it and where others do.
+/// The accessibility bus launcher, in Debian and in other distributions.
 const LAUNCHERS: [&str; 2] =
     ["/usr/libexec/at-spi-bus-launcher", "/usr/lib/at-spi2-core/at-spi-bus-launcher"];
 
-/// What would lead an app elsewhere.
+/// Environment variables that would lead an app to another desktop.
 const CLEARED: [&str; 6] =
     ["AT_SPI_BUS_ADDRESS", "GTK_MODULES", "NO_AT_BRIDGE", "SESSION_MANAGER", "WAYLAND_DISPLAY", "XAUTHORITY"];
 
-/// A desktop that ends with its value.
+/// A desktop that ends when this value is dropped.
 #[derive(Debug)]
 pub struct SharedDesktop {
     dir: tempfile::TempDir,
@@ -26,10 +26,12 @@ pub struct SharedDesktop {
     bus: String,
 }
 
-/// A desktop for this test. `None`, said on stderr, where what it needs is not installed: the tools, and `programs`.
+/// Starts a desktop for this test. If a tool or one of `programs` is missing, prints a message on
+/// stderr and returns `None`.
 ///
 /// # Panics
-/// If something is missing although `STICKPIN_REQUIRE_DESKTOP` is set, or if it does not start.
+/// If something is missing although `STICKPIN_REQUIRE_DESKTOP` is set, or if the desktop does not
+/// start.
 #[must_use]
 pub fn shared_desktop(programs: &[&str]) -> Option<SharedDesktop> {
     let mut needed = programs.to_vec();
@@ -57,7 +59,7 @@ impl SharedDesktop {
         Ok(desktop)
     }
 
-    /// Starts a program, and returns the line that it writes when it is ready.
+    /// Starts a program, and returns the line that it prints when it is ready.
     fn spawn(&mut self, mut command: Command) -> std::io::Result<String> {
         let mut child = command.stdout(Stdio::piped()).spawn()?;
         let stdout = child.stdout.take().expect("it is piped");
@@ -67,7 +69,7 @@ impl SharedDesktop {
         Ok(line.trim().to_owned())
     }
 
-    /// A program on this desktop.
+    /// Returns a command that runs a program on this desktop.
     #[must_use]
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
@@ -86,7 +88,7 @@ impl SharedDesktop {
         command
     }
 
-    /// What the device has to know of it.
+    /// Returns the device's configuration for this desktop.
     #[must_use]
     pub fn config(&self) -> LinuxConfig {
         LinuxConfig {
@@ -97,7 +99,7 @@ impl SharedDesktop {
         }
     }
 
-    /// A folder that goes with it, with a path that is short enough for sockets.
+    /// Returns a folder that is removed with the desktop. Its path is short enough for sockets.
     #[must_use]
     pub fn dir(&self) -> PathBuf {
         self.dir.path().to_owned()
@@ -106,7 +108,8 @@ impl SharedDesktop {
 
 impl Drop for SharedDesktop {
     fn drop(&mut self) {
-        // What the bus and apps started bears the folder in its environment; the display goes last.
+        // Processes that the bus and apps started have the folder in their environment. The display
+        // ends last.
         let mark = format!("XDG_RUNTIME_DIR={}", self.dir.path().display());
         let own: Vec<u32> = self.children.iter().map(Child::id).collect();
         let all = Process::marked(&mark);
@@ -116,7 +119,8 @@ impl Drop for SharedDesktop {
                 eprintln!("a part of a test's desktop: {error}");
             }
         }
-        // With what a portal mounted there. Nobody else removes it then: what stays mounted would be removed from where it is.
+        // Unmounts what a portal mounted there. `tempfile` must not remove the folder, because it
+        // would delete files through a remaining mount.
         self.dir.disable_cleanup(true);
         if let Err(error) = remove_folder(self.dir.path()) {
             eprintln!("the folder of a test's desktop: {error}");

@@ -1,4 +1,4 @@
-//! The outcome table of `fixtures/staleness.toml`, run on an app through the kernel.
+//! Runs the outcome table of `fixtures/staleness.toml` on an app through the kernel.
 
 use crate::surface::InProcess;
 use crate::workspace_root;
@@ -6,11 +6,11 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use stickpin_kernel::{Dispatched, ErrorCode, Response};
 
-/// The file.
+/// The table.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Table {
     outcomes: BTreeMap<String, Row>,
-    /// Every situation.
+    /// All situations.
     #[serde(rename = "situation")]
     pub situations: Vec<Situation>,
 }
@@ -22,19 +22,19 @@ struct Row {
     own: Option<String>,
 }
 
-/// One situation.
+/// A situation.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Situation {
-    /// Stable; names screens and pages.
+    /// A stable name, also used for screens and pages.
     pub id: String,
-    /// The paragraph of the contract that asks for it.
+    /// The paragraph of the contract that requires it.
     pub spec: String,
     /// The element that the ref is issued for.
     pub target: Aimed,
-    /// What a notice and the receipt of an own act say of the change.
+    /// The words for the change in a notice, and in the receipt of the client's own action.
     says: Option<String>,
-    /// Where it runs; none: everywhere.
+    /// The suites that run it; `None` for all.
     pub suites: Option<Vec<String>>,
     outcome: BTreeMap<String, String>,
 }
@@ -47,66 +47,68 @@ pub struct Aimed {
     row: Option<String>,
 }
 
-/// An app that shows the situations and changes by itself.
+/// An app that shows the situations and changes on its own.
 pub trait Stage {
-    /// Shows the first state of a situation with this surface; returns how many changes follow.
+    /// Shows the first state of a situation on this surface; returns the number of changes that
+    /// follow.
     ///
     /// # Errors
-    /// A sentence.
+    /// Returns a sentence.
     fn show(&mut self, surface: &mut InProcess, id: &str) -> Result<usize, String>;
 
     /// Makes the next change.
     ///
     /// # Errors
-    /// A sentence.
+    /// Returns a sentence.
     fn change(&mut self, surface: &mut InProcess) -> Result<(), String>;
 
-    /// The selector of a button that makes the next change when it is pressed, if the app has one.
+    /// Returns the selector of a button that makes the next change when pressed, if the app has
+    /// one.
     fn next(&self) -> Option<&str> {
         None
     }
 
-    /// What this app's platform calls a role of the table.
+    /// Returns the platform's name for a role of the table.
     fn role<'r>(&self, role: &'r str) -> &'r str {
         role
     }
 
-    /// The logical ids of what received a press since this was last asked: `target` is the right one.
+    /// Returns the logical ids of elements pressed since the last call; `target` is the right one.
     fn pressed(&mut self) -> Vec<String>;
 }
 
-/// What was looked at between the first snapshot and the act.
+/// What happens between the first snapshot and the action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Between {
-    /// Nothing.
+    /// Nothing is read.
     Nothing,
-    /// The session looked, and showed it to nobody.
+    /// The session takes snapshots that no client sees.
     Looks,
-    /// This client was shown every state.
+    /// This client sees every state.
     Snapshots,
-    /// Nothing, and this client's own acts made the changes.
+    /// Nothing is read, and this client's own actions make the changes.
     OwnActs,
 }
 
-/// The account of a run.
+/// The results of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Account {
-    /// How many uses of a ref were judged.
+    /// Number of judged uses of a ref.
     pub uses: usize,
-    /// Another element received the input. Never allowed, whatever the table says.
+    /// Uses in which another element received the input. Never allowed, whatever the table says.
     pub wrong: Vec<String>,
     /// Differences from the table.
     pub differ: Vec<String>,
-    /// Uses of refs in situations that are no change of the record (12.12).
+    /// Number of uses in situations that do not change the record (12.12).
     pub calm: usize,
-    /// How many of them were refused for good.
+    /// Number of those uses that were finally refused.
     pub refused: usize,
-    /// How many of them were told first, and acted when they were repeated.
+    /// Number of those uses that were refused first with a notice and acted when repeated.
     pub told: usize,
 }
 
 impl Account {
-    /// Adds what another run found.
+    /// Adds the results of another run.
     pub fn add(&mut self, other: Self) {
         self.uses += other.uses;
         self.wrong.extend(other.wrong);
@@ -135,21 +137,22 @@ impl std::fmt::Display for Account {
 }
 
 impl Table {
-    /// Reads the file.
+    /// Reads the table.
     ///
     /// # Errors
-    /// A sentence.
+    /// Returns a sentence.
     pub fn read() -> Result<Self, String> {
         let path = workspace_root().join("fixtures").join("staleness.toml");
         let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
         toml::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))
     }
 
-    /// Runs one situation in one column of the table, with a plain and with a pinned ref. `grades` are the names under
-    /// which the table may know the device, the most special first: the last one is its identity grade.
+    /// Runs one situation in one column of the table, with a plain and with a pinned ref. `grades`
+    /// are the device's names in the table, the most specific first; the last one is its identity
+    /// grade.
     ///
     /// # Errors
-    /// When the stage fails, which is no answer to the question.
+    /// Returns an error when the stage fails, which gives no result.
     pub fn run(
         &self,
         situation: &Situation,
@@ -272,7 +275,7 @@ impl Uses<'_> {
         }
     }
 
-    /// Compares what a response says with what the app says.
+    /// Compares a response with the app's log.
     fn count(&mut self, used: &Response, pressed: &[String]) {
         self.account.uses += 1;
         let at = &self.at;
@@ -289,10 +292,10 @@ impl Uses<'_> {
     }
 }
 
-/// The client is told before anything is sent.
+/// The client gets a notice before anything is sent.
 const TOLD: &str = "told";
 
-/// What became of a use, in the words of the table.
+/// Returns the outcome of a use, in the words of the table.
 fn outcome_of(used: &Response) -> String {
     let starts = |begin: &str| used.warning.as_deref().is_some_and(|w| w.starts_with(begin));
     match &used.error {
@@ -316,18 +319,19 @@ fn ok(response: Response) -> Result<Response, String> {
 }
 
 impl Situation {
-    /// Nothing in it makes the target mean something else.
+    /// Whether no change in the situation gives the target another meaning.
     fn is_calm(&self) -> bool {
         self.spec == "12.12"
     }
 }
 
 impl Aimed {
-    /// The ref of the element in a snapshot's text: after the line of its row, if it stands in one.
+    /// Returns the element's ref from a snapshot's text, searching from the line of its row if it
+    /// has one.
     fn find(&self, text: &str, role: &str) -> Option<String> {
         let mut lines = text.lines();
         if let Some(row) = &self.row {
-            // The line of the row may be the line of the element.
+            // The line of the row may be that of the element.
             let at = text.lines().position(|l| l.contains(row.as_str()))?;
             lines = text.lines();
             if at > 0 {

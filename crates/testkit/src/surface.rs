@@ -17,24 +17,24 @@ use stickpin_replay::script::{Kind, Node, Script as ScriptOf, Template, write};
 use stickpin_replay::{AdScribe, Plan, RunOptions, Vars, run};
 use stickpin_wire::Place;
 
-/// A way to call commands. Owns what it started and ends it when it is dropped.
+/// A way to call commands. Owns what it started, and ends it when dropped.
 pub trait Surface {
-    /// Which one.
+    /// Returns the name of the surface.
     fn name(&self) -> SurfaceName;
 
-    /// Whether its client pins by itself and reads no generations.
+    /// Whether its client pins refs itself and reads no generations.
     fn pins(&self) -> bool {
         false
     }
 
-    /// Runs one command line, given as words without the program's name, as it is typed in a folder.
+    /// Runs one command line in a folder, given as words without the program's name.
     fn call(&mut self, words: &[String], folder: &Path) -> Outcome;
 }
 
-/// The secret that every caller of a scenario has: its name and value.
+/// The name and value of the secret that every caller of a scenario has.
 pub(crate) const TOKEN: (&str, &str) = ("TOKEN", "tok-5f2a91c7e0b3");
 
-/// The surroundings of a test: its own state dir, home and working directory.
+/// Returns the environment of a test, with its own state directory, home and working directory.
 fn env(dir: &Path, program: &Path) -> Env {
     Env {
         cwd: dir.to_owned(),
@@ -76,7 +76,7 @@ fn outcome(response: Response) -> Outcome {
         }
         None => response.text.clone(),
     };
-    // A terminal shows them, too, on stderr.
+    // A terminal shows them too, on stderr.
     let text = text.map(|text| response.app_errors().fold(text, |text, seen| format!("{text}\n{seen}")));
     Outcome {
         exit: response.exit,
@@ -95,10 +95,10 @@ pub struct InProcess {
 }
 
 impl InProcess {
-    /// A host of these providers.
+    /// Creates a host with these providers.
     ///
     /// # Panics
-    /// If the state dir cannot be made.
+    /// If the state directory cannot be created.
     #[must_use]
     pub fn new(dir: &Path, providers: Vec<Arc<dyn Provider>>) -> Self {
         let runtime = runtime();
@@ -106,7 +106,7 @@ impl InProcess {
         let state = dir.join("state");
         std::fs::create_dir_all(&state).expect("a state dir");
         let mut config = HostConfig::new(&state, providers);
-        // As the daemon has it: numbers go on from one lifetime to the next.
+        // Numbers continue from one lifetime to the next, as in the daemon.
         let numbers = DiskNumbers::new(&state, Arc::clone(&config.clock));
         config.numbers = Arc::new(move |session| Ok(numbers.of(session)));
         config.scribe = Arc::new(AdScribe);
@@ -114,7 +114,7 @@ impl InProcess {
         Self { runtime, host, env }
     }
 
-    /// Runs a request as it is, for tests that need what a command line cannot say (pins, `since`).
+    /// Runs a request with changes that a command line cannot express (pins, `since`).
     pub fn request(&mut self, words: &[&str], change: impl FnOnce(&mut Request)) -> Response {
         let words: Vec<String> = words.iter().map(|&w| w.to_owned()).collect();
         match request(&words, &self.env) {
@@ -147,23 +147,23 @@ impl Drop for InProcess {
     }
 }
 
-/// Scripts: each command is written as a line, read back, planned and run, in a run that goes on where the last one
-/// ended. Nothing waits, as no command line waits by itself.
+/// Scripts: each command is written as a line, parsed, planned and run, in a run that continues the
+/// previous one. The run does not wait, because command lines do not wait either.
 pub struct Script {
     host: InProcess,
     given: Vec<(u32, u32)>,
 }
 
 impl Script {
-    /// A host of these providers.
+    /// Creates a host with these providers.
     #[must_use]
     pub fn new(dir: &Path, providers: Vec<Arc<dyn Provider>>) -> Self {
         Self { host: InProcess::new(dir, providers), given: Vec::new() }
     }
 }
 
-/// Keeps what the one command of a script was answered. What a run asks on the side when it failed would give refs that no
-/// other surface gives.
+/// Keeps the answer to a script's single command. Other questions that a failed run asks would
+/// issue refs that no other surface issues.
 struct Heard {
     host: Host,
     command: &'static str,
@@ -223,7 +223,7 @@ impl Surface for Script {
     }
 }
 
-/// The refs that a response gives, those of the steps of a batch too.
+/// Returns the refs that a response issues, including those of a batch's steps.
 fn given(response: &Response) -> Vec<(u32, u32)> {
     let steps = response.output.as_ref().and_then(|output| output["steps"].as_array());
     let read = |step: &serde_json::Value| serde_json::from_value::<Response>(step.clone()).ok();
@@ -244,10 +244,10 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// A client of a daemon of its own.
+    /// Creates a client of a separate daemon.
     ///
     /// # Panics
-    /// If the state dir cannot be made.
+    /// If the state directory cannot be created.
     #[must_use]
     pub fn new(dir: &Path, program: &Path) -> Self {
         let env = env(dir, program);
@@ -283,7 +283,7 @@ impl Surface for Socket {
     }
 }
 
-/// The built binary with a state dir of its own, whose daemon it stops when it is dropped.
+/// The built binary with a separate state directory, whose daemon is stopped on drop.
 pub(crate) struct Binary {
     pub(crate) program: PathBuf,
     pub(crate) dir: PathBuf,
@@ -294,7 +294,7 @@ impl Binary {
         Self { program: program.to_owned(), dir: dir.to_owned() }
     }
 
-    /// Gives a command what the binary reads of its surroundings.
+    /// Sets the environment that the binary reads.
     pub(crate) fn surround<'c>(&self, command: &'c mut Command, folder: &Path) -> &'c mut Command {
         command
             .current_dir(folder)
@@ -325,11 +325,11 @@ fn exit_code(output: &std::process::Output) -> u8 {
     output.status.code().and_then(|c| u8::try_from(c).ok()).unwrap_or(255)
 }
 
-/// The binary, its text.
+/// The binary with text output.
 pub struct ProcessText(Binary);
 
 impl ProcessText {
-    /// The binary with a daemon of its own.
+    /// Creates a surface with a separate daemon.
     #[must_use]
     pub fn new(dir: &Path, program: &Path) -> Self {
         Self(Binary::new(dir, program))
@@ -357,7 +357,7 @@ impl Surface for ProcessText {
 pub struct ProcessJson(Binary);
 
 impl ProcessJson {
-    /// The binary with a daemon of its own.
+    /// Creates a surface with a separate daemon.
     #[must_use]
     pub fn new(dir: &Path, program: &Path) -> Self {
         Self(Binary::new(dir, program))
@@ -371,7 +371,7 @@ impl Surface for ProcessJson {
 
     fn call(&mut self, words: &[String], folder: &Path) -> Outcome {
         let mut words = words.to_vec();
-        // Before `--`, behind which everything is text.
+        // Inserted before `--`, after which everything is text.
         let at = words.iter().position(|w| w == "--").unwrap_or(words.len());
         words.insert(at, "--json".to_owned());
         let output = self.0.run(&words, folder);
