@@ -1,14 +1,14 @@
-//! The backends that were built in, in the order in which they are asked.
+//! The built-in backends, in the order in which they are asked.
 
 use std::sync::Arc;
 use stickpin_device::Provider;
 
-/// All of them.
+/// Returns the providers of all built-in backends.
 pub(crate) fn all() -> Vec<Arc<dyn Provider>> {
     vec![
         #[cfg(feature = "sim")]
         Arc::new(stickpin_backend_sim::SimProvider::new()),
-        // Before the web, to which `linux:4711` is a host with a port.
+        // Precedes the web backend, which would read `linux:4711` as a host with a port.
         #[cfg(feature = "linux")]
         Arc::new(stickpin_backend_linux::LinuxProvider::new(crate::env::of_linux())),
         #[cfg(feature = "web")]
@@ -16,7 +16,7 @@ pub(crate) fn all() -> Vec<Arc<dyn Provider>> {
     ]
 }
 
-/// The names of apps that `open` could start here.
+/// Returns the names of apps that `open` could start here.
 pub(crate) fn apps() -> Vec<String> {
     let mut apps: Vec<String> = all().iter().flat_map(|provider| provider.installed_apps()).collect();
     apps.sort_unstable();

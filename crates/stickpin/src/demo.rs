@@ -1,19 +1,20 @@
-//! `stickpin demo`: the main job on the simulated shop, each command with its output. In this process, without a
-//! daemon, and the same every time.
+//! `stickpin demo`: a typical task in the simulated shop, each command with its output. Runs in
+//! this process without a daemon, with the same output every time.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use stickpin_cli::{Env, Streams};
 use stickpin_kernel::{CancellationToken, Error, ErrorCode, Host, HostConfig, Response, Result};
 
-/// Seeds generations, so that the transcript is the same every time.
+/// Seeds generations, so that the transcript is reproducible.
 const SEED: u64 = 2;
 
-/// What is shown, a line each: `#` a sentence, `$` a command that works, `!` one that is refused because its ref is stale.
-/// `@ name rest` remembers the ref of the output before it whose line goes on with `rest`, as `{name}`.
+/// The lines of the demonstration. `#` is a sentence, `$` a command that succeeds, `!` one that is
+/// refused because its ref is stale. `@ name rest` stores the ref whose line in the previous output
+/// continues with `rest`, for use as `{name}`.
 const SCRIPT: &str = include_str!("demo.txt");
 
-/// Shows it. Fails if a command does not do what it is shown for.
+/// Runs the demonstration. Fails if a command does not have its expected result.
 pub(crate) fn run(streams: &mut Streams<'_>) -> u8 {
     let shown = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -23,7 +24,7 @@ pub(crate) fn run(streams: &mut Streams<'_>) -> u8 {
     match shown {
         Ok(()) => 0,
         Err(error) => {
-            // Nothing is left to report it to if stderr is gone.
+            // If stderr fails too, there is nowhere to report it.
             let _ = writeln!(streams.err, "{}: {error}", error.code.name());
             error.code.exit()
         }
@@ -67,7 +68,7 @@ async fn show(streams: &mut Streams<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What a command line prints on stderr.
+/// Returns what a command line prints on stderr.
 fn said_beside(response: &Response) -> String {
     response.warning.as_ref().map(|warning| format!("\nwarning: {warning}")).unwrap_or_default()
 }
@@ -76,7 +77,7 @@ fn print(streams: &mut Streams<'_>, text: &str) -> Result<()> {
     writeln!(streams.out, "{text}").map_err(|e| Error::new(ErrorCode::Io, format!("nobody reads this: {e}")))
 }
 
-/// Words of a command line; those that hold spaces stand in single quotes.
+/// Splits a command line; single quotes enclose words that contain spaces.
 fn words(line: &str) -> Vec<&str> {
     let parts = line.split('\'').enumerate();
     parts
@@ -84,7 +85,7 @@ fn words(line: &str) -> Vec<&str> {
         .collect()
 }
 
-/// A folder that goes with the demonstration.
+/// A folder that is removed after the demonstration.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -104,6 +105,6 @@ impl Drop for Scratch {
 }
 
 fn remove(dir: &Path) {
-    // What is left lies in the folder for temporary files.
+    // A folder that cannot be removed stays among the temporary files.
     let _ = std::fs::remove_dir_all(dir);
 }

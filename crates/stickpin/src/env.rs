@@ -1,4 +1,4 @@
-//! Every environment variable, named once. Nothing else in the workspace reads one.
+//! All environment variables, each named once. No other file of the workspace reads one.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -66,8 +66,8 @@ const DATA_HOME: &str = "XDG_DATA_HOME";
 #[cfg(feature = "linux")]
 const DATA_DIRS: &str = "XDG_DATA_DIRS";
 
-/// What the allocator of a daemon is told: memory that is let go of is the system's at once (`docs/adr`). It reads
-/// this as the process starts, before anything of ours runs.
+/// Configures a daemon's allocator to return freed memory to the system at once (`docs/adr`). The
+/// allocator reads it at process start, before any of our code runs.
 const OF_DAEMON: &[(&str, &str)] = &[("MIMALLOC_PURGE_DELAY", "0")];
 
 /// Any value: no colors, unless `--color` asks for them.
@@ -82,14 +82,14 @@ const TERM: &str = "TERM";
 /// How the names of all variables of ours begin.
 const OURS: &str = "STICKPIN_";
 
-/// Variables that hold paths of programs.
+/// Variables that contain paths of programs.
 #[cfg(feature = "web")]
 const PROGRAMS: &[&str] = &[CHROMIUM];
 #[cfg(not(feature = "web"))]
 const PROGRAMS: &[&str] = &[];
 
-/// What a client of the MCP server has to pass on: variables of ours, and those by which apps find their desktop. Of secrets
-/// those that are set.
+/// Returns the variables that a client of the MCP server must pass on: ours, and those by which
+/// apps find their desktop. Secrets are included only if set.
 pub(crate) fn passed(env: &Env) -> Vec<String> {
     let ours: &[&str] = &[STATE_DIR, SESSION, STALE_REFS, MCP_PROFILE, LOG];
     #[cfg(feature = "web")]
@@ -133,24 +133,25 @@ fn text(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// What the command line learns. What goes to the daemon and is not UTF-8 is refused here, by its name: it could be said
-/// to nobody.
+/// Reads the environment of the command line. Rejects values for the daemon that are not UTF-8, by
+/// name, because JSON cannot carry them.
 ///
 /// # Errors
-/// `IO` when there is no working directory, or it or the home directory is not UTF-8; `INVALID_ARGS` for a variable.
+/// Returns `IO` when there is no working directory, or when it or the home directory is not UTF-8.
+/// Returns `INVALID_ARGS` for such a variable.
 pub(crate) fn of_command_line() -> Result<Env> {
     let all: Vec<(OsString, OsString)> = env::vars_os().collect();
     let io = |e| Error::new(ErrorCode::Io, format!("the working directory is not there any more: {e}"));
     let cwd = env::current_dir().map_err(io)?;
     utf8("the working directory", &cwd)?;
-    // `HOME`, else what the system knows of this user.
+    // `HOME`, else the system's entry for this user.
     let home = env::home_dir().filter(|home| home.is_absolute());
     if let Some(home) = &home {
         utf8("the home directory", home)?;
     }
     for (name, value) in &all {
         let name = name.to_string_lossy();
-        // A program may lie anywhere.
+        // The path of a program need not be UTF-8.
         let ours = (name.starts_with(OURS) || name.starts_with(AD_VAR)) && !PROGRAMS.contains(&&*name);
         if ours && value.to_str().is_none() {
             let message = format!("the variable {name:?} is not UTF-8");
@@ -187,7 +188,8 @@ pub(crate) fn of_command_line() -> Result<Env> {
     })
 }
 
-/// The width of the terminal on stdout; none where it is no terminal, 80 where the terminal does not say.
+/// Returns the width of the terminal on stdout. `None` if stdout is not a terminal, 80 if the
+/// terminal does not report its width.
 fn terminal_width() -> Option<u16> {
     let stdout = std::io::stdout();
     stdout.is_terminal().then(|| {
@@ -196,18 +198,18 @@ fn terminal_width() -> Option<u16> {
     })
 }
 
-/// The names of variables that hold what is secret.
+/// Returns the names of variables that contain secrets.
 fn private(all: &[(OsString, OsString)]) -> Vec<OsString> {
     let secret =
         |name: &OsString| name.as_encoded_bytes().starts_with(SECRET.as_bytes()) || name == MCP_TOKEN;
     all.iter().map(|(name, _)| name.clone()).filter(secret).collect()
 }
 
-/// Starts this program anew in this process without what is secret, where its environment holds such: what a daemon has
-/// there, its browsers and apps get, and every program of this user can read.
+/// Restarts this program in this process without secrets, if its environment has any. Browsers and
+/// apps inherit a daemon's environment, and every program of this user can read it.
 ///
 /// # Errors
-/// Why that did not work. It does not return otherwise.
+/// Returns the error if the restart fails; on success it does not return.
 pub(crate) fn forget_secrets() -> std::io::Result<()> {
     let private = private(&env::vars_os().collect::<Vec<_>>());
     if private.is_empty() {
@@ -221,7 +223,8 @@ pub(crate) fn forget_secrets() -> std::io::Result<()> {
     Err(command.exec())
 }
 
-/// Of these variables those whose names begin so, by the rest of their names. The last beginning counts.
+/// Returns the variables whose names have one of these prefixes, by the rest of their names. The
+/// last prefix wins.
 fn named(all: &[(OsString, OsString)], beginnings: &[&str]) -> BTreeMap<String, String> {
     let of = |beginning: &str| {
         let named = all.iter().filter_map(|(name, value)| {
@@ -233,19 +236,20 @@ fn named(all: &[(OsString, OsString)], beginnings: &[&str]) -> BTreeMap<String, 
     beginnings.iter().flat_map(|beginning| of(beginning)).collect()
 }
 
-/// How much the daemon's log says.
+/// Returns the value of `STICKPIN_LOG`.
 pub(crate) fn log_level() -> Option<String> {
     text(LOG)
 }
 
-/// What the web backend learns: program, search path, and whether to do without a sandbox.
+/// Returns the configuration of the web backend: program, search path, and whether to disable the
+/// sandbox.
 #[cfg(feature = "web")]
 pub(crate) fn of_web() -> (Option<std::path::PathBuf>, Option<OsString>, bool) {
     let chromium = env::var_os(CHROMIUM).filter(|value| !value.is_empty()).map(Into::into);
     (chromium, env::var_os(PATH), text(NO_SANDBOX).is_some_and(|value| value == "1"))
 }
 
-/// What the Linux backend learns: buses, display, and where apps are.
+/// Returns the configuration of the Linux backend: buses, display, and the locations of apps.
 #[cfg(feature = "linux")]
 pub(crate) fn of_linux() -> stickpin_backend_linux::LinuxConfig {
     let home = env::home_dir().filter(|home| home.is_absolute());
@@ -263,8 +267,8 @@ pub(crate) fn of_linux() -> stickpin_backend_linux::LinuxConfig {
     }
 }
 
-/// Where desktop files are. What does not begin at the root is none of them (XDG Base Directory Specification): else it
-/// would depend on where the daemon was started which program a name means.
+/// Returns the folders of desktop files. Relative paths are ignored (XDG Base Directory
+/// Specification): the program for a name must not depend on where the daemon was started.
 #[cfg(feature = "linux")]
 fn data(own: Option<String>, all: Option<String>, home: Option<&Path>) -> Vec<PathBuf> {
     let own = own.map(PathBuf::from).filter(|path| path.is_absolute());
@@ -284,7 +288,7 @@ mod tests {
         };
         let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<Vec<_>>();
         assert_eq!(data("/own", "/usr/share:/opt/share"), paths(&["/own", "/usr/share", "/opt/share"]));
-        // An empty part is the folder where one happens to be.
+        // An empty part means the current folder.
         assert_eq!(data("own", "/usr/share::here:"), paths(&["/home/a/.local/share", "/usr/share"]));
         let none = super::data(None, None, None);
         assert_eq!(none, paths(&["/usr/local/share", "/usr/share"]));

@@ -1,4 +1,4 @@
-//! The `stickpin` binary: the only place that knows the command line, the daemon and the backends together.
+//! The `stickpin` binary: the only crate that knows the command line, the daemon and the backends.
 
 mod backends;
 mod demo;
@@ -12,13 +12,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use stickpin_cli::{Hooks, Streams};
 
-/// Gives memory back that is let go of; the C library does so only with what lies at the end of its heap.
+/// Returns freed memory to the system; the C library does so only at the end of its heap.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    // Buffered: an answer of many lines does not become many system calls. Not locked: this may become the daemon,
-    // whose other threads write to stderr.
+    // Buffered, so that an answer of many lines does not need many system calls. Not locked,
+    // because this may become the daemon, whose other threads write to stderr.
     let (mut out, mut err) = (io::BufWriter::new(io::stdout()), io::stderr());
     let mut streams = Streams::new(&mut out, &mut err);
     let args = std::env::args_os().skip(1);
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     ExitCode::from(streams.finish(code))
 }
 
-/// Becomes the daemon of a state dir.
+/// Becomes the daemon of a state directory.
 fn daemon(state_dir: PathBuf, idle_exit: Option<Duration>) -> u8 {
     if let Err(e) = env::forget_secrets() {
         eprintln!("IO: the daemon cannot start without the secrets of its environment: {e}");

@@ -1,4 +1,4 @@
-//! `stickpin mcp`: what the server learns from the command line and its surroundings.
+//! `stickpin mcp`: configures the server from the command line and the environment.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use stickpin_cli::{Env, Mcp, Streams};
 use stickpin_kernel::{Caller, Error, ErrorCode, Result, paths};
 use stickpin_mcp::{GONE, Http, MAX_CHARS, Profile, Setup};
 
-/// Serves a client, or says how one is set up.
+/// Serves a client, or prints how to configure one.
 pub(crate) fn run(mcp: &Mcp, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
     if let Some(client) = &mcp.print_config {
         let text = stickpin_mcp::config(client, &env.program, &kept(mcp), &crate::env::passed(env))?;
@@ -34,7 +34,7 @@ pub(crate) fn run(mcp: &Mcp, env: &Env, streams: &mut Streams<'_>) -> Result<u8>
     Ok(0)
 }
 
-/// The options that stay when a client starts the server.
+/// Returns the options to keep when a client starts the server.
 fn kept(mcp: &Mcp) -> Vec<String> {
     let value = |name: &str, value: &Option<String>| value.iter().map(|v| format!("--{name}={v}")).collect();
     let options: [Vec<String>; 3] =
@@ -55,7 +55,7 @@ fn setup(mcp: &Mcp, env: &Env) -> Result<Setup> {
     let caller = Caller { cwd: env.cwd.clone(), home: env.home.clone(), ..Caller::default() };
     let folders =
         |named: &[String]| -> Vec<PathBuf> { named.iter().map(|dir| paths::resolve(&caller, dir)).collect() };
-    // Of a variable, an empty value is none; an empty option was refused when it was read.
+    // An empty variable counts as unset; an empty option was already refused.
     let given = |name: &Option<String>| name.clone().filter(|name| !name.is_empty());
     let (of_caller, of_dir, state_dir) = (env.clone(), env.clone(), mcp.state_dir.clone());
     Ok(Setup {
