@@ -1,7 +1,9 @@
-//! Commands that run in the process of the front end and are made of commands that a [`Client`] runs: `test`, `export`.
+//! Commands that run in the process of the front end and are made of commands that a [`Client`]
+//! runs: `test`, `export`.
 //!
-//! Each has a [`Form`], as the commands of the registry have, so that command lines and lists of tools show both alike.
-//! The program that links front ends and commands hands these to the front ends.
+//! Each has a [`Form`], as the commands of the registry have, so that command lines and lists of
+//! tools show both alike. The program that links front ends and commands hands these to the front
+//! ends.
 
 use crate::Client;
 use async_trait::async_trait;
@@ -70,7 +72,8 @@ pub struct Progress {
     pub lasting: bool,
 }
 
-/// What a caller may do. A command that is made of others checks each of them before it sends the first.
+/// What a caller may do. A command that is made of others checks each of them before it sends the
+/// first.
 pub trait Policy: Send + Sync {
     /// Checks that the caller may run this command, and makes the paths in `input` absolute.
     ///

@@ -99,7 +99,7 @@ impl DiskNumbers {
     }
 
     /// Removes the files of names that would start at 1 again, and returns how many. Each run of a
-    /// suite uses its own session names, and nobody uses them a second time.
+    /// suite uses its own session names, which are not used again.
     pub(crate) fn sweep(&self) -> usize {
         // Without a folder no number was ever given.
         let Ok(entries) = std::fs::read_dir(&self.dir) else { return 0 };

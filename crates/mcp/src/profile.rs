@@ -1,7 +1,7 @@
 //! Which tools a client sees, and the descriptions of the few that nearly every task needs.
 //!
 //! A model reads the tool list in every conversation. `core` is therefore short, and written for a
-//! reader who has no help and no command line. For this reason this surface names commands and
+//! reader without help and without a command line. For this reason this surface names commands and
 //! describes them in its own words, while other surfaces take both from the registry. Commands that
 //! `core` omits are available through `batch`.
 

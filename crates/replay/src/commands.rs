@@ -57,7 +57,7 @@ pub(crate) fn built_in(file: &Path, session: &str) -> BTreeMap<String, String> {
         .into()
 }
 
-/// Reports progress. Fails only if nobody listens any more.
+/// Reports progress. Fails only if the receiver is gone.
 fn tell(call: &Call, progress: Progress) {
     let _ = call.progress.send(progress);
 }

@@ -79,7 +79,7 @@ fn nodes(step: &Recorded) -> Vec<Node> {
     meanings.chain(std::iter::once(node(Kind::Command(words(step))))).collect()
 }
 
-/// Returns the words of a command, with selectors as targets and variables as secrets.
+/// Returns the words of a command, with its targets as selectors and its secrets as variables.
 fn words(step: &Recorded) -> Vec<Template> {
     let mut input = step.input.clone();
     let hidden: Vec<&str> = step.targets.iter().filter(|t| t.secret).map(|t| t.target.as_str()).collect();

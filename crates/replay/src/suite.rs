@@ -117,7 +117,7 @@ async fn work(shared: Arc<Shared>, mut worker: Worker) {
         let total = shared.suite.files.len();
         let mut tell = |line: String, lasting: bool| {
             let done = shared.done.load(Ordering::Relaxed);
-            // Fails only if nobody listens any more.
+            // Fails only if the receiver is gone.
             let _ = shared.suite.attempts.call.progress.send(Progress { done, total, line, lasting });
         };
         let report = worker.file(file, at, shared.began, &mut tell).await;

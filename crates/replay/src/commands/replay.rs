@@ -233,7 +233,8 @@ fn may_begin(plan: &Plan, args: &Arguments) -> Result<Position> {
     })
 }
 
-/// Records from now on a repair of a script's line. Maestro flows are not repaired.
+/// Starts to record a repair of a script's line. Returns false for Maestro flows, which are not
+/// repaired.
 async fn mend(call: &Call, at: &Place, met: &Position, keeps: bool) -> Result<bool> {
     let file = whole(call, Path::new(&at.file));
     if is_maestro(&file) {

@@ -126,7 +126,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Yaml>, ScriptError> {
     Ok(documents)
 }
 
-/// Refuses anchors, aliases and tags, with which a text does not stand for itself.
+/// Refuses anchors, aliases and tags, which let one text stand for another.
 fn plain(event: &Event<'_>, at: Mark) -> Result<(), ScriptError> {
     let (anchor, tag) = match event {
         Event::Alias(_) => (1, None),
