@@ -1,4 +1,4 @@
-//! Actions as a device does them: what they reach is looked at once more, then the app receives them.
+//! Performs actions: checks once more what they reach, then delivers them to the app.
 
 use crate::app::sim::Sim;
 use crate::app::words::Event;
@@ -10,18 +10,19 @@ use std::time::Duration;
 use stickpin_device::{Action, Error, ErrorCode, Landed, Modifiers, Performed, Result};
 use stickpin_tree::Handle;
 
-/// From when on a press is a long one.
+/// How long a press must last to be a long press.
 const LONG: Duration = Duration::from_millis(500);
 
 impl SimDevice {
-    /// The position of a target that an act needs, after what the app does just before it.
+    /// Returns the position of an action's target, after what the app does just before the action.
     fn target(&self, sim: &mut Sim, handle: Handle) -> Result<usize> {
         let id = element_id(sim, &self.addresses, handle)?;
         sim.between(id, Event::Act);
         sim.dom().find(id).ok_or_else(gone)
     }
 
-    /// What an input at a point reaches, and whether that is the target. Nothing where it would go astray.
+    /// Returns what an input at a point reaches, and whether that is the target. `None` if the
+    /// input must not be sent.
     fn reached(
         &self,
         sim: &mut Sim,
@@ -60,7 +61,7 @@ impl SimDevice {
         }
     }
 
-    /// Delivers an action. Before each of its events the guards of its targets are compared.
+    /// Delivers an action. The guards of its targets are compared before each of its events.
     pub(crate) fn act(&self, sim: &mut Sim, action: &Action, watch: &mut Watch) -> Result<Performed> {
         let done = |landed| Performed { handled: true, landed, ..Performed::default() };
         match action {
@@ -91,7 +92,7 @@ impl SimDevice {
                 if watch.check(sim).is_err() {
                     return Ok(done(watch.changed()));
                 }
-                // Without a guard nothing holds the drop back.
+                // Without a guard nothing prevents the drop.
                 let onto = sim.layout().hit(sim.dom(), to.0, to.1);
                 let as_meant = meant.is_none_or(|meant| aim::receives(sim, *to, meant));
                 let landed = if as_meant { landed } else { elsewhere(sim, onto, false) };
@@ -158,13 +159,13 @@ impl SimDevice {
     }
 }
 
-/// That an input reaches another element, or nothing.
+/// Reports that an input reaches another element, or nothing.
 fn elsewhere(sim: &Sim, hit: Option<usize>, stopped: bool) -> Landed {
     let what = hit.map_or_else(|| "nothing".into(), |hit| capture::words(sim.dom(), hit));
     Landed::Elsewhere { what, stopped }
 }
 
-/// A chord as it is logged: `Control+a`.
+/// Returns a chord as it is logged: `Control+a`.
 fn chord(modifiers: Modifiers, key: &str) -> String {
     let held = [
         (modifiers.control, "Control+"),

@@ -1,4 +1,4 @@
-//! From the document of an app to a tree.
+//! Captures the document of an app as a tree.
 
 use crate::app::dom::Dom;
 use crate::app::sim::Sim;
@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_tree::{Attr, Handle, IdentityGrade, NodeSpec, States, Tree, TreeBuilder, quote};
 
-/// Numbers by which nodes are named to the outside. On a device without identity they are new in every capture.
+/// The public numbers of nodes. On a device without identity they change with every capture.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses {
     by_address: HashMap<u64, u64>,
@@ -14,7 +14,7 @@ pub(crate) struct Addresses {
 }
 
 impl Addresses {
-    /// A capture ends all addresses that were given before it.
+    /// Forgets all addresses, which a new capture invalidates.
     pub(crate) fn forget(&mut self) {
         self.by_address.clear();
     }
@@ -26,15 +26,15 @@ impl Addresses {
     }
 }
 
-/// What of the tree a position of the document became.
+/// A captured tree, and the node for each position of the document.
 pub(crate) struct Capture {
     pub(crate) tree: Tree,
-    /// Per position of the document: the node, if it was captured.
+    /// The node for each position of the document, if it was captured.
     pub(crate) nodes: Vec<Option<stickpin_tree::NodeId>>,
 }
 
-/// Captures the whole document of the front tab. A node that is looked for (`also`) is captured, with those around
-/// it, when it is hidden, too.
+/// Captures the whole document of the front tab. A node that is searched for (`also`) is captured
+/// with its ancestors even if it is hidden.
 pub(crate) fn capture(
     sim: &Sim,
     addresses: &mut Addresses,
@@ -90,13 +90,14 @@ pub(crate) fn capture(
     Ok(Capture { tree, nodes })
 }
 
-/// Handles of what is in the document and not in the tree.
+/// Returns the handles of nodes that are in the document and not in the tree.
 fn hidden<'a>(dom: &'a Dom, nodes: &'a [Option<stickpin_tree::NodeId>]) -> impl Iterator<Item = Handle> + 'a {
     let uncaptured = (0..dom.nodes.len()).filter(|&at| nodes[at].is_none());
     uncaptured.map(|at| Handle { scope: dom.document(at).scope, id: dom.nodes[at].id })
 }
 
-/// Where the element of a handle is in the document; `None` when it is not connected any more.
+/// Returns the position of a handle's element in the document; `None` when it is no longer
+/// connected.
 pub(crate) fn find(sim: &Sim, addresses: &Addresses, handle: Handle) -> Option<usize> {
     let dom = sim.dom();
     let id = match sim.options.grade {
@@ -106,7 +107,7 @@ pub(crate) fn find(sim: &Sim, addresses: &Addresses, handle: Handle) -> Option<u
     dom.find(id).filter(|&at| dom.document(at).scope == handle.scope)
 }
 
-/// How the element at a position is named to the outside now.
+/// Returns the current public handle of the element at a position.
 pub(crate) fn handle(sim: &Sim, addresses: &mut Addresses, at: usize) -> Handle {
     let (dom, id) = (sim.dom(), sim.dom().nodes[at].id);
     let id = match sim.options.grade {
@@ -119,7 +120,7 @@ pub(crate) fn handle(sim: &Sim, addresses: &mut Addresses, at: usize) -> Handle 
     Handle { scope: dom.document(at).scope, id }
 }
 
-/// An element in words: `button "Buy"`.
+/// Describes an element: `button "Buy"`.
 pub(crate) fn words(dom: &Dom, at: usize) -> String {
     let node = &dom.nodes[at];
     let name = if node.name.is_empty() { dom.text(at) } else { node.name.clone() };

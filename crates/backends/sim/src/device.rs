@@ -23,7 +23,7 @@ use stickpin_device::{
 };
 use stickpin_tree::{Handle, Rect, SurfaceId};
 
-/// How long an act waits for a document that is on its way.
+/// Time limit for an action to wait for a pending document.
 const COMMIT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// A running app.
@@ -33,7 +33,7 @@ pub(crate) struct SimDevice {
     pub(crate) shared: Arc<Shared>,
     pub(crate) addresses: Addresses,
     pub(crate) guards: Guards,
-    /// The folders whose files it may read; none where nothing confines it.
+    /// The folders whose files it may read; `None` if it is not confined.
     file_roots: Option<Vec<PathBuf>>,
     /// Revision and tab of the last capture.
     captured: Option<(u64, SurfaceId)>,
@@ -45,7 +45,7 @@ impl SimDevice {
         Self { info, shared, addresses, guards, file_roots, captured: None }
     }
 
-    /// Waits for a document that is on its way.
+    /// Waits for a pending document.
     async fn committed(&self) -> Result<()> {
         let end = self.shared.live()?.state.now_ms + millis(COMMIT_PATIENCE);
         loop {
@@ -77,7 +77,8 @@ impl SimDevice {
                 let loading = sim.loading_until().is_some();
                 let quiet_at = last_change + quiet;
                 match sim.next_due() {
-                    // Nothing is due before it would be quiet: that is proved now and need not be waited for.
+                    // No timer is due before the app would count as quiet, so there is nothing to
+                    // wait for.
                     None => return Ok(Settled { settled: true, still: Vec::new() }),
                     Some(due) if !loading && due > quiet_at => {
                         return Ok(Settled { settled: true, still: Vec::new() });
@@ -93,7 +94,7 @@ impl SimDevice {
     }
 }
 
-/// The number of the element of a handle.
+/// Returns the internal number of a handle's element.
 pub(crate) fn element_id(sim: &Sim, addresses: &Addresses, handle: Handle) -> Result<u64> {
     let at = capture::find(sim, addresses, handle).ok_or_else(gone)?;
     Ok(sim.dom().nodes[at].id)
@@ -152,7 +153,7 @@ impl Device for SimDevice {
         let mut sim = self.shared.free()?;
         let at = capture::find(&sim, &self.addresses, handle).ok_or_else(gone)?;
         let id = sim.dom().nodes[at].id;
-        // Copied before anything happens, so that what the aim itself brings about is a change as well.
+        // Copied before anything happens, so that effects of the aim count as changes too.
         let guard = Guard::new(&sim, &self.addresses, at, options.guarded);
         self.guards.end(id);
         if !options.guarded.is_empty() {
@@ -186,7 +187,7 @@ impl Device for SimDevice {
             && !hold.is_zero()
         {
             let until = self.shared.live()?.state.now_ms + millis(*hold);
-            // A press that is given up in the middle is released, which is a shorter press.
+            // A cancelled press is released, which makes it a shorter press.
             while self.shared.wait_until(until, cancel).await == Woken::Poked {}
         }
         let mut sim = self.shared.free()?;

@@ -1,4 +1,4 @@
-//! Pictures: boxes and text in a bitmap font, enough to see what is where.
+//! Pictures: boxes and text in a bitmap font, enough to show where elements are.
 
 use crate::app::dom::{Dom, Node};
 use crate::layout::{CHAR, LINE, Layout, intersect};
@@ -39,7 +39,7 @@ pub(crate) fn draw(dom: &Dom, layout: &Layout, area: Rect) -> Result<Vec<u8>, pn
     Ok(out)
 }
 
-/// Whole pixels; a picture has at most 16,384 on a side.
+/// Converts to whole pixels; a picture has at most 16,384 on a side.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
 fn pixels(length: f64) -> u32 {
     length.clamp(0.0, 16_384.0) as u32
@@ -124,7 +124,7 @@ impl Canvas {
         }
     }
 
-    /// Text in cells of 8 by 16: the glyphs are as high as two of their own.
+    /// Draws text in cells of 8 by 16 pixels: glyphs are drawn at double height.
     fn text(&mut self, text: &str, rect: Rect, seen: Rect, ink: [u8; 3]) {
         let mut x = rect.x;
         for c in text.chars() {
@@ -142,7 +142,7 @@ impl Canvas {
     }
 }
 
-/// The rows of a character, the leftmost pixel in the lowest bit.
+/// Returns the rows of a character, with the leftmost pixel in the lowest bit.
 fn glyph(c: char) -> [u8; 8] {
     let code = u32::from(c) as usize;
     let latin = code.checked_sub(0xA0).and_then(|i| LATIN_LEGACY.get(i));
@@ -158,7 +158,7 @@ fn inset(rect: Rect, by: f64) -> Rect {
     }
 }
 
-/// What a field shows: its value, dots for a secret, or its name where it is empty.
+/// Returns what a field shows: its value, dots for a secret, or its name if it is empty.
 fn shown(node: &Node, ink: [u8; 3]) -> (String, [u8; 3]) {
     if node.value.is_empty() {
         (node.name.clone(), GREY)

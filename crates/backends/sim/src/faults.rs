@@ -1,29 +1,30 @@
-//! Faults that any app can be opened with (`?fault=`): what changes between a look and an act, once.
+//! Faults that any app can be opened with (`?fault=`): a single change between a look and an act.
 
 use crate::app::dom::{Dom, Key, Node};
 use crate::app::render;
 use crate::app::words::Event;
 use crate::options::Fault;
 
-/// The fault that is still to come, and the traces of the one that came.
+/// The pending fault, and the changes of the one that occurred.
 #[derive(Debug)]
 pub(crate) struct Patches {
     fault: Option<Fault>,
     done: Vec<Patch>,
 }
 
-/// What a fault did to the document. Elements are named by the way from the root, which renderings keep.
+/// A change that a fault made to the document. Elements are identified by their path from the root,
+/// which renderings keep.
 #[derive(Debug)]
 enum Patch {
     Vanished(Vec<Key>),
     Relabelled(Vec<Key>),
-    /// What is inside the first element and outside the second reads otherwise.
+    /// The content inside the first element and outside the second reads differently.
     Rewritten(Vec<Key>, Vec<Key>),
     Shifted,
     Covered,
 }
 
-/// How far a shift moves everything.
+/// The distance by which a shift moves everything, in pixels.
 const SHIFT: i64 = 160;
 
 impl Patches {
@@ -31,7 +32,7 @@ impl Patches {
         Self { fault, done: Vec::new() }
     }
 
-    /// Takes the fault if it is this one: it comes once.
+    /// Takes the fault if it is this one, so that it occurs once.
     pub(crate) fn take(&mut self, fault: Fault) -> bool {
         let is = self.fault == Some(fault);
         if is {
@@ -40,7 +41,7 @@ impl Patches {
         is
     }
 
-    /// What happens to the document just before an aim or an act. False if nothing does.
+    /// Changes the document just before an aim or an act. Returns false if nothing changes.
     pub(crate) fn strike(&mut self, dom: &Dom, target: usize, event: Event) -> bool {
         let way = |at| dom.path(at).map(|i| dom.nodes[i].key.clone()).collect();
         let patch = match (self.fault, event) {
@@ -66,7 +67,7 @@ impl Patches {
         true
     }
 
-    /// What happens to the document when the pointer arrives.
+    /// Changes the document when the pointer arrives.
     pub(crate) fn shift_on_arrival(&mut self) -> bool {
         let is = self.take(Fault::Insert);
         if is {
@@ -75,7 +76,7 @@ impl Patches {
         is
     }
 
-    /// Applies what was done to a new rendering.
+    /// Applies the changes to a new rendering.
     pub(crate) fn apply(&self, dom: &mut Dom) {
         for patch in &self.done {
             match patch {
@@ -126,7 +127,7 @@ fn made_up(part: &str, truth: &str) -> Node {
     node
 }
 
-/// The node at the end of a way that begins at the element and ends at the root.
+/// Returns the node of a path that goes from the element to the root.
 fn find(dom: &Dom, way: &[Key]) -> Option<usize> {
     let (root, below) = way.split_last()?;
     let mut at = 0;

@@ -1,6 +1,6 @@
-//! Fields that write what is typed in their own way.
+//! Fields that reformat what is typed.
 
-/// What becomes of a text in a field with a format; formats that are none leave it.
+/// Formats a text as a field with this format does; an unknown format changes nothing.
 pub(crate) fn formatted(format: &str, text: &str) -> String {
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     match format {
@@ -20,7 +20,7 @@ pub(crate) fn formatted(format: &str, text: &str) -> String {
         "digits" => digits,
         "upper" => text.to_uppercase(),
         "trim" => text.trim().to_owned(),
-        // A field that takes at most so many characters, and says nothing about the rest.
+        // A field that silently truncates its text.
         "short" => text.chars().take(8).collect(),
         _ => text.to_owned(),
     }

@@ -1,5 +1,5 @@
-//! The content guard: what an input belongs to must read as it did at the aim, until the last event
-//! of the input was delivered.
+//! The content guard: the content that an input belongs to must read as it did at the aim, until
+//! the last event of the input is delivered.
 
 use crate::aim;
 use crate::app::dom::Dom;
@@ -9,7 +9,7 @@ use crate::capture::{self, Addresses};
 use stickpin_device::{Action, Landed};
 use stickpin_tree::{Attr, Handle, Role, States, differ_in_numbers};
 
-/// States that say which item of a group is the current one.
+/// States that mark the current item of a group.
 const SELECTION: States = States::CHECKED
     .union(States::MIXED)
     .union(States::EXPANDED)
@@ -20,25 +20,25 @@ const SELECTION: States = States::CHECKED
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Changed;
 
-/// What a node holds that a client can have read and relied on.
+/// The content of a node that a client may have read and relied on.
 #[derive(Debug, Clone, PartialEq)]
 struct Content {
-    /// Which node it is: its number may come back for another one.
+    /// Identifies the node, because its number may be reused for another one.
     serial: u64,
     role: Role,
     name: String,
     value: String,
     states: States,
     attrs: Vec<(Attr, String)>,
-    /// Of documents, without the fragment.
+    /// The address of a document, without the fragment.
     url: Option<String>,
-    /// Whether a capture reports it at all.
+    /// Whether a capture reports the node at all.
     shown: bool,
 }
 
 impl Content {
-    /// Copies the content of a node. Value and selection of the target and of what is inside it are
-    /// left out: changing them is what the input is for.
+    /// Copies the content of a node. Excludes value and selection of the target and its content,
+    /// because the input is meant to change them.
     fn of(dom: &Dom, at: usize, in_target: bool) -> Self {
         let node = &dom.nodes[at];
         let url = node.document.as_ref().map(|d| d.url.split('#').next().unwrap_or_default().to_owned());
@@ -57,8 +57,8 @@ impl Content {
 }
 
 impl Content {
-    /// Whether this is what a press of the target may have made of `before` for the next press of the same input: another
-    /// selection, other counts and prices. Other words may be another record.
+    /// Whether a press of the target may have changed `before` to this content and the next press
+    /// may follow. Selection, counts and prices may differ; other words may mean another record.
     fn is_answer_to(&self, before: &Self) -> bool {
         let words = |content: &Self| -> Vec<(Attr, String)> {
             let selects = |attr| attr == Attr::Current;
@@ -74,18 +74,18 @@ impl Content {
     }
 }
 
-/// Whether two texts are the same, numbers aside.
+/// Whether two texts differ at most in numbers.
 fn same_words(was: &str, now: &str) -> bool {
     was == now || differ_in_numbers(was, now)
 }
 
-/// The guard of one aimed element. Nodes are named by their numbers in the document, because
+/// The guard of one aimed element. Nodes are identified by their numbers in the document, because
 /// addresses end with the next capture.
 #[derive(Debug)]
 pub(crate) struct Guard {
     target: u64,
     serial: u64,
-    /// Name of the target, and whether it is disabled; `None` once a key of ours removed it.
+    /// The target's name, and whether it is disabled; `None` once a key of this input removed it.
     own: Option<(String, bool)>,
     contents: Vec<(u64, Content)>,
     /// Whether a guarded node was already gone at the aim.
@@ -93,7 +93,7 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// Copies what the guarded nodes and the target hold now.
+    /// Copies the current content of the guarded nodes and the target.
     pub(crate) fn new(sim: &Sim, addresses: &Addresses, target: usize, guarded: &[Handle]) -> Self {
         let found: Vec<usize> = guarded.iter().filter_map(|h| capture::find(sim, addresses, *h)).collect();
         let dom = sim.dom();
@@ -113,7 +113,7 @@ impl Guard {
         (sim.dom().nodes[target].name.clone(), sim.disabled(target))
     }
 
-    /// Where the target is in a document, if it is there.
+    /// Returns the position of the target in a document, if it exists.
     fn target(&self, dom: &Dom) -> Option<usize> {
         dom.find(self.target).filter(|&at| dom.nodes[at].serial == self.serial)
     }
@@ -131,7 +131,7 @@ impl Guard {
             && self.contents.iter().all(same)
     }
 
-    /// Copies what a press of the target may have brought about. The rest stays as it was judged.
+    /// Accepts what a press of the target may have changed. The rest must stay as it was.
     fn bear_press(&mut self, sim: &Sim) {
         let dom = sim.dom();
         let target = self.target(dom);
@@ -151,7 +151,7 @@ impl Guard {
         }
     }
 
-    /// Copies everything again; what is gone is no longer guarded.
+    /// Copies everything again. Nodes that are gone are no longer guarded.
     fn rearm(&mut self, sim: &Sim) {
         let dom = sim.dom();
         let target = self.target(dom);
@@ -167,7 +167,7 @@ impl Guard {
     }
 }
 
-/// The guards of the elements that were aimed at and have had no input since.
+/// The guards of elements that were aimed at and have had no input since.
 #[derive(Debug, Default)]
 pub(crate) struct Guards(Vec<Guard>);
 
@@ -177,13 +177,13 @@ impl Guards {
         self.0.retain(|guard| guard.target != target);
     }
 
-    /// Arms a guard; those of elements that are gone end.
+    /// Arms a guard, and ends those of elements that are gone.
     pub(crate) fn arm(&mut self, sim: &Sim, guard: Guard) {
         self.0.retain(|g| sim.tabs.iter().any(|tab| g.target(&tab.dom).is_some()));
         self.0.push(guard);
     }
 
-    /// Takes the guards of the elements that an action is for.
+    /// Takes the guards of the elements that an action targets.
     pub(crate) fn take(&mut self, sim: &Sim, addresses: &Addresses, action: &Action) -> Watch {
         let named: Vec<usize> =
             action.targets().into_iter().filter_map(|handle| capture::find(sim, addresses, handle)).collect();
@@ -193,7 +193,7 @@ impl Guards {
     }
 }
 
-/// Whether the focus is in an element, or nowhere.
+/// Whether the focus is in this element, or nowhere if `element` is `None`.
 fn has_focus(sim: &Sim, element: Option<u64>) -> bool {
     let at = |id: Option<u64>| id.and_then(|id| sim.dom().find(id));
     match (at(element), at(sim.tab().focus)) {
@@ -206,35 +206,36 @@ fn has_focus(sim: &Sim, element: Option<u64>) -> bool {
 #[derive(Debug)]
 pub(crate) struct Watch {
     guards: Vec<Guard>,
-    /// The point that the next event goes to, and the element that must receive it there.
+    /// The point of the next event, and the element that must receive it there.
     spot: Option<((f64, f64), u64)>,
-    /// What the focus must be in at the next key; `Some(None)` when nothing may have it.
+    /// The element that must contain the focus at the next key. `Some(None)` if nothing may have
+    /// the focus.
     focus: Option<Option<u64>>,
     delivered: bool,
 }
 
 impl Watch {
-    /// From here on the event at a point must also reach an element.
+    /// Requires that the next events at a point also reach an element.
     pub(crate) fn set_spot(&mut self, point: (f64, f64), target: u64) {
         self.spot = Some((point, target));
     }
 
-    /// From here on the next event may reach anything.
+    /// Allows the next events to reach any element.
     pub(crate) fn clear_spot(&mut self) {
         self.spot = None;
     }
 
-    /// From here on the focus must be in an element, or nowhere.
+    /// Requires from now on that the focus is in an element, or nowhere.
     pub(crate) fn set_focus(&mut self, element: Option<u64>) {
         self.focus = Some(element);
     }
 
-    /// Notes that the app has received an event of the input.
+    /// Records that the app has received an event of the input.
     pub(crate) fn delivered(&mut self) {
         self.delivered = true;
     }
 
-    /// Notes that the app has received a key. What its handlers did is no change.
+    /// Records that the app has received a key. Effects of its handlers do not count as changes.
     pub(crate) fn delivered_key(&mut self, sim: &Sim) {
         self.delivered = true;
         self.set_focus(sim.tab().focus);
@@ -243,24 +244,25 @@ impl Watch {
         }
     }
 
-    /// Notes that the app has received a press that is followed by another one of the same input. What a press brings about
-    /// by itself is no change.
+    /// Records that the app has received a press that another one of the same input follows.
+    /// Effects of the press do not count as changes.
     pub(crate) fn delivered_press(&mut self, sim: &Sim) {
         for guard in &mut self.guards {
             guard.bear_press(sim);
         }
     }
 
-    /// Whether all guarded targets are still there. One that is gone is looked for again by the caller,
+    /// Whether all guarded targets still exist. The caller looks again for one that is gone,
     /// whatever else changed.
     pub(crate) fn has_targets(&self, sim: &Sim) -> bool {
         self.guards.iter().all(|guard| guard.target(sim.dom()).is_some())
     }
 
-    /// Compares, just before the next event. An input without a guard always goes on.
+    /// Compares the guarded content, just before the next event. An input without a guard always
+    /// continues.
     ///
     /// # Errors
-    /// [`Changed`] when that event must not be delivered.
+    /// Returns [`Changed`] when that event must not be delivered.
     pub(crate) fn check(&self, sim: &Sim) -> Result<(), Changed> {
         let same = self.guards.is_empty()
             || self.guards.iter().all(|guard| guard.holds(sim))
@@ -269,7 +271,7 @@ impl Watch {
         if same { Ok(()) } else { Err(Changed) }
     }
 
-    /// The answer to an input that was stopped.
+    /// Returns the result of an input that was stopped.
     pub(crate) fn changed(&self) -> Landed {
         Landed::Changed { stopped: !self.delivered }
     }

@@ -1,4 +1,4 @@
-//! Input as the app experiences it: what a person's pointer and keys would do.
+//! Input as the app experiences it: the effects of a person's pointer and keys.
 
 use crate::app::eval::eval;
 use crate::app::expr::Expr;
@@ -15,13 +15,13 @@ impl Sim {
         Input { sim: self }
     }
 
-    /// The control around an element: the nearest that a person can act on.
+    /// Returns the control around an element: its nearest actionable ancestor or self.
     pub(crate) fn control(&self, at: usize) -> usize {
         let dom = self.dom();
         dom.path(at).find(|&i| dom.nodes[i].states.contains(States::ACTIONABLE)).unwrap_or(at)
     }
 
-    /// The control that a label names, else the element itself.
+    /// Returns the control that a label names, else the element itself.
     pub(crate) fn labelled(&self, at: usize) -> usize {
         let dom = self.dom();
         let label = dom.path(at).find(|&i| dom.nodes[i].role == Role::Label);
@@ -29,7 +29,7 @@ impl Sim {
         target.unwrap_or(at)
     }
 
-    /// What the view says of an element now.
+    /// Returns the current value of an element's property.
     pub(crate) fn said(&self, at: usize, prop: Prop) -> Option<Value> {
         let node = &self.dom().nodes[at];
         Some(eval(node.prop(prop)?, &self.state, &node.env))
@@ -42,13 +42,13 @@ impl Sim {
     }
 }
 
-/// What a pointer and keys do.
+/// Pointer and keyboard input to an app.
 pub(crate) struct Input<'a> {
     pub(crate) sim: &'a mut Sim,
 }
 
 impl Input<'_> {
-    /// The pointer is at a point now.
+    /// Moves the pointer to a point.
     pub(crate) fn point_at(&mut self, x: f64, y: f64) {
         let over = self.sim.layout().hit(self.sim.dom(), x, y);
         let id = over.map(|at| self.sim.dom().nodes[at].id);
@@ -62,7 +62,7 @@ impl Input<'_> {
         }
     }
 
-    /// What a press does to an element: it gets the focus, and its control is activated.
+    /// Presses an element: it gets the focus, and its control is activated.
     pub(crate) fn press_element(&mut self, at: usize) {
         if self.sim.disabled(at) {
             return;
@@ -72,12 +72,13 @@ impl Input<'_> {
         self.activate(control);
     }
 
-    /// The control that a press at a position activates.
+    /// Returns the control that a press at a position activates.
     pub(crate) fn pressed_control(&self, at: usize) -> u64 {
         self.sim.dom().nodes[self.sim.control(self.sim.labelled(at))].id
     }
 
-    /// Moves the focus to what a press at a position focuses. False if it was there already.
+    /// Moves the focus to the element that a press at a position focuses. Returns false if it has
+    /// it already.
     pub(crate) fn focus_around(&mut self, at: usize) -> bool {
         let dom = self.sim.dom();
         let focus =
@@ -85,7 +86,7 @@ impl Input<'_> {
         self.focus(focus.map(|i| dom.nodes[i].id))
     }
 
-    /// What a control does when it is pressed: what its kind does by itself, then the app's handler.
+    /// Activates a control: first the default behavior of its kind, then the app's handler.
     pub(crate) fn activate(&mut self, id: u64) {
         self.toggle(id);
         let Some(at) = self.sim.dom().find(id) else { return };
@@ -103,7 +104,7 @@ impl Input<'_> {
         }
     }
 
-    /// Moves the focus. False if it was there already.
+    /// Moves the focus. Returns false if the element has it already.
     pub(crate) fn focus(&mut self, id: Option<u64>) -> bool {
         if self.sim.tab().focus == id {
             return false;
@@ -116,7 +117,7 @@ impl Input<'_> {
         true
     }
 
-    /// Turns what can be turned by a press: checkboxes, switches, radios, options.
+    /// Toggles what a press toggles: checkboxes, switches, radios, options.
     pub(crate) fn toggle(&mut self, id: u64) {
         let dom = self.sim.dom();
         let Some(at) = dom.find(id) else { return };
@@ -141,7 +142,7 @@ impl Input<'_> {
         self.write(holder, &place, value);
     }
 
-    /// Writes what an element is bound to, and tells its handler.
+    /// Writes the variable that an element is bound to, and runs its handler.
     pub(crate) fn write(&mut self, at: usize, place: &Expr, value: Value) {
         let (id, env) = (self.sim.dom().nodes[at].id, self.sim.dom().nodes[at].env.clone());
         self.sim.state.write(place, &env, value);
@@ -151,7 +152,7 @@ impl Input<'_> {
         }
     }
 
-    /// Gives a field another content, formatted as the app does it.
+    /// Sets the content of a field, formatted as the app does it.
     pub(crate) fn put(&mut self, at: usize, text: &str) {
         let node = &self.sim.dom().nodes[at];
         if node.element.is_none() {
@@ -176,13 +177,13 @@ impl Input<'_> {
         }
     }
 
-    /// Whether text can be put into an element now.
+    /// Whether text can be entered into an element now.
     pub(crate) fn takes_text(&self, at: usize) -> bool {
         let states = self.sim.dom().nodes[at].states;
         states.contains(States::EDITABLE) && !states.intersects(States::DISABLED | States::READONLY)
     }
 
-    /// Types one character into what has the focus.
+    /// Types one character into the focused element.
     pub(crate) fn character(&mut self, c: char) {
         let Some(at) = self.sim.tab().focus.and_then(|id| self.sim.dom().find(id)) else { return };
         if self.takes_text(at) {
@@ -191,14 +192,14 @@ impl Input<'_> {
         }
     }
 
-    /// The scroller around an element, by mark; the page if there is none.
+    /// Returns the mark of the scroller around an element, or the page's name if there is none.
     pub(crate) fn scroller(&self, at: usize) -> String {
         let dom = self.sim.dom();
         let found = dom.path(at).find(|&i| dom.nodes[i].style.scroll);
         found.map_or_else(|| PAGE.to_owned(), |i| dom.nodes[i].mark.clone())
     }
 
-    /// Scrolls to an offset, as far as there is something to see. False if nothing moved.
+    /// Scrolls to an offset, limited to the content. Returns false if nothing moved.
     pub(crate) fn scroll_to(&mut self, mark: &str, y: f64) -> bool {
         let furthest = self.sim.layout().furthest(mark);
         let y = y.clamp(0.0, furthest);
@@ -213,7 +214,7 @@ impl Input<'_> {
         true
     }
 
-    /// Presses a key with modifiers held, like `Control+a`.
+    /// Presses a key with modifiers, as in `Control+a`.
     pub(crate) fn key(&mut self, chord: &str, key: &str, plain: bool) {
         let focus = self.sim.tab().focus.and_then(|id| self.sim.dom().find(id));
         let at = focus.unwrap_or(0);
@@ -268,7 +269,7 @@ impl Input<'_> {
         self.focus(next);
     }
 
-    /// Escape goes to the focus, else to what lies on top.
+    /// Escape goes to the focused element, else to the topmost layer.
     fn escape(&mut self, at: usize) {
         if self.sim.fire(at, Event::Escape) {
             return;
@@ -283,7 +284,7 @@ impl Input<'_> {
         }
     }
 
-    /// Arrow keys on a slider or a number field.
+    /// Handles arrow keys on a slider or a number field.
     fn nudge(&mut self, id: u64, by: i64) {
         let Some(at) = self.sim.dom().find(id) else { return };
         let node = &self.sim.dom().nodes[at];
@@ -296,7 +297,7 @@ impl Input<'_> {
     }
 }
 
-/// A number between the bounds; text that is none is kept, as fields do.
+/// Clamps a number to the bounds; other text is unchanged, as in real fields.
 fn bounded(text: &str, min: Option<i64>, max: Option<i64>) -> String {
     match text.trim().parse::<i64>() {
         Ok(n) => {

@@ -1,7 +1,9 @@
-//! Boxes: a small deterministic flow layout, so that rects, scrolling, hit tests and pictures mean something.
+//! A small deterministic flow layout, which gives rects, scrolling, hit tests and pictures a
+//! meaning.
 //!
-//! Block elements stand below one another over the whole width; inline ones beside one another, wrapped. What has
-//! `x` and `y` lies on top of the flow, in document order; a modal dialog without them is centred on a backdrop.
+//! Block elements are stacked at full width; inline ones are placed side by side and wrap. Elements
+//! with `x` and `y` are above the flow, in document order. A modal dialog without them is centered
+//! on a backdrop.
 
 use crate::app::dom::Dom;
 use crate::roles::Flow;
@@ -14,19 +16,20 @@ pub(crate) const LINE: f64 = 16.0;
 const CONTROL: f64 = 28.0;
 const GAP: f64 = 6.0;
 const FIELD_WIDTH: f64 = 240.0;
-/// The name under which the page's own scroll offset is kept.
+/// The key of the page's own scroll offset.
 pub(crate) const PAGE: &str = "page";
 
-/// Where everything is at one moment.
+/// The positions of all nodes at one moment.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// Per node: its box in the viewport; none if it is hidden.
+    /// The box of each node in the viewport; `None` if it is hidden.
     pub(crate) rects: Vec<Option<Rect>>,
-    /// Per node: what of the viewport it can be seen in.
+    /// The visible area of the viewport for each node.
     clips: Vec<Rect>,
-    /// Roots of what lies on top of the flow, lowest first, and whether all else is behind a backdrop.
+    /// The roots of layers above the flow, lowest first, and whether a backdrop covers everything
+    /// else.
     pub(crate) layers: Vec<(usize, bool)>,
-    /// Per scroller (mark): height of the content and of the window.
+    /// The heights of content and window of each scroller, by mark.
     pub(crate) scrollers: HashMap<String, (f64, f64)>,
     pub(crate) viewport: Rect,
 }
@@ -35,7 +38,7 @@ struct Pass<'a> {
     dom: &'a Dom,
     scroll: &'a HashMap<String, f64>,
     out: Layout,
-    /// Roots of layers that were met in the flow.
+    /// Roots of layers that were found in the flow.
     pending: Vec<usize>,
 }
 
@@ -97,7 +100,7 @@ impl Pass<'_> {
         node.style.fixed.is_some() || node.states.contains(States::MODAL)
     }
 
-    /// Puts a node at a place and gives the room that it takes.
+    /// Places a node; returns the size that it takes.
     fn place(&mut self, at: usize, x: f64, y: f64, room: f64, clip: Rect) -> (f64, f64) {
         let dom = self.dom;
         let node = &dom.nodes[at];
@@ -136,7 +139,7 @@ impl Pass<'_> {
         (width, height)
     }
 
-    /// Lays out the children; gives the extent of what they take.
+    /// Lays out the children; returns the size that they take.
     fn flow(&mut self, of: usize, x: f64, y: f64, room: f64, clip: Rect) -> (f64, f64) {
         let (mut cx, mut cy, mut line, mut widest) = (x, y, 0.0_f64, 0.0_f64);
         let children: Vec<usize> = self.dom.children(of).collect();
@@ -186,7 +189,7 @@ impl Pass<'_> {
     }
 }
 
-/// The least width and height of a box, and its padding.
+/// Returns the minimum width and height of a box, and its padding.
 fn natural(dom: &Dom, at: usize) -> (f64, f64, f64) {
     let node = &dom.nodes[at];
     match node.role {
@@ -206,7 +209,7 @@ fn natural(dom: &Dom, at: usize) -> (f64, f64, f64) {
     }
 }
 
-/// What two rectangles share; empty if nothing.
+/// Returns the intersection of two rectangles; empty if they do not overlap.
 pub(crate) fn intersect(a: Rect, b: Rect) -> Rect {
     let (x, y) = (a.x.max(b.x), a.y.max(b.y));
     let (right, bottom) = ((a.x + a.width).min(b.x + b.width), (a.y + a.height).min(b.y + b.height));
@@ -214,20 +217,21 @@ pub(crate) fn intersect(a: Rect, b: Rect) -> Rect {
 }
 
 impl Layout {
-    /// What of a node is in a part of the page, that outside the viewport included where nothing else clips it.
+    /// Returns the visible part of a node in an area of the page. Includes parts outside the
+    /// viewport unless something else clips them.
     pub(crate) fn seen_in(&self, at: usize, area: Rect) -> Option<Rect> {
         let clip = if self.clips[at] == self.viewport { area } else { self.clips[at] };
         let shared = intersect(intersect(self.rects[at]?, clip), area);
         (shared.width > 0.0 && shared.height > 0.0).then_some(shared)
     }
 
-    /// What of a node can be seen, before anything covers it; none if nothing.
+    /// Returns the visible part of a node, ignoring occlusion; `None` if there is none.
     pub(crate) fn seen(&self, at: usize) -> Option<Rect> {
         let shared = intersect(self.rects[at]?, self.clips[at]);
         (shared.width > 0.0 && shared.height > 0.0).then_some(shared)
     }
 
-    /// The innermost element under a point: what a press there would reach.
+    /// Returns the innermost element under a point, which a press there would reach.
     pub(crate) fn hit(&self, dom: &Dom, x: f64, y: f64) -> Option<usize> {
         if !self.viewport.contains(x, y) {
             return None;
@@ -241,7 +245,7 @@ impl Layout {
         self.topmost(dom, 0, x, y)
     }
 
-    /// The nodes of a subtree, less layers in it.
+    /// Returns the nodes of a subtree, without other layers in it.
     pub(crate) fn layer<'l>(&'l self, dom: &'l Dom, root: usize) -> impl Iterator<Item = usize> + 'l {
         let is_other = move |at: usize| at != root && self.layers.iter().any(|&(layer, _)| layer == at);
         let mut next = root;
@@ -254,7 +258,7 @@ impl Layout {
         })
     }
 
-    /// The last node of a layer that takes the pointer at a point.
+    /// Returns the last node of a layer that accepts the pointer at a point.
     fn topmost(&self, dom: &Dom, root: usize, x: f64, y: f64) -> Option<usize> {
         let takes = |at: &usize| {
             let node = &dom.nodes[*at];
@@ -266,7 +270,7 @@ impl Layout {
         self.layer(dom, root).filter(takes).last()
     }
 
-    /// The furthest that a scroller can be scrolled.
+    /// Returns the maximum scroll offset of a scroller.
     pub(crate) fn furthest(&self, mark: &str) -> f64 {
         self.scrollers.get(mark).map_or(0.0, |(content, window)| (content - window).max(0.0))
     }

@@ -1,16 +1,18 @@
-//! The embedded device: apps written as data, driven like any other.
+//! The embedded simulated device: apps written as data, driven like any other.
 //!
-//! `stickpin open sim:shop` needs no browser, no network and no files. The same device is what the project's tests
-//! run on: its clock can stand still, its handles can promise as much or as little as those of any platform, it
-//! can fail in named ways, and it keeps an account of its own of what reached which element ([`Received`]).
+//! `stickpin open sim:shop` needs no browser, no network and no files. The project's tests run on
+//! the same device. Its clock can stand still, its handles can have the identity grade of any
+//! platform, and it can fail in named ways. It also keeps its own log of which element received
+//! each input ([`Received`]).
 //!
 //! ```text
-//! sim:APP[/PATH][?grade=never-reused|while-alive|none&rest=N&clock=real|virtual&fault=NAME&log=FILE]
+//! sim:APP[/PATH][?OPTION[&OPTION]...]
 //! sim:/path/to/app.toml
 //! ```
-//! How apps are written stands in `docs/sim-apps.md`.
+//! The options are `grade=never-reused|while-alive|none`, `rest=N`, `clock=real|virtual`,
+//! `fault=NAME` and `log=FILE`. `docs/sim-apps.md` describes how to write apps.
 
-/// An enum whose variants are words of the language.
+/// Defines an enum whose variants are words of the language.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)* }) => {
         $(#[$doc])*
@@ -18,7 +20,7 @@ macro_rules! words {
         pub(crate) enum $name { $($(#[$vdoc])* $variant,)* }
 
         impl $name {
-            /// All words with what they say.
+            /// All words with their variants.
             pub(crate) const ALL: &[(&str, Self)] = &[$(($word, Self::$variant)),*];
 
             pub(crate) fn named(word: &str) -> Option<Self> {

@@ -1,4 +1,4 @@
-//! The apps that come with the device, and the reading of one's own.
+//! The built-in apps, and loading apps from files.
 
 use crate::app::model::App;
 use std::path::Path;
@@ -21,12 +21,12 @@ apps! {
     "staleness",
 }
 
-/// Names of the apps that come with the device.
+/// Returns the names of the built-in apps.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     SOURCES.iter().map(|(name, _)| *name)
 }
 
-/// An app that comes with the device. It is read once.
+/// Returns a built-in app, which is parsed once.
 pub(crate) fn embedded(name: &str) -> Option<Result<Arc<App>>> {
     static READ: [OnceLock<Result<Arc<App>>>; SOURCES.len()] = [const { OnceLock::new() }; SOURCES.len()];
     let at = SOURCES.iter().position(|(n, _)| *n == name)?;
@@ -41,10 +41,10 @@ pub(crate) fn embedded(name: &str) -> Option<Result<Arc<App>>> {
     )
 }
 
-/// The app that a name or the path of a file stands for.
+/// Returns the app for a name or the path of a file.
 ///
 /// # Errors
-/// `DEVICE_NOT_FOUND`, `IO`, `INVALID_ARGS` for a file that is no app.
+/// Returns `DEVICE_NOT_FOUND`, `IO`, or `INVALID_ARGS` for a file that is not an app.
 pub(crate) fn load(name: &str) -> Result<Arc<App>> {
     if let Some(app) = embedded(name) {
         return app;

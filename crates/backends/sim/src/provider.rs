@@ -1,4 +1,4 @@
-//! Opening apps, and the way by which tests look into them.
+//! Opens apps, and lets tests look into them.
 
 use crate::app::expr::Expr;
 use crate::app::nav::How;
@@ -22,11 +22,11 @@ use stickpin_tree::Handle;
 /// Opens apps that are written as data: `sim:shop`, `sim:/path/to/app.toml`.
 #[derive(Debug, Default)]
 pub struct SimProvider {
-    /// What runs, by session.
+    /// The running apps, by session.
     running: Mutex<HashMap<String, Weak<Shared>>>,
 }
 
-/// What the device can do.
+/// The capabilities of the device.
 pub(crate) const CAPABILITIES: &[Capability] = &[
     Capability::Capture,
     Capability::Locate,
@@ -51,11 +51,11 @@ pub(crate) const CAPABILITIES: &[Capability] = &[
     Capability::GuardContext,
 ];
 
-/// Viewport where none was asked for.
+/// The default viewport.
 const VIEWPORT: (u32, u32) = (1280, 800);
 
 impl SimProvider {
-    /// A provider with nothing open.
+    /// Creates a provider with nothing open.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -67,7 +67,8 @@ impl SimProvider {
         running.insert(session, Arc::downgrade(shared));
     }
 
-    /// A look into the app that a session drives: for tests, which must not take our own answers for the truth.
+    /// Returns a probe of the app that a session drives. Tests use it because they must not trust
+    /// our own answers.
     #[must_use]
     pub fn probe(&self, session: &str) -> Option<Probe> {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,14 +83,14 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// What the app received, oldest first.
+    /// Returns what the app received, oldest first.
     #[must_use]
     pub fn received(&self) -> Vec<Received> {
         self.shared.lock().truth.received.clone()
     }
 
-    /// What the element of a handle is to the app now: which control of which record. `None` when it is gone, or
-    /// where handles are only addresses of a capture.
+    /// Returns what a handle's element is to the app now: its control and record. `None` if it is
+    /// gone, or if handles are only addresses of a capture.
     #[must_use]
     pub fn truth_of(&self, handle: Handle) -> Option<String> {
         let sim = self.shared.lock();
@@ -97,19 +98,19 @@ impl Probe {
         Some(sim.dom().nodes[sim.control(at)].truth.clone())
     }
 
-    /// The value of a variable of the app, as text; empty if it is not set.
+    /// Returns the value of a variable of the app as text; empty if it is not set.
     #[must_use]
     pub fn variable(&self, name: &str) -> String {
         self.shared.lock().state.vars.get(name).map(ToString::to_string).unwrap_or_default()
     }
 
-    /// Milliseconds since the app was opened.
+    /// Returns the milliseconds since the app was opened.
     #[must_use]
     pub fn now_ms(&self) -> u64 {
         self.shared.lock().state.now_ms
     }
 
-    /// Lets time pass on a virtual clock.
+    /// Advances a virtual clock.
     pub fn advance(&self, by: Duration) {
         let mut sim = self.shared.lock();
         let to = sim.state.now_ms + millis(by);
@@ -118,11 +119,11 @@ impl Probe {
         self.shared.poke.notify_waiters();
     }
 
-    /// Runs statements of the app language as if the app had done it by itself: `shuffle`,
-    /// `remove(rows, it.id == 'a')`.
+    /// Runs statements of the app language as if the app had run them: `shuffle`, `remove(rows,
+    /// it.id == 'a')`.
     ///
     /// # Errors
-    /// What is wrong with the statements.
+    /// Returns the fault in the statements.
     pub fn run(&self, statements: &str) -> std::result::Result<(), String> {
         let script = Expr::script(statements)?;
         let mut sim = self.shared.lock();

@@ -1,4 +1,4 @@
-//! What is asked of one element that is not in the tree.
+//! Answers queries about one element beyond what is in the tree.
 
 use crate::app::dom::Dom;
 use crate::app::words::{attr_name, markup_states};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use stickpin_device::{Query, Result, unsupported};
 use stickpin_tree::{Role, States, quote};
 
-/// Answers a question about the element at a position.
+/// Answers a query about the element at a position.
 pub(crate) fn answer(dom: &Dom, at: usize, query: &Query) -> Result<Value> {
     Ok(match query {
         Query::Attrs => {
@@ -67,7 +67,7 @@ fn markup(dom: &Dom, at: usize, out: &mut String) {
     }
 }
 
-/// The options of a list, for a hint.
+/// Returns the options of a list, for a hint.
 pub(crate) fn options(dom: &Dom, at: usize) -> String {
     let options = dom.nodes[at..dom.nodes[at].end].iter().filter(|n| n.role == Role::Option);
     let names: Vec<String> = options.take(12).map(|n| quote(&n.name)).collect();

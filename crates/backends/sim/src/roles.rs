@@ -1,4 +1,4 @@
-//! The words that view lines begin with: which role each is, its tag, and what it is by nature.
+//! The words that begin view lines, with their roles, tags and default states.
 
 use std::sync::LazyLock;
 use stickpin_tree::{Role, States};
@@ -6,25 +6,25 @@ use stickpin_tree::{Role, States};
 /// How the text of a view line names the element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Naming {
-    /// It is content, and the name comes from it: a text leaf stands below.
+    /// The text is content, in a text leaf, and the element's name comes from it.
     FromContent,
-    /// It is content; the element has no name.
+    /// The text is content; the element has no name.
     Content,
-    /// It is a label; no text leaf.
+    /// The text is a label; there is no text leaf.
     Label,
 }
 
 /// How boxes are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Flow {
-    /// On lines of its own.
+    /// On separate lines.
     #[default]
     Block,
-    /// Beside its neighbours.
+    /// Side by side with its siblings.
     Inline,
 }
 
-/// An element by nature.
+/// The kind of an element.
 #[derive(Debug)]
 pub(crate) struct Kind {
     /// The word of a view line.
@@ -37,8 +37,8 @@ pub(crate) struct Kind {
     pub(crate) flow: Flow,
 }
 
-/// Word, role, tag (`-` for none), what the text is (`name` is both name and content), flow and states of each kind, in
-/// the order of the words.
+/// The kinds, sorted by word. Columns: word, role, tag (`-` for none), use of the text (`name` is
+/// both name and content), flow and states.
 const TABLE: &str = include_str!("roles/kinds.txt");
 
 static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| TABLE.lines().filter_map(read).collect());
@@ -57,7 +57,7 @@ fn read(line: &'static str) -> Option<Kind> {
     Some(Kind { word, role, tag: tag.trim_matches('-'), level, states, naming, flow })
 }
 
-/// The kind that a word names.
+/// Returns the kind that a word names.
 pub(crate) fn kind(word: &str) -> Option<&'static Kind> {
     KINDS.binary_search_by_key(&word, |k| k.word).ok().map(|i| &KINDS[i])
 }

@@ -1,4 +1,4 @@
-//! Inputs as sequences of events. Before each event the content guard is compared.
+//! Inputs as sequences of events. The content guard is compared before each event.
 
 use crate::app::eval::Bound;
 use crate::app::sim::{Asked, Sim, Then};
@@ -9,25 +9,25 @@ use crate::options::Fault;
 use stickpin_device::{Button, Dialog};
 use stickpin_tree::{Role, States};
 
-/// What became of choosing options.
+/// The result of selecting options.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Selected {
-    /// The options are chosen, and no others.
+    /// Exactly these options are selected.
     Done,
-    /// The element is no native list.
+    /// The element is not a native list.
     NotNative,
     /// The list has no option of this name or value.
     Unknown(String),
 }
 
-/// One input to an app, guarded.
+/// One guarded input to an app.
 pub(crate) struct Sequence<'a> {
     pub(crate) sim: &'a mut Sim,
     pub(crate) watch: &'a mut Watch,
 }
 
 impl Sequence<'_> {
-    /// Presses what is at a position of the document.
+    /// Presses the element at a position of the document.
     pub(crate) fn press(&mut self, at: usize, button: Button, count: u8, long: bool) -> Result<(), Changed> {
         let id = self.sim.dom().nodes[at].id;
         let other = match (button, long) {
@@ -61,7 +61,7 @@ impl Sequence<'_> {
         Ok(())
     }
 
-    /// One press: the focus moves at its beginning, the control is activated at its end.
+    /// Performs one press: the focus moves at its start, the control is activated at its end.
     fn press_once(&mut self, at: usize) -> Result<(), Changed> {
         let (id, control) = (self.sim.dom().nodes[at].id, self.sim.input().pressed_control(at));
         let disabled = self.sim.disabled(at);
@@ -79,7 +79,7 @@ impl Sequence<'_> {
         Ok(())
     }
 
-    /// Presses, unless the app was opened with a dialog that comes in the way.
+    /// Presses, unless the app was opened with a dialog that intervenes.
     pub(crate) fn press_or_ask(
         &mut self,
         at: usize,
@@ -102,14 +102,14 @@ impl Sequence<'_> {
         Ok(())
     }
 
-    /// What the app does between two events of one input to an element.
+    /// Runs what the app does between two events of one input to an element.
     fn between_events(&mut self, id: u64) {
         if let Some(at) = self.sim.dom().find(id) {
             self.sim.fire(at, Event::Between);
         }
     }
 
-    /// Replaces the content of a field; false where it takes none.
+    /// Replaces the content of a field; returns false if it takes none.
     pub(crate) fn fill(&mut self, at: usize, text: &str) -> Result<bool, Changed> {
         if !self.sim.input().takes_text(at) && self.sim.dom().nodes[at].role != Role::Slider {
             return Ok(false);
@@ -126,7 +126,7 @@ impl Sequence<'_> {
         Ok(true)
     }
 
-    /// Types one character after another into an element, or into what has the focus.
+    /// Types text character by character into an element, or into the focused one.
     pub(crate) fn type_text(&mut self, into: Option<u64>, text: &str) -> Result<(), Changed> {
         if into.is_some() && self.sim.input().focus(into) {
             self.watch.delivered();
@@ -156,7 +156,7 @@ impl Sequence<'_> {
         stopped
     }
 
-    /// Chooses options of a native list.
+    /// Selects options of a native list.
     pub(crate) fn select(&mut self, at: usize, options: &[String]) -> Result<Selected, Changed> {
         let dom = self.sim.dom();
         if dom.nodes[at].prop(Prop::Native).is_none() {
@@ -181,8 +181,8 @@ impl Sequence<'_> {
             }
             return Ok(Selected::Done);
         }
-        // Several can be chosen: each option is bound to a place of its own, and turned by an event
-        // of its own.
+        // In a list with multiple selection each option is bound to a separate place and toggled by
+        // a separate event.
         let ids: Vec<u64> = all.iter().map(|&i| dom.nodes[i].id).collect();
         let mut turned = Vec::new();
         for id in ids {
@@ -208,7 +208,7 @@ impl Sequence<'_> {
         Ok(Selected::Done)
     }
 
-    /// Picks an element up: gives the record that a drop is told of.
+    /// Picks an element up; returns the record that the drop handler receives.
     pub(crate) fn pick_up(&mut self, at: usize) -> Option<Bound> {
         let (id, dragged) = (self.sim.dom().nodes[at].id, self.sim.dom().nodes[at].env.last().cloned());
         self.sim.received(at, "drag", "");
@@ -217,7 +217,7 @@ impl Sequence<'_> {
         dragged
     }
 
-    /// Drops on an element what was picked up.
+    /// Drops what was picked up on an element.
     pub(crate) fn drop_on(&mut self, at: usize, dragged: Option<Bound>) {
         self.sim.received(at, "drop", "");
         if let Some(bound) = dragged {

@@ -1,4 +1,4 @@
-//! One running app, shared between its device and the tests that look into it; the passing of its time.
+//! A running app that its device and tests share, and the passing of its time.
 
 use crate::app::sim::Sim;
 use crate::options::ClockKind;
@@ -14,18 +14,18 @@ use tokio::time::Instant;
 pub(crate) struct Shared {
     sim: Mutex<Sim>,
     started: Instant,
-    /// Rung when somebody else than the device changed the app.
+    /// Notified when someone other than the device changed the app.
     pub(crate) poke: Notify,
 }
 
 /// How a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Woken {
-    /// The moment came.
+    /// The moment was reached.
     Time,
-    /// Somebody changed the app.
+    /// The app was changed.
     Poked,
-    /// The caller gave up.
+    /// The caller cancelled.
     Cancelled,
 }
 
@@ -34,7 +34,7 @@ impl Shared {
         Self { sim: Mutex::new(sim), started: Instant::now(), poke: Notify::new() }
     }
 
-    /// The app as it is now: on a real clock everything that came due meanwhile has happened.
+    /// Returns the app as it is now. On a real clock, all due timers have run.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Sim> {
         // A panic in a test that holds the lock must not hide the test's own message.
         let mut sim = self.sim.lock().unwrap_or_else(PoisonError::into_inner);
@@ -45,7 +45,7 @@ impl Shared {
         sim
     }
 
-    /// The app, if it lives.
+    /// Returns the app if it has not ended.
     pub(crate) fn live(&self) -> Result<MutexGuard<'_, Sim>> {
         let sim = self.lock();
         match &sim.dead {
@@ -54,7 +54,7 @@ impl Shared {
         }
     }
 
-    /// The app, if it lives and no dialog stops it from answering.
+    /// Returns the app if it has not ended and no dialog blocks it.
     pub(crate) fn free(&self) -> Result<MutexGuard<'_, Sim>> {
         let sim = self.live()?;
         match &sim.dialog {
@@ -70,7 +70,7 @@ impl Shared {
         }
     }
 
-    /// Lets time pass until a moment of the app. A virtual clock jumps there.
+    /// Waits until a moment of the app. A virtual clock jumps there.
     pub(crate) async fn wait_until(&self, ms: u64, cancel: &CancellationToken) -> Woken {
         let jumps = {
             let mut sim = self.lock();
@@ -81,7 +81,8 @@ impl Shared {
             jumps
         };
         if jumps {
-            // Who waits again and again never sleeps: without this nobody else has a turn, not even to end the wait.
+            // A loop of such waits never sleeps. Without yielding, no other task could run, not
+            // even to end the wait.
             tokio::task::yield_now().await;
             return Woken::Time;
         }
@@ -93,7 +94,7 @@ impl Shared {
     }
 }
 
-/// Whole milliseconds, rounded up, so that what is due then is due.
+/// Converts to whole milliseconds, rounded up, so that timers due at that moment run.
 pub(crate) fn millis(d: Duration) -> u64 {
     u64::try_from(d.as_micros().div_ceil(1000)).unwrap_or(u64::MAX)
 }

@@ -1,4 +1,4 @@
-//! The app's own account of what reached it: the ground truth that tests compare answers with.
+//! The app's own log of received input: the ground truth that tests compare answers with.
 
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -11,28 +11,27 @@ use std::path::Path;
 pub struct Received {
     /// Milliseconds since the app was opened.
     pub at_ms: u64,
-    /// `press`, `dblpress`, `context`, `longpress`, `hover`, `fill`, `type`, `key`, `select`,
-    /// `scroll`, `drag`, `drop`.
+    /// The event: `press`, `dblpress`, `context`, `longpress`, `hover`, `fill`, `type`, `key`,
+    /// `select`, `scroll`, `drag` or `drop`.
     pub event: String,
-    /// Which element of which record received it, in the app's words: its `truth`.
+    /// The element and record that received it, in the app's words: its `truth`.
     pub element: String,
-    /// The text that was filled in, the key; of a typed text and of several options as much as was
-    /// delivered.
+    /// The filled text or the key. For typed text and multiple options, only what was delivered.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
-    /// Where the app was.
+    /// The address of the app at that time.
     pub url: String,
-    /// Whether a disabled element received it, to which nothing happened.
+    /// Whether a disabled element received it, which had no effect.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub disabled: bool,
 }
 
-/// The log, in memory and in a file if one was named.
+/// The log, in memory and optionally in a file.
 #[derive(Debug, Default)]
 pub(crate) struct Truth {
     pub(crate) received: Vec<Received>,
     file: Option<File>,
-    /// The first failure to write; the device reports it when it is closed.
+    /// The first write error; the device reports it when it is closed.
     pub(crate) failed: Option<std::io::Error>,
 }
 

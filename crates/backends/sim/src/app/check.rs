@@ -1,4 +1,4 @@
-//! Finds the names that an app uses and does not have, when it is loaded and not when it is driven.
+//! Finds undefined names in an app when it is loaded, rather than when it is driven.
 
 use super::expr::Expr;
 use super::model::{App, captures};

@@ -1,4 +1,5 @@
-//! The document of a running app: nodes with identity, kept over renderings as a browser or a toolkit keeps them.
+//! The document of a running app. Nodes keep their identity across renderings, as in a browser or a
+//! toolkit.
 
 use super::eval::Env;
 use super::expr::Expr;
@@ -9,24 +10,25 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use stickpin_tree::{Attr, Document, Role, States};
 
-/// What decides whether a node of the next rendering is this one: the line of the view, and which repetition.
+/// Identifies a node across renderings: the line of the view, and the repetition.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) tpl: u32,
-    /// Keys or positions of the loops between this node and its parent, and how often the parent was rendered anew.
+    /// Keys or positions of the loops between this node and its parent, and how often the parent
+    /// was replaced.
     pub(crate) part: Arc<str>,
 }
 
-/// What layout needs to know.
+/// The properties that layout needs.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "independent flags of the view language")]
 pub(crate) struct Style {
     pub(crate) flow: Flow,
     pub(crate) width: Option<i64>,
     pub(crate) height: Option<i64>,
-    /// Place in the viewport, on top of the flow.
+    /// Position in the viewport, above the flow.
     pub(crate) fixed: Option<(i64, i64)>,
-    /// Place below the top of the parent, out of the flow (rows of virtual lists).
+    /// Position relative to the top of the parent, outside the flow (rows of virtual lists).
     pub(crate) top: Option<i64>,
     pub(crate) scroll: bool,
     pub(crate) ghost: bool,
@@ -35,15 +37,15 @@ pub(crate) struct Style {
     pub(crate) hidden: bool,
 }
 
-/// One node. Nodes lie in document order.
+/// A node. Nodes are stored in document order.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
-    /// Its identity; 0 until it was compared with the rendering before.
+    /// Its identity; 0 until it has been compared with the previous rendering.
     pub(crate) id: u64,
-    /// Which node it is, on every device: unlike `id`, never used again. Nothing outside sees it.
+    /// A number that, unlike `id`, is never reused on any device. It is not visible outside.
     pub(crate) serial: u64,
     pub(crate) parent: usize,
-    /// First position after its subtree.
+    /// The first position after its subtree.
     pub(crate) end: usize,
     pub(crate) depth: usize,
     pub(crate) key: Key,
@@ -55,18 +57,18 @@ pub(crate) struct Node {
     pub(crate) states: States,
     pub(crate) attrs: Vec<(Attr, String)>,
     pub(crate) style: Style,
-    /// The line of the view, for handlers; none for text leaves and what is made up.
+    /// The line of the view, for handlers. `None` for text leaves and generated nodes.
     pub(crate) element: Option<Arc<Element>>,
     pub(crate) env: Env,
     pub(crate) mark: String,
-    /// What this element is to the app: which record and which of its controls. For the log, never for captures.
+    /// What this element is to the app: its record and control. For the log, never for captures.
     pub(crate) truth: String,
-    /// Of document nodes.
+    /// Set for document nodes.
     pub(crate) document: Option<Box<Document>>,
 }
 
 impl Node {
-    /// What its line in the view says.
+    /// Returns the value of a property in its view line.
     pub(crate) fn prop(&self, prop: Prop) -> Option<&Expr> {
         self.element.as_ref()?.prop(prop)
     }
@@ -75,7 +77,7 @@ impl Node {
         self.role == Role::Text
     }
 
-    /// Whether a capture would report the same.
+    /// Whether a capture would report both nodes alike.
     fn reads_as(&self, other: &Self) -> bool {
         self.id == other.id
             && self.depth == other.depth
@@ -97,13 +99,13 @@ pub(crate) struct Dom {
     index: HashMap<u64, usize>,
 }
 
-/// Hands out identities.
+/// Assigns identities.
 #[derive(Debug)]
 pub(crate) struct Ids {
     next: u64,
-    /// Numbers of nodes that are gone, in the order in which they went, with the rendering that took them.
+    /// Numbers of removed nodes in order of removal, each with the rendering that removed it.
     gone: VecDeque<(u64, u64)>,
-    /// How many renderings a number rests before it is used again; none: for ever.
+    /// Number of renderings before a number is reused; `None` for never.
     rest: Option<u64>,
     renderings: u64,
     next_scope: u64,
@@ -131,7 +133,7 @@ impl Ids {
         self.next_serial - 1
     }
 
-    /// A number for a new document.
+    /// Returns a number for a new document.
     pub(crate) fn scope(&mut self) -> u64 {
         self.next_scope += 1;
         self.next_scope - 1
@@ -139,12 +141,12 @@ impl Ids {
 }
 
 impl Dom {
-    /// A rendering whose nodes have no identity yet.
+    /// Creates a rendering whose nodes have no identity yet.
     pub(crate) fn unnamed(nodes: Vec<Node>) -> Self {
         Self { nodes, index: HashMap::new() }
     }
 
-    /// The children of a node.
+    /// Returns the children of a node.
     pub(crate) fn children(&self, of: usize) -> impl Iterator<Item = usize> + '_ {
         let end = self.nodes[of].end;
         let mut next = of + 1;
@@ -157,12 +159,12 @@ impl Dom {
         })
     }
 
-    /// From the parent up to the root.
+    /// Returns the ancestors, from the parent to the root.
     pub(crate) fn ancestors(&self, of: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(of), |&i| (i != 0).then(|| self.nodes[i].parent)).skip(1)
     }
 
-    /// Itself, then its ancestors.
+    /// Returns the node itself, then its ancestors.
     pub(crate) fn path(&self, of: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::once(of).chain(self.ancestors(of))
     }
@@ -175,17 +177,17 @@ impl Dom {
         self.index.get(&id).copied()
     }
 
-    /// The element with a mark.
+    /// Returns the element with a mark.
     pub(crate) fn marked(&self, mark: &str) -> Option<usize> {
         (!mark.is_empty()).then(|| self.nodes.iter().position(|n| n.mark == mark)).flatten()
     }
 
-    /// The document that a node lives in.
+    /// Returns the document of a node.
     pub(crate) fn document(&self, of: usize) -> &Document {
         self.path(of).find_map(|i| self.nodes[i].document.as_deref()).expect("the root is a document")
     }
 
-    /// The text below a node, as a person would read it in one line.
+    /// Returns the text below a node as one line.
     pub(crate) fn text(&self, of: usize) -> String {
         let leaves = self.nodes[of..self.nodes[of].end].iter().filter(|n| n.is_text() && !n.style.hidden);
         let mut out = String::new();
@@ -198,7 +200,7 @@ impl Dom {
         out
     }
 
-    /// Takes a subtree out of a rendering.
+    /// Removes a subtree.
     pub(crate) fn remove(&mut self, at: usize) {
         let (end, len) = (self.nodes[at].end, self.nodes[at].end - at);
         self.nodes.drain(at..end);
@@ -212,7 +214,7 @@ impl Dom {
         }
     }
 
-    /// Puts a node without children before all others below the root.
+    /// Inserts a node without children as the first child of the root.
     pub(crate) fn insert_first(&mut self, mut node: Node) {
         if self.nodes.is_empty() {
             return;
@@ -227,7 +229,8 @@ impl Dom {
         self.nodes.insert(1, node);
     }
 
-    /// Gives every node of a new rendering its identity: that of the old node at the same place, or a new one.
+    /// Assigns an identity to every node of a new rendering: that of the matching old node, or a
+    /// new one.
     pub(crate) fn adopt(mut self, old: &Dom, ids: &mut Ids) -> Dom {
         let same_document = match (old.nodes.first(), self.nodes.first()) {
             (Some(a), Some(b)) => {
@@ -242,7 +245,8 @@ impl Dom {
             for at in 0..self.nodes.len() {
                 let Some(old_at) = pairs[at] else { continue };
                 kept[old_at] = true;
-                // Equal keys keep their order: the last of the reversed children is the first one.
+                // Nodes with equal keys keep their order: `pop` takes the first child from the
+                // reversed list.
                 let mut by_key: HashMap<&Key, Vec<usize>> = HashMap::new();
                 let children: Vec<usize> = old.children(old_at).collect();
                 for child in children.into_iter().rev() {
@@ -274,7 +278,7 @@ impl Dom {
         self
     }
 
-    /// Whether captures of both would be equal.
+    /// Whether captures of both documents would be equal.
     pub(crate) fn reads_as(&self, other: &Self) -> bool {
         self.nodes.len() == other.nodes.len()
             && self.nodes.iter().zip(&other.nodes).all(|(a, b)| a.reads_as(b))

@@ -1,4 +1,5 @@
-//! What an element's line says of it in a state: value, checked states, layout, and its name in the log.
+//! Evaluates an element's view line in a state: value, checked states, layout, and its name in the
+//! log.
 
 use super::dom::Node;
 use super::eval::Env;
@@ -12,7 +13,8 @@ use std::fmt::Write as _;
 use stickpin_tree::{Role, States};
 
 impl Renderer<'_> {
-    /// Sets value and checked states; gives what the options below compare themselves with.
+    /// Sets value and checked states; returns the value that the options below compare themselves
+    /// with.
     pub(super) fn value(&self, node: &mut Node, e: &Element, text: Option<&str>, env: &Env) -> Option<Value> {
         let own = e.prop(Prop::Value).map(|v| self.eval(v, env));
         let bound = e.prop(Prop::Bind).map(|place| self.eval(place, env));

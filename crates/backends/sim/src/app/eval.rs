@@ -1,4 +1,4 @@
-//! What expressions give in a state.
+//! Evaluates expressions in a state.
 
 use super::expr::{Expr, Function};
 use super::state::State;
@@ -6,28 +6,29 @@ use super::value::Value;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// A record that a loop variable stands for.
+/// A record that a loop variable is bound to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bound {
     /// The loop variable.
     pub(crate) name: Arc<str>,
-    /// Its list.
+    /// The list of the record.
     pub(crate) list: Arc<str>,
-    /// The record's own number, which no other record ever has.
+    /// The record's unique number, which is never reused.
     pub(crate) uid: u64,
-    /// Where it was when it was bound; only a hint.
+    /// The position of the record when it was bound; only a hint.
     pub(crate) at: usize,
 }
 
 /// The loop variables around an element, outermost first.
 pub(crate) type Env = Arc<[Bound]>;
 
-/// A scope with one more variable in it.
+/// Returns a scope with one more variable.
 pub(crate) fn with(env: &[Bound], bound: Bound) -> Env {
     env.iter().cloned().chain([bound]).collect()
 }
 
-/// The value of an expression. Unknown names are found when an app is loaded; what is gone reads as unset.
+/// Evaluates an expression. Loading an app rejects unknown names. A value that no longer exists
+/// reads as unset.
 pub(crate) fn eval(expr: &Expr, state: &State, env: &[Bound]) -> Value {
     match expr {
         Expr::Value(v) => v.clone(),
@@ -51,7 +52,7 @@ fn field_of(state: &State, env: &[Bound], var: &str, field: &str) -> Value {
     state.lists[&*bound.list][at].get(field)
 }
 
-/// Scopes in which `it` is a record of the list that `args[0]` names, one for each.
+/// Returns a scope for each record of the list in `args[0]`, in which `it` is that record.
 fn matching<'a>(args: &'a [Expr], state: &'a State, env: &'a [Bound]) -> impl Iterator<Item = Env> + 'a {
     let list = args[0].list();
     let each = state.lists.get(&*list).into_iter().flatten().enumerate();
@@ -112,7 +113,7 @@ fn call(function: Function, args: &[Expr], state: &State, env: &[Bound]) -> Valu
             Value::text(format!("{}.{:02}", cents / 100, (cents % 100).abs()))
         }
         Function::Clock => {
-            // Noon when the app was opened, so that a picture of it is the same every day.
+            // The app opens at noon, so that its pictures are the same every day.
             let s = 12 * 3600 + state.now_ms / 1000;
             Value::text(format!("{:02}:{:02}:{:02}", s / 3600 % 24, s / 60 % 60, s % 60))
         }
@@ -126,7 +127,7 @@ fn call(function: Function, args: &[Expr], state: &State, env: &[Bound]) -> Valu
         }
         Function::Seconds => Value::Int(i64::try_from(state.now_ms / 1000).unwrap_or(i64::MAX)),
         Function::Lower => Value::text(arg(0).to_string().to_lowercase()),
-        // What does something has no value.
+        // A statement has no value.
         _ => Value::Null,
     }
 }

@@ -1,4 +1,4 @@
-//! The language of apps: expressions, and calls that do something, which are the statements of scripts.
+//! The language of apps: expressions, and calls with effects, which are the statements of scripts.
 //!
 //! ```text
 //! count(cart, it.qty > 0) == 0
@@ -12,24 +12,24 @@ use super::lex::{Lexer, Token};
 use super::value::Value;
 use std::sync::Arc;
 
-/// An expression or a statement that was read.
+/// A parsed expression or statement.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Expr {
     /// A constant.
     Value(Value),
-    /// Text of several pieces.
+    /// A text made of pieces.
     Text(Vec<Expr>),
     /// A variable.
     Var(String),
-    /// A field of the record that a loop variable stands for.
+    /// A field of the record that a loop variable is bound to.
     Field(String, String),
-    /// A list, where a function takes one.
+    /// A list, as the argument of a function.
     List(Arc<str>),
-    /// An action, where a statement stands.
+    /// An action, as a statement.
     Action(Arc<str>),
-    /// A field of a new or changed record: `name='New'`
+    /// A field of a new or changed record: `name='New'`.
     Named(Arc<str>, Box<Expr>),
-    /// `a op b`, `not a`, `name(a, b)`
+    /// A call or operator: `a op b`, `not a`, `name(a, b)`.
     Call(Function, Vec<Expr>),
 }
 
@@ -39,14 +39,15 @@ pub(crate) type Script = Arc<[Expr]>;
 macro_rules! functions {
     ($($(#[$doc:meta])* $function:ident = $word:literal $signature:literal,)*) => {
         words! {
-            /// Operators, what can be called for its value, and what statements call.
+            /// Operators, functions and statements.
             Function { $($(#[$doc])* $function = $word,)* }
         }
 
         impl Function {
-            /// Of an operator `infix` and how tightly it binds; else what stands in the brackets. `expr` is an expression,
-            /// `list` and `place` are names of lists and of what can be written to, `job` is a statement and `fields` are
-            /// `a=1, b='x'`. What has a `?` may be missing, what has a `*` may stand there any number of times.
+            /// Returns the signature: `infix` and the precedence for an operator, else the
+            /// arguments. `expr` is an expression, `list` and `place` are names of lists and of
+            /// writable places. `job` is a statement, and `fields` are `a=1, b='x'`. `?` marks an
+            /// optional argument, `*` a repeatable one.
             fn signature(self) -> &'static str {
                 match self { $(Self::$function => $signature,)* }
             }
@@ -70,14 +71,14 @@ functions! {
     Over = "/" "infix 5",
     Modulo = "%" "infix 5",
     Not = "not" "prefix",
-    /// The records for which it holds, as `it`.
+    /// The number of records for which the expression holds, with each as `it`.
     Count = "count" "list expr?",
     Sum = "sum" "list expr",
-    /// Of the first record for which it holds, its id.
+    /// The id of the first record for which the expression holds.
     First = "first" "list expr",
-    /// A value, or one of two statements.
+    /// One of two values, or one of two statements.
     If = "if" "expr expr expr?",
-    /// Round and round.
+    /// The argument at an index, which wraps around.
     Pick = "pick" "expr expr expr*",
     /// `money(cents)`: `12.50`
     Money = "money" "expr",
@@ -85,74 +86,74 @@ functions! {
     Clock = "clock" "",
     /// `ago(seconds)`: `2 min ago`
     Ago = "ago" "expr",
-    /// Since the app was opened.
+    /// Seconds since the app was opened.
     Seconds = "seconds" "",
     Lower = "lower" "expr",
     Set = "set" "place expr",
     Push = "push" "list fields*",
-    /// At a position.
+    /// Inserts at a position.
     Insert = "insert" "list expr fields*",
     Remove = "remove" "list expr",
-    /// The same record with other fields.
+    /// Changes fields and keeps the record's identity.
     Update = "update" "list expr fields*",
     /// Another record in its place.
     Replace = "replace" "list expr fields*",
     Move = "move" "list expr expr",
-    /// By a field.
+    /// Sorts by a field.
     Sort = "sort" "list expr",
     Reverse = "reverse" "list",
-    /// The children of a mark get new nodes, as with `innerHTML`.
+    /// Replaces the children of a mark by new nodes, as `innerHTML` does.
     Rerender = "rerender" "expr",
-    /// Another document.
+    /// Loads another document.
     Goto = "goto" "expr",
-    /// The same document under another address, with history.
+    /// Changes the address of the same document and adds a history entry.
     Route = "route" "expr",
-    /// The same, in place of the present entry.
+    /// Changes the address of the same document and replaces the current history entry.
     Url = "url" "expr",
     Back = "back" "",
     Forward = "forward" "",
     Reload = "reload" "",
-    /// In another tab, which comes to the front.
+    /// Opens another tab and brings it to the front.
     Tab = "tab" "expr",
     CloseTab = "close_tab" "",
-    /// With its time.
+    /// Shows a toast, optionally with its duration.
     Toast = "toast" "expr expr?",
     Alert = "alert" "expr",
     Confirm = "confirm" "expr job job?",
-    /// With its default, where the answer goes, and what follows.
+    /// Takes the message, the default, the place of the answer, and an optional next statement.
     Prompt = "prompt" "expr expr place job?",
     Console = "console" "expr",
-    /// A request that failed: its method, address and why.
+    /// Logs a failed request: its method, address and reason.
     Fail = "fail" "expr expr expr",
     Download = "download" "expr",
     After = "after" "expr job",
-    /// Until it is cancelled or the document ends.
+    /// Repeats until it is cancelled or the document ends.
     Every = "every" "expr job",
-    /// Once, and the app is waiting for it: not idle before.
+    /// Runs once. The app waits for it and is not idle before.
     Load = "load" "expr job",
-    /// The timers of an action.
+    /// Cancels the timers of an action.
     Cancel = "cancel" "expr",
     Focus = "focus" "expr",
     Blur = "blur" "",
     Scroll = "scroll" "expr expr",
-    /// The app dies.
+    /// Makes the app crash.
     Crash = "crash" "",
 }
 
 impl Function {
-    /// How tightly an operator binds; `None` for what stands before its arguments.
+    /// Returns the precedence of an infix operator; `None` for functions and prefix operators.
     fn strength(self) -> Option<u8> {
         self.signature().strip_prefix("infix ")?.parse().ok()
     }
 
-    /// Whether it has its arguments in brackets.
+    /// Whether its arguments are in parentheses.
     fn is_called(self) -> bool {
         self.strength().is_none() && self != Self::Not
     }
 }
 
 impl Expr {
-    /// Reads a whole source as one expression.
+    /// Parses a whole source as one expression.
     pub(crate) fn parse(source: &str) -> Result<Self, String> {
         let mut lexer = Lexer::new(source);
         let expr = Self::read(&mut lexer)?;
@@ -160,7 +161,7 @@ impl Expr {
         Ok(expr)
     }
 
-    /// Reads the inside of a quoted text.
+    /// Parses the inside of a quoted text.
     pub(crate) fn template(source: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut rest = source;
@@ -182,7 +183,7 @@ impl Expr {
         Ok(Self::Text(parts))
     }
 
-    /// Reads a script: one statement per line, or several with `;` between.
+    /// Parses a script: one statement per line, or several separated by `;`.
     pub(crate) fn script(source: &str) -> Result<Script, String> {
         let lines = source.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         let mut script = Vec::new();
@@ -194,7 +195,7 @@ impl Expr {
         Ok(script.into())
     }
 
-    /// Reads what happens: a statement, or several in brackets.
+    /// Parses a handler: a statement, or several in parentheses.
     pub(crate) fn handler(lexer: &mut Lexer<'_>) -> Result<Script, String> {
         if !lexer.take("(")? {
             return Ok([Self::primary(lexer)?.into_statement()?].into());
@@ -214,7 +215,7 @@ impl Expr {
         }
     }
 
-    /// As what is to be done: a name is that of an action then.
+    /// Converts to a statement, in which a name is that of an action.
     fn into_statement(self) -> Result<Self, String> {
         match self {
             Self::Var(name) => Ok(Self::Action(name.into())),
@@ -228,17 +229,17 @@ impl Expr {
         }
     }
 
-    /// The name of the list that a function takes.
+    /// Returns the name of a list argument.
     pub(crate) fn list(&self) -> Arc<str> {
         if let Self::List(name) = self { name.clone() } else { Arc::default() }
     }
 
-    /// Reads as much as belongs to one expression.
+    /// Parses one expression and leaves the rest.
     pub(crate) fn read(lexer: &mut Lexer<'_>) -> Result<Self, String> {
         Self::level(lexer, 0)
     }
 
-    /// Reads what can be written to: `query`, `item.qty`.
+    /// Parses a writable place: `query`, `item.qty`.
     pub(crate) fn place(lexer: &mut Lexer<'_>) -> Result<Self, String> {
         let name = lexer.word()?.to_owned();
         Ok(if lexer.take(".")? { Self::Field(name, lexer.word()?.into()) } else { Self::Var(name) })
@@ -257,7 +258,7 @@ impl Expr {
         Ok(left)
     }
 
-    /// Reads one operand: a constant, a name, a call, or an expression in brackets.
+    /// Parses one operand: a constant, a name, a call, or an expression in parentheses.
     pub(crate) fn primary(lexer: &mut Lexer<'_>) -> Result<Self, String> {
         if lexer.take("not")? {
             return Ok(Self::Call(Function::Not, vec![Self::level(lexer, 3)?]));
@@ -327,7 +328,7 @@ impl Expr {
     }
 }
 
-/// Where the brace that `s` begins with is closed.
+/// Returns the position of the brace that closes the one at the start of `s`.
 fn closing(s: &str) -> Option<usize> {
     let mut depth = 0usize;
     for (at, c) in s.char_indices() {

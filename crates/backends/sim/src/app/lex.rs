@@ -1,13 +1,13 @@
 //! Tokens of the language of apps.
 
-/// What a piece of source is.
+/// A token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Token<'s> {
-    /// A name or a word of the language.
+    /// A name or a keyword.
     Word(&'s str),
     /// A whole number.
     Int(i64),
-    /// The inside of a quoted text; `{...}` in it is an expression.
+    /// The inside of a quoted text, in which `{...}` is an expression.
     Text(&'s str),
     /// An operator or a bracket.
     Op(&'s str),
@@ -15,7 +15,7 @@ pub(crate) enum Token<'s> {
     End,
 }
 
-/// A cursor over a source text with one token of look-ahead.
+/// A cursor over a source text with one token of lookahead.
 #[derive(Debug, Clone)]
 pub(crate) struct Lexer<'s> {
     rest: &'s str,
@@ -29,17 +29,17 @@ impl<'s> Lexer<'s> {
         Self { rest: source.trim_start() }
     }
 
-    /// What was not read yet.
+    /// Returns the unread rest.
     pub(crate) fn rest(&self) -> &'s str {
         self.rest
     }
 
-    /// The next token, which stays.
+    /// Returns the next token without consuming it.
     pub(crate) fn peek(&self) -> Result<Token<'s>, String> {
         self.clone().next()
     }
 
-    /// The next token.
+    /// Consumes and returns the next token.
     pub(crate) fn next(&mut self) -> Result<Token<'s>, String> {
         let s = self.rest;
         let Some(c) = s.chars().next() else { return Ok(Token::End) };
@@ -61,7 +61,7 @@ impl<'s> Lexer<'s> {
         Ok(token)
     }
 
-    /// Takes this operator or word if it is next.
+    /// Consumes this operator or word if it is next.
     pub(crate) fn take(&mut self, what: &str) -> Result<bool, String> {
         let is = matches!(self.peek()?, Token::Op(t) | Token::Word(t) if t == what);
         if is {
@@ -70,12 +70,12 @@ impl<'s> Lexer<'s> {
         Ok(is)
     }
 
-    /// Takes this operator or word, or says what stands there.
+    /// Consumes this operator or word, or reports what is there instead.
     pub(crate) fn expect(&mut self, what: &str) -> Result<(), String> {
         if self.take(what)? { Ok(()) } else { Err(format!("`{what}` is missing before `{}`", self.rest)) }
     }
 
-    /// Takes a name.
+    /// Consumes a name.
     pub(crate) fn word(&mut self) -> Result<&'s str, String> {
         let before = self.rest;
         match self.next()? {
@@ -84,7 +84,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// The source must end here.
+    /// Checks that the source ends here.
     pub(crate) fn end(&self) -> Result<(), String> {
         if self.rest.is_empty() {
             Ok(())
@@ -94,7 +94,7 @@ impl<'s> Lexer<'s> {
     }
 }
 
-/// The inside of the quoted text that `s` begins with. Quotes inside `{...}` do not end it.
+/// Returns the inside of the quoted text at the start of `s`. Quotes inside `{...}` do not end it.
 fn quoted(s: &str, quote: char) -> Result<&str, String> {
     let mut depth = 0usize;
     for (at, c) in s.char_indices().skip(1) {

@@ -1,4 +1,4 @@
-//! An app as it stands in its file, read and checked.
+//! A parsed and checked app file.
 
 use super::eval::eval;
 use super::expr::{Expr, Script};
@@ -18,32 +18,32 @@ pub(crate) struct App {
     pub(crate) about: String,
     /// The address that `sim:APP` opens.
     pub(crate) start: String,
-    /// Variables that live as long as the app, as a server's do.
+    /// Variables that live as long as the app, like those of a server.
     pub(crate) state: HashMap<String, Value>,
-    /// Variables that every new document starts with anew.
+    /// Variables that every new document resets.
     pub(crate) page: HashMap<String, Value>,
     pub(crate) lists: BTreeMap<String, Vec<FieldValues>>,
     pub(crate) actions: HashMap<String, Script>,
     pub(crate) screens: Vec<Screen>,
 }
 
-/// What an address shows.
+/// The content for an address.
 #[derive(Debug)]
 pub(crate) struct Screen {
     pub(crate) name: String,
-    /// `/orders/:order`
+    /// A pattern such as `/orders/:order`.
     pub(crate) url: String,
     pub(crate) title: Expr,
     pub(crate) view: Vec<Tpl>,
-    /// What happens when it is shown.
+    /// Runs when the screen is shown.
     pub(crate) enter: Script,
-    /// How long its document takes to come.
+    /// The time that its document takes to load, in milliseconds.
     pub(crate) delay: u64,
-    /// How many of the first loads fail.
+    /// The number of initial loads that fail.
     pub(crate) flaky: u64,
-    /// Whether leaving it has to be confirmed.
+    /// Whether leaving the screen must be confirmed.
     pub(crate) guard: Option<Expr>,
-    /// Actions of its own, which come before the app's of the same name.
+    /// Actions of the screen, which win over the app's actions of the same name.
     pub(crate) actions: HashMap<String, Script>,
 }
 
@@ -104,10 +104,10 @@ fn root() -> String {
 }
 
 impl App {
-    /// Reads and checks an app.
+    /// Parses and checks an app.
     ///
     /// # Errors
-    /// A sentence that names what is wrong and where.
+    /// Returns a sentence that names the fault and its position.
     pub(crate) fn parse(name: &str, source: &str) -> Result<Self, String> {
         let raw: RawApp = toml::from_str(source).map_err(|e| e.to_string())?;
         let mut parser = Parser { parts: &raw.parts, next: 0 };
@@ -150,7 +150,8 @@ impl App {
         Ok(app)
     }
 
-    /// The screen for a path, with what the pattern captures. Patterns with more literal parts win.
+    /// Returns the screen for a path, with the values that its pattern captures. Patterns with
+    /// fewer captures win.
     pub(crate) fn route(&self, path: &str) -> Option<(&Screen, Vec<(String, Value)>)> {
         let candidates = self.screens.iter().filter_map(|s| Some((s, matched(&s.url, path)?)));
         candidates.min_by_key(|(_, captured)| captured.len())
@@ -165,7 +166,7 @@ fn actions(raw: &BTreeMap<String, String>) -> Result<HashMap<String, Script>, St
     raw.iter().map(read).collect()
 }
 
-/// The names that a pattern captures.
+/// Returns the names that a pattern captures.
 pub(crate) fn captures(pattern: &str) -> impl Iterator<Item = &str> {
     pattern.split('/').filter_map(|part| part.strip_prefix(':'))
 }
@@ -186,7 +187,7 @@ fn matched(pattern: &str, path: &str) -> Option<Vec<(String, Value)>> {
     }
 }
 
-/// The values of a table, by name.
+/// Returns the values of a table, by name.
 fn values<T, N>(section: &str, table: &toml::Table) -> Result<T, String>
 where
     T: FromIterator<(N, Value)>,
@@ -198,12 +199,12 @@ where
     table.iter().map(value).collect()
 }
 
-/// Records made by templates over `n`, which counts from 1.
+/// Returns records generated from templates over `n`, which counts from 1.
 fn generated(list: &str, generate: &Generate) -> Result<Vec<FieldValues>, String> {
     let mut templates: Vec<(Arc<str>, Expr)> = Vec::new();
     for (name, v) in &generate.fields {
         let expr = match v {
-            // A text that is one expression keeps its type: `"{n * 3}"` is a number.
+            // A text that is a single expression keeps its type: `"{n * 3}"` is a number.
             toml::Value::String(s) => match Expr::template(s)? {
                 Expr::Text(mut parts) if parts.len() == 1 => parts.remove(0),
                 e => e,

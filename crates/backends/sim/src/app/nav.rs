@@ -6,14 +6,14 @@ use super::time::Job;
 use super::value::Value;
 use stickpin_device::{Dialog, Notice, TabEnd, TabEnded};
 
-/// A document that was asked for.
+/// A requested document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Leave {
     pub(crate) url: String,
     pub(crate) how: How,
 }
 
-/// Where to go in the history.
+/// A direction in the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the words say it")]
 pub(crate) enum Step {
@@ -22,18 +22,18 @@ pub(crate) enum Step {
     Reload,
 }
 
-/// What becomes of the history.
+/// How a navigation changes the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum How {
-    /// A new step.
+    /// Adds an entry.
     Push,
-    /// The present step again.
+    /// Keeps the current entry.
     Reload,
-    /// To a step that is there.
+    /// Moves to an existing entry.
     Step(usize),
 }
 
-/// Why a document does not come.
+/// Why a document does not load.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NavError {
     #[error("{app} has no screen at `{url}`")]
@@ -42,12 +42,12 @@ pub(crate) enum NavError {
     Failed { url: String, load: u64, fails: u64 },
 }
 
-/// The path of an address, without query and fragment.
+/// Returns the path of an address, without query and fragment.
 fn path_of(url: &str) -> &str {
     url.split(['?', '#']).next().unwrap_or_default()
 }
 
-/// What leads from one document to another.
+/// Performs navigations.
 pub(crate) struct Navigator<'a> {
     pub(crate) sim: &'a mut Sim,
 }
@@ -59,7 +59,7 @@ impl Sim {
 }
 
 impl Navigator<'_> {
-    /// An address relative to the present one.
+    /// Resolves an address relative to the current one.
     pub(crate) fn absolute(&self, url: &str) -> String {
         let here = self.sim.path();
         let prefix = format!("sim:{}", self.sim.app.name);
@@ -89,7 +89,8 @@ impl Navigator<'_> {
         Ok((index, captured))
     }
 
-    /// Asks for another document. It comes at once, after the screen's delay, or when a guard was answered.
+    /// Requests another document. It loads at once, after the screen's delay, or after the guard's
+    /// dialog is answered.
     pub(crate) fn leave(&mut self, url: &str, how: How) -> Result<(), NavError> {
         let leave = Leave { url: self.absolute(url), how };
         self.screen(&leave.url)?;
@@ -110,7 +111,7 @@ impl Navigator<'_> {
         self.fetch(leave)
     }
 
-    /// Asks for another document, whatever a guard says.
+    /// Requests another document without asking the guard.
     pub(crate) fn fetch(&mut self, leave: Leave) -> Result<(), NavError> {
         let (index, _) = self.screen(&leave.url)?;
         let screen = &self.sim.app.screens[index];
@@ -121,7 +122,7 @@ impl Navigator<'_> {
             let url = format!("sim:{}{}", self.sim.app.name, leave.url);
             return Err(NavError::Failed { url, load: *load, fails });
         }
-        // A newer navigation replaces the one in flight.
+        // A newer navigation replaces a pending one.
         self.sim.timers.retain(|t| !matches!(t.job, Job::Commit(_)));
         if delay > 0 {
             let name = format!("GET {}", leave.url);
@@ -132,9 +133,9 @@ impl Navigator<'_> {
         Ok(())
     }
 
-    /// The document is there.
+    /// Shows the requested document.
     pub(crate) fn commit(&mut self, leave: Leave) {
-        // The screen was found when the document was asked for.
+        // Found already when the document was requested.
         let Ok((index, captured)) = self.screen(&leave.url) else { return };
         let old = self.sim.tab().entries.get(self.sim.tab().at).map(|e| e.scope);
         self.sim.timers.retain(|t| Some(t.scope) != old);
@@ -151,7 +152,7 @@ impl Navigator<'_> {
         self.show(index, captured);
     }
 
-    /// Another address of the same document.
+    /// Changes the address within the same document.
     pub(crate) fn route(&mut self, url: &str, how: How) -> Result<(), NavError> {
         let url = self.absolute(url);
         let (index, captured) = self.screen(&url)?;
@@ -172,7 +173,7 @@ impl Navigator<'_> {
         self.sim.refresh();
     }
 
-    /// Moves in the history. False if there is nowhere to go.
+    /// Moves in the history. Returns false if there is no such entry.
     pub(crate) fn history(&mut self, step: Step) -> Result<bool, NavError> {
         let tab = self.sim.tab();
         let to = match step {
@@ -194,7 +195,7 @@ impl Navigator<'_> {
         Ok(true)
     }
 
-    /// Another app in this one's place: its history and its data begin anew, identities go on counting.
+    /// Replaces the app. History and data start over; identities continue to count.
     pub(crate) fn become_app(
         &mut self,
         app: std::sync::Arc<super::model::App>,
@@ -203,7 +204,7 @@ impl Navigator<'_> {
         if app.route(path_of(path)).is_none() {
             return Err(NavError::NoScreen { app: format!("sim:{}", app.name), url: path.into() });
         }
-        // The clock goes on: whoever waits for the new app counts from before it.
+        // The clock continues: a caller that waits for the new app started counting earlier.
         let now_ms = self.sim.state.now_ms;
         self.sim.state = super::state::State::new(&app);
         self.sim.state.now_ms = now_ms;
@@ -216,14 +217,14 @@ impl Navigator<'_> {
         self.leave(path, How::Push)
     }
 
-    /// The document goes on its way to itself, and takes a while.
+    /// Reloads the document, which takes a while.
     pub(crate) fn reload_slowly(&mut self) {
         let leave = Leave { url: self.sim.path(), how: How::Reload };
         let name = format!("GET {}", leave.url);
         self.sim.set_timer(300, &name, Job::Commit(leave));
     }
 
-    /// Opens another tab, which comes to the front.
+    /// Opens another tab and brings it to the front.
     pub(crate) fn open_tab(&mut self, url: &str) -> Result<(), NavError> {
         let url = self.absolute(url);
         self.screen(&url)?;
@@ -233,14 +234,14 @@ impl Navigator<'_> {
         self.fetch(Leave { url, how: How::Push })
     }
 
-    /// The app closes the front tab; the one before it comes to the front. The last one stays.
+    /// Closes the front tab and brings the previous one to the front. The last tab stays.
     pub(crate) fn close_tab(&mut self) {
         if self.sim.tabs.len() > 1 {
             self.remove_tab(self.sim.active, TabEnd::Closed);
         }
     }
 
-    /// Takes a tab out. When it was the front one, the one before it comes to the front.
+    /// Removes a tab. If it was the front one, the previous one comes to the front.
     pub(crate) fn remove_tab(&mut self, at: usize, how: TabEnd) {
         let gone = self.sim.tabs.remove(at);
         let scopes: Vec<u64> = gone.entries.iter().map(|e| e.scope).collect();
@@ -258,12 +259,12 @@ impl Navigator<'_> {
         }
     }
 
-    /// Another tab is the front one now.
+    /// Updates the app after another tab came to the front.
     pub(crate) fn front(&mut self) {
         if let Ok((_, captured)) = self.screen(&self.sim.path()) {
             self.sim.state.vars.extend(captured);
         }
-        // Another surface reads otherwise even where the text is equal.
+        // Another surface differs even if its text is equal.
         self.sim.revision += 1;
         self.sim.refresh();
     }
@@ -280,7 +281,7 @@ impl super::sim::Tab {
                 self.at = self.entries.len() - 1;
             }
             How::Reload => {
-                // All steps of the document go on with the new one.
+                // All entries of the reloaded document move to the new one.
                 let old = self.entries[self.at].scope;
                 for e in self.entries.iter_mut().filter(|e| e.scope == old) {
                     e.scope = entry.scope;

@@ -1,4 +1,4 @@
-//! From views and state to nodes.
+//! Renders views and state to nodes.
 
 use super::dom::{Dom, Key, Node, Style};
 use super::eval::{Bound, Env, eval, with};
@@ -13,16 +13,16 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use stickpin_tree::{Attr, Document, Role, States};
 
-/// Line number of nodes that no view has: documents, toasts, text leaves of elements.
+/// The line number of nodes that are in no view: documents, toasts, text leaves of elements.
 pub(crate) const MADE_UP: u32 = u32::MAX;
 
-/// What a rendering depends on besides the state.
+/// The inputs of a rendering.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Around<'a> {
     pub(crate) state: &'a State,
-    /// How often the children of a mark were thrown away.
+    /// How often the children of a mark were replaced.
     pub(crate) epochs: &'a HashMap<String, u64>,
-    /// How far scrollers are scrolled, by mark.
+    /// Scroll offsets, by the scroller's mark.
     pub(crate) scroll: &'a HashMap<String, f64>,
 }
 
@@ -33,13 +33,13 @@ pub(super) struct Renderer<'a> {
     open: Vec<usize>,
     /// Key parts of the loops since the parent.
     part: String,
-    /// Values chosen in the lists around: what an option compares itself with.
+    /// The selected values of the enclosing lists, which options compare themselves with.
     pub(super) chosen: Vec<Value>,
-    /// Mark and height of the scroller around.
+    /// Mark and height of the enclosing scroller.
     scroller: Option<(String, i64)>,
 }
 
-/// Renders a document. Identities are still missing.
+/// Renders a document. Its nodes do not have identities yet.
 pub(crate) fn render(view: &[Tpl], document: Document, around: Around<'_>) -> Dom {
     let mut r = Renderer {
         around,
@@ -114,7 +114,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// The records of a loop, with the variable that stands for each.
+    /// Binds the loop variable to the record at `at`.
     fn bound(&self, f: &For, env: &Env, at: usize) -> Option<Env> {
         let record = self.around.state.lists.get(&*f.list)?.get(at)?;
         Some(with(env, Bound { name: f.var.clone(), list: f.list.clone(), uid: record.uid, at }))
@@ -126,7 +126,7 @@ impl Renderer<'_> {
             let inner = self.bound(f, env, *at);
             f.filter.as_ref().is_none_or(|e| inner.is_some_and(|inner| self.eval(e, &inner).truthy()))
         };
-        // Of a long list without a filter nothing but the window is looked at.
+        // For a long list without a filter only the window is evaluated.
         let records: Option<Vec<usize>> = f.filter.is_some().then(|| (0..count).filter(passes).collect());
         let len = records.as_ref().map_or(count, Vec::len);
         let record = |nth: usize| records.as_ref().map_or(nth, |r| r[nth]);
@@ -145,7 +145,7 @@ impl Renderer<'_> {
         let (mark, height) = self.scroller.clone().unwrap_or((String::new(), 600));
         let offset = self.around.scroll.get(&mark).copied().unwrap_or(0.0);
         let total = i64::try_from(len).unwrap_or(i64::MAX);
-        // Two rows more on either side, as virtual lists have them.
+        // Renders two extra rows on either side, as virtual lists do.
         #[allow(clippy::cast_possible_truncation, reason = "scroll offsets are small and not negative")]
         let first = (offset as i64 / row - 2).clamp(0, total);
         let slots = height / row + 6;
@@ -155,7 +155,7 @@ impl Renderer<'_> {
         self.push(wrapper);
         for nth in first..last {
             let Some(inner) = self.bound(f, env, record(usize::try_from(nth).unwrap_or(0))) else { continue };
-            // Without a key a node is used again for whatever row comes into its slot.
+            // Without a key, the next row in the same slot reuses the node.
             let key = f
                 .key
                 .as_ref()
@@ -266,7 +266,8 @@ impl Renderer<'_> {
         self.part = outer;
     }
 
-    /// Toasts stand at the end of the document, in a live region that is there while there are any.
+    /// Adds the toasts at the end of the document, in a live region that exists only while there
+    /// are any.
     fn toasts(&mut self) {
         let toasts = self.around.state.lists.get(TOASTS).map_or(&[][..], Vec::as_slice);
         if toasts.is_empty() {
@@ -288,10 +289,10 @@ impl Renderer<'_> {
     }
 }
 
-/// The list that toasts are kept in.
+/// The list that holds the toasts.
 pub(crate) const TOASTS: &str = "toasts";
 
-/// A node of a kind, with nothing said of it yet.
+/// Returns an empty node of a kind.
 pub(crate) fn blank(tpl: u32, part: &str, kind: &'static Kind) -> Node {
     Node {
         id: 0,
@@ -316,7 +317,7 @@ pub(crate) fn blank(tpl: u32, part: &str, kind: &'static Kind) -> Node {
     }
 }
 
-/// What depends on the nodes around: names from content, live regions, hidden and inert subtrees.
+/// Sets what depends on other nodes: names from content, live regions, hidden and inert subtrees.
 fn finish(dom: &mut Dom) {
     for at in 0..dom.nodes.len() {
         if at > 0 {

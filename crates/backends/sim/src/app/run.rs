@@ -1,4 +1,4 @@
-//! What scripts do.
+//! Runs scripts.
 
 use super::eval::{Bound, Env, eval, with};
 use super::expr::{Expr, Function};
@@ -11,19 +11,20 @@ use super::time::Job;
 use super::value::Value;
 use stickpin_device::{Dialog, DialogAnswer, Notice};
 
-/// How deep actions may call one another.
+/// Maximum depth of nested action calls.
 const DEEPEST: u32 = 32;
 
-/// How long a toast stays, unless it says.
+/// Default duration of a toast.
 const TOAST_MS: u64 = 4000;
 
 impl Sim {
-    /// Runs a script. A dialog that it opens does not stop what follows in it.
+    /// Runs a script. The script continues when it opens a dialog.
     pub(crate) fn run(&mut self, script: &[Expr], env: &Env) {
         Run { sim: self, env, depth: 0 }.all(script);
     }
 
-    /// A navigation that the app started and that goes nowhere is the app's error, not the caller's.
+    /// Reports a failed navigation. The app started it, so the error is the app's, not the
+    /// caller's.
     pub(crate) fn report(&mut self, went: Result<(), NavError>) {
         match went {
             Ok(()) => {}
@@ -35,7 +36,7 @@ impl Sim {
         }
     }
 
-    /// Answers the dialog that waits. False if none does.
+    /// Answers the open dialog. Returns false if there is none.
     pub(crate) fn answer(&mut self, answer: DialogAnswer) -> bool {
         let Some(asked) = self.dialog.take() else { return false };
         let accepted = matches!(answer, DialogAnswer::Accept(_));
@@ -81,7 +82,7 @@ impl Run<'_> {
             match statement {
                 Expr::Action(name) => self.action(name),
                 Expr::Call(function, args) => self.call(*function, args),
-                // An expression by itself does nothing.
+                // A bare expression has no effect.
                 _ => {}
             }
         }
@@ -149,9 +150,9 @@ impl Run<'_> {
             }
             Function::Download => self.sim.notice(Notice::Downloaded { path: text(0).into() }),
             Function::After | Function::Every | Function::Load => {
-                // Or time would never pass.
+                // With a period of zero, time would never advance.
                 let ms = self.number(&args[0]).max(u64::from(function == Function::Every));
-                // A timer is named after its action, which is what `cancel` and a failed settle say.
+                // A timer is named after its action; `cancel` and a failed settle use that name.
                 let name = if let Expr::Action(name) = &args[1] { name } else { "statement" };
                 let job = Job::Script { by: function, job: args[1].clone(), env: self.env.clone(), ms };
                 self.sim.set_timer(ms, name, job);
@@ -177,12 +178,13 @@ impl Run<'_> {
                 self.sim.input().scroll_to(&mark, to as f64);
             }
             Function::Crash => self.sim.dead = Some(format!("sim:{} crashed", self.sim.app.name)),
-            // What only has a value does nothing.
+            // A function without effects does nothing.
             _ => {}
         }
     }
 
-    /// Opens a dialog. What follows when it is accepted may be followed by what follows when it is not.
+    /// Opens a dialog. `then` has the statement that follows acceptance and optionally the one that
+    /// follows dismissal.
     fn ask(&mut self, kind: &str, message: String, default: String, place: Option<&Expr>, then: &[Expr]) {
         let dialog = Dialog { kind: kind.into(), message, default, tab: None };
         let (yes, no) = (then.first().cloned(), then.get(1).cloned());
@@ -209,7 +211,7 @@ impl Run<'_> {
         self.sim.report(went);
     }
 
-    /// Puts a new record into a list, at its end unless it is said where.
+    /// Inserts a new record into a list, by default at its end.
     fn insert(&mut self, args: &[Expr], at: Option<&Expr>) {
         let values = fields(args, &self.sim.state, self.env);
         let at = at.and_then(|at| usize::try_from(self.eval(at).int()).ok());
@@ -218,7 +220,8 @@ impl Run<'_> {
         records.insert(at.unwrap_or(usize::MAX).min(records.len()), record);
     }
 
-    /// Does something to the records of a list for which an expression holds, as `it`.
+    /// Applies a function to the records of a list for which an expression holds, with each as
+    /// `it`.
     fn chosen(&mut self, function: Function, args: &[Expr]) {
         let (list, state) = (args[0].list(), &mut self.sim.state);
         let records = state.lists.get(&*list).into_iter().flatten().enumerate();
@@ -246,7 +249,7 @@ impl Run<'_> {
     }
 }
 
-/// The fields that a call names, with their values.
+/// Returns the fields that a call names, with their values.
 fn fields(args: &[Expr], state: &State, env: &Env) -> FieldValues {
     let field = |arg: &Expr| match arg {
         Expr::Named(name, value) => Some((name.clone(), eval(value, state, env))),

@@ -1,4 +1,4 @@
-//! A running app: its state, its tabs, its timers, and what it has to say.
+//! A running app: its state, tabs, timers and notices.
 
 use super::dom::{Dom, Ids};
 use super::eval::{Env, eval};
@@ -32,27 +32,27 @@ pub(crate) struct Sim {
     pub(crate) truth: Truth,
     pub(crate) ids: Ids,
     pub(crate) viewport: (u32, u32),
-    /// Counts renderings that read otherwise than the one before.
+    /// Counts renderings that read differently from the previous one.
     pub(crate) revision: u64,
-    /// Why the app is gone.
+    /// Why the app has ended.
     pub(crate) dead: Option<String>,
     /// How often each screen was loaded.
     pub(crate) loads: HashMap<String, u64>,
-    /// What the pointer is over.
+    /// The element under the pointer.
     pub(crate) hover: Option<u64>,
     pub(crate) patches: Patches,
-    /// Events of `look`, `aim` and `act` that have happened, which they do once per element.
+    /// `look`, `aim` and `act` events that have fired; each fires once per element.
     pub(crate) once: Vec<(u64, Event)>,
     pub(crate) tab_serial: u64,
-    /// Tabs that ended and that nobody was told of.
+    /// Closed tabs that were not yet reported.
     pub(crate) ended: Vec<TabEnded>,
-    /// Pages are left without asking, whatever their guards say.
+    /// Whether pages are left without asking their guards.
     pub(crate) discards: bool,
-    /// Texts of live regions as they were last seen.
+    /// The last seen texts of live regions.
     live: HashMap<u64, String>,
 }
 
-/// One tab.
+/// A tab.
 #[derive(Debug)]
 pub(crate) struct Tab {
     pub(crate) surface: SurfaceId,
@@ -63,38 +63,39 @@ pub(crate) struct Tab {
     pub(crate) scroll: HashMap<String, f64>,
     pub(crate) epochs: HashMap<String, u64>,
     pub(crate) focus: Option<u64>,
-    /// What was typed into fields that no variable is bound to.
+    /// Text typed into fields that are not bound to a variable.
     pub(crate) typed: HashMap<u64, String>,
 }
 
-/// One step of a history.
+/// A history entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) url: String,
-    /// Its document: going to another one loads it anew.
+    /// The document of the entry; moving to an entry of another document loads that.
     pub(crate) scope: u64,
 }
 
-/// A dialog that waits, with what follows from the answer.
+/// An open dialog, and what follows its answer.
 #[derive(Debug)]
 pub(crate) struct Asked {
     pub(crate) dialog: Dialog,
     pub(crate) then: Then,
 }
 
-/// What follows from an answer.
+/// What follows the answer to a dialog.
 #[derive(Debug)]
 pub(crate) enum Then {
-    /// What a `confirm` or `prompt` says: where an answer goes, what follows when it is accepted, and when it is not.
+    /// For `confirm` or `prompt`: the place of the answer, and the statements that follow
+    /// acceptance and dismissal.
     Script { place: Option<Expr>, yes: Option<Expr>, no: Option<Expr>, env: Env },
     /// The page is left.
     Leave(super::nav::Leave),
-    /// A press that the dialog came in the way of.
+    /// A press that the dialog interrupted.
     Press(u64),
 }
 
 impl Sim {
-    /// An app that shows nothing yet.
+    /// Creates an app that shows nothing yet.
     pub(crate) fn new(app: Arc<App>, options: Options, viewport: (u32, u32), truth: Truth) -> Self {
         let mut sim = Self {
             state: State::new(&app),
@@ -124,7 +125,7 @@ impl Sim {
         sim
     }
 
-    /// Another tab comes to the front. It has no document yet.
+    /// Adds a tab without a document and brings it to the front.
     pub(crate) fn add_tab(&mut self) {
         self.tab_serial += 1;
         self.tabs.push(Tab {
@@ -153,13 +154,13 @@ impl Sim {
         &self.tab().dom
     }
 
-    /// The address within the app.
+    /// Returns the address within the app.
     pub(crate) fn path(&self) -> String {
         let tab = self.tab();
         tab.entries.get(tab.at).map(|e| e.url.clone()).unwrap_or_default()
     }
 
-    /// The address as it is shown.
+    /// Returns the displayed address.
     pub(crate) fn url(&self) -> String {
         self.url_of(self.tab())
     }
@@ -168,18 +169,18 @@ impl Sim {
         self.title_of(self.tab())
     }
 
-    /// The address that a tab shows.
+    /// Returns the address that a tab displays.
     pub(crate) fn url_of(&self, tab: &Tab) -> String {
         let path = tab.entries.get(tab.at).map_or("", |e| e.url.as_str());
         format!("sim:{}{path}", self.app.name)
     }
 
-    /// The title that a tab shows.
+    /// Returns the title that a tab displays.
     pub(crate) fn title_of(&self, tab: &Tab) -> String {
         self.eval(&self.app.screens[tab.screen].title, &[])
     }
 
-    /// The value of an expression as text.
+    /// Evaluates an expression as text.
     pub(crate) fn eval(&self, e: &Expr, env: &[super::eval::Bound]) -> String {
         eval(e, &self.state, env).to_string()
     }
@@ -188,7 +189,7 @@ impl Sim {
         layout(self.dom(), &self.tab().scroll, self.viewport)
     }
 
-    /// Renders the front tab anew, keeps identities, and notes what changed.
+    /// Renders the front tab, keeps identities, and records what changed.
     pub(crate) fn refresh(&mut self) {
         if self.tab().entries.is_empty() {
             return;
@@ -225,14 +226,14 @@ impl Sim {
         self.announce();
     }
 
-    /// Notes something; what repeats at once is noted once.
+    /// Adds a notice; an immediate repetition is added once.
     pub(crate) fn notice(&mut self, notice: Notice) {
         if self.notices.last() != Some(&notice) {
             self.notices.push(notice);
         }
     }
 
-    /// Texts that came into live regions.
+    /// Announces texts that appeared in live regions.
     fn announce(&mut self) {
         let dom = &self.tabs[self.active].dom;
         let mut now = HashMap::new();
@@ -243,7 +244,8 @@ impl Sim {
             if !region || node.style.hidden {
                 continue;
             }
-            // Each child of a region is a text of its own, so that a second toast does not repeat the first.
+            // Each child of a region is a separate text, so that a second toast does not repeat the
+            // first.
             for child in dom.children(at) {
                 let text =
                     if dom.nodes[child].is_text() { dom.nodes[child].name.clone() } else { dom.text(child) };
@@ -259,18 +261,18 @@ impl Sim {
         }
     }
 
-    /// Forgets live texts, as a new document does: what stands there from the start is not announced.
+    /// Forgets live texts for a new document: its initial texts are not announced.
     pub(crate) fn hush(&mut self) {
         self.live.clear();
     }
 
-    /// Writes into the log what an element received.
+    /// Logs what an element received.
     pub(crate) fn received(&mut self, at: usize, event: &str, detail: &str) {
         let entry = self.log_entry(at, event, detail);
         self.truth.push(entry);
     }
 
-    /// The line of the log that says what an element received.
+    /// Returns the log entry for what an element received.
     pub(crate) fn log_entry(&self, at: usize, event: &str, detail: &str) -> Received {
         let dom = self.dom();
         // The control that a person would name, not the wrapper inside it.
@@ -288,12 +290,13 @@ impl Sim {
         }
     }
 
-    /// Runs the nearest handler for an event from an element outwards; false if there is none.
+    /// Runs the nearest handler for an event, from an element outwards. Returns false if there is
+    /// none.
     pub(crate) fn fire(&mut self, at: usize, event: Event) -> bool {
         self.fire_with(at, event, None)
     }
 
-    /// The same with one more variable for the script.
+    /// Runs the nearest handler like [`Sim::fire`], with an additional variable for the script.
     pub(crate) fn fire_with(&mut self, at: usize, event: Event, more: Option<super::eval::Bound>) -> bool {
         let dom = self.dom();
         let found = dom.path(at).find_map(|i| {
@@ -309,7 +312,7 @@ impl Sim {
         true
     }
 
-    /// Runs `look`, `aim` or `act` of this very element, once.
+    /// Runs the `look`, `aim` or `act` handler of this element only, once.
     pub(crate) fn fire_once(&mut self, id: u64, event: Event) {
         let Some(at) = self.dom().find(id) else { return };
         let here = self.dom().nodes[at].element.as_ref().is_some_and(|e| e.handler(event).is_some());

@@ -7,10 +7,10 @@ use super::value::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// One record of a list.
+/// A record of a list.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Record {
-    /// Its own number, which no other record ever has: the truth that tests compare with.
+    /// A unique number that is never reused. Tests compare with it as the ground truth.
     pub(crate) uid: u64,
     fields: Vec<(Arc<str>, Value)>,
 }
@@ -38,7 +38,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// The state that an app starts with.
+    /// Creates the initial state of an app.
     pub(crate) fn new(app: &App) -> Self {
         let mut state = Self { vars: app.state.clone(), next_uid: 1, ..Self::default() };
         state.vars.extend(app.page.clone());
@@ -49,14 +49,14 @@ impl State {
         state
     }
 
-    /// A record with a number of its own.
+    /// Creates a record with a unique number.
     pub(crate) fn record(&mut self, fields: Vec<(Arc<str>, Value)>) -> Record {
         let uid = self.next_uid;
         self.next_uid += 1;
         Record { uid, fields }
     }
 
-    /// Where a bound record is now; `None` when it was removed.
+    /// Returns the current position of a bound record; `None` if it was removed.
     pub(crate) fn position(&self, bound: &Bound) -> Option<usize> {
         let records = self.lists.get(&*bound.list)?;
         if records.get(bound.at).is_some_and(|r| r.uid == bound.uid) {
@@ -65,7 +65,8 @@ impl State {
         records.iter().position(|r| r.uid == bound.uid)
     }
 
-    /// Writes a variable, or a field of the record that a loop variable stands for. Nothing where that is gone.
+    /// Writes a variable, or a field of the record that a loop variable is bound to. Does nothing
+    /// if the record was removed.
     pub(crate) fn write(&mut self, place: &Expr, env: &[Bound], value: Value) {
         match place {
             Expr::Var(name) => {

@@ -1,4 +1,4 @@
-//! Timers, and the two clocks that they run by.
+//! Timers, and the two clocks that drive them.
 
 use super::eval::Env;
 use super::expr::{Expr, Function};
@@ -7,31 +7,31 @@ use super::sim::Sim;
 use std::sync::Arc;
 use stickpin_device::Moving;
 
-/// Something that will happen.
+/// A timer.
 #[derive(Debug)]
 pub(crate) struct Timer {
     pub(crate) due: u64,
-    /// Timers of one moment run in the order in which they were set.
+    /// Timers that are due at the same time run in the order in which they were set.
     serial: u64,
     pub(crate) name: Arc<str>,
     pub(crate) job: Job,
-    /// The document that it ends with.
+    /// The document that the timer ends with.
     pub(crate) scope: u64,
 }
 
-/// What will happen.
+/// What a timer does.
 #[derive(Debug)]
 pub(crate) enum Job {
-    /// The statement of an `after`, `every` or `load`, with its time.
+    /// Runs the statement of an `after`, `every` or `load`, which has this delay.
     Script { by: Function, job: Expr, env: Env, ms: u64 },
-    /// A toast goes.
+    /// Removes a toast.
     Untoast(u64),
-    /// A document that was asked for comes.
+    /// Shows a requested document.
     Commit(Leave),
 }
 
 impl Sim {
-    /// Sets a timer in the present document.
+    /// Sets a timer in the current document.
     pub(crate) fn set_timer(&mut self, ms: u64, name: &str, job: Job) {
         self.timer_serial += 1;
         let (tab, serial) = (self.tab(), self.timer_serial);
@@ -44,7 +44,7 @@ impl Sim {
         (0..self.timers.len()).min_by_key(order)
     }
 
-    /// When the next timer is due. While a dialog waits or the app is dead nothing is.
+    /// Returns when the next timer is due. `None` while a dialog is open or the app has ended.
     pub(crate) fn next_due(&self) -> Option<u64> {
         if self.dialog.is_some() || self.dead.is_some() {
             return None;
@@ -52,17 +52,17 @@ impl Sim {
         self.next().map(|i| self.timers[i].due)
     }
 
-    /// When the last request in flight, a document included, will have been answered.
+    /// Returns when the last pending request, documents included, will be answered.
     pub(crate) fn loading_until(&self) -> Option<u64> {
         self.timers.iter().filter(|t| t.is_load()).map(|t| t.due).max()
     }
 
-    /// When the document that is on its way will be there.
+    /// Returns when the pending document will be shown.
     pub(crate) fn commit_due(&self) -> Option<u64> {
         self.timers.iter().filter(|t| matches!(t.job, Job::Commit(_))).map(|t| t.due).min()
     }
 
-    /// What is still to come before a moment, in words.
+    /// Returns descriptions of what is still pending before a moment.
     pub(crate) fn still(&self, until: u64) -> Vec<Moving> {
         let mut timers: Vec<_> = self.timers.iter().filter(|t| t.is_load() || t.due <= until).collect();
         timers.sort_by_key(|t| (t.due, t.serial));
@@ -75,7 +75,7 @@ impl Sim {
             .collect()
     }
 
-    /// Lets time pass until a moment: everything that is due happens in its order.
+    /// Advances time to a moment and runs all due timers in order.
     pub(crate) fn advance_to(&mut self, ms: u64) {
         while let Some(due) = self.next_due().filter(|due| *due <= ms) {
             self.state.now_ms = self.state.now_ms.max(due);
@@ -85,14 +85,14 @@ impl Sim {
         self.state.now_ms = before.max(ms);
     }
 
-    /// Does what is due next.
+    /// Runs the next due timer.
     fn step(&mut self) {
         let Some(at) = self.next() else { return };
         let timer = self.timers.remove(at);
         match timer.job {
             Job::Script { by, job, env, ms } => {
                 if by == Function::Every {
-                    // Set again before it runs, so that the script can cancel it.
+                    // Set again before the script runs, so that the script can cancel it.
                     self.set_timer(
                         ms,
                         &timer.name,

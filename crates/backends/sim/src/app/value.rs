@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// A scalar. Records are flat; nesting is written with `where`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum Value {
-    /// What an unset field reads as.
+    /// The value of an unset field.
     #[default]
     Null,
     /// True or false.
@@ -22,7 +22,7 @@ impl Value {
         Self::Str(s.as_ref().into())
     }
 
-    /// Empty, zero, false and unset are false.
+    /// Whether the value counts as true: empty, zero, false and unset do not.
     pub(crate) fn truthy(&self) -> bool {
         match self {
             Self::Null => false,
@@ -32,7 +32,7 @@ impl Value {
         }
     }
 
-    /// As a number; text that is none counts as 0, as an empty field does.
+    /// Returns the value as a number; text that is not a number counts as 0, like an empty field.
     pub(crate) fn int(&self) -> i64 {
         match self {
             Self::Null => 0,
@@ -42,7 +42,7 @@ impl Value {
         }
     }
 
-    /// Numbers compare as numbers, everything else as text.
+    /// Compares numbers as numbers, everything else as text.
     pub(crate) fn order(&self, other: &Self) -> std::cmp::Ordering {
         match (self, other) {
             (Self::Int(a), Self::Int(b)) => a.cmp(b),
@@ -50,7 +50,8 @@ impl Value {
         }
     }
 
-    /// Equality of the language: `1 == '1'` holds, because parameters of an address are text.
+    /// Equality in the language of apps: `1 == '1'` holds, because parameters of an address are
+    /// text.
     pub(crate) fn same(&self, other: &Self) -> bool {
         self == other || self.to_string() == other.to_string()
     }

@@ -10,7 +10,7 @@
 //!   if count(cart) == 0
 //!     "Nothing here yet."
 //! ```
-//! The grammar stands in `docs/sim-apps.md`.
+//! `docs/sim-apps.md` has the grammar.
 
 use super::expr::{Expr, Script};
 use super::lex::Lexer;
@@ -21,7 +21,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use stickpin_tree::{Attr, States};
 
-/// A line of a view with what is below it.
+/// A line of a view with its children.
 #[derive(Debug)]
 pub(crate) enum Tpl {
     Element(Arc<Element>),
@@ -37,17 +37,17 @@ pub(crate) enum Tpl {
     },
 }
 
-/// A repetition.
+/// A loop.
 #[derive(Debug)]
 pub(crate) struct For {
-    /// Number of the wrapper of a virtual list.
+    /// The line number of the wrapper of a virtual list.
     pub(crate) tpl: u32,
     pub(crate) var: Arc<str>,
     pub(crate) list: Arc<str>,
     pub(crate) filter: Option<Expr>,
-    /// Without a key nodes belong to positions, with one to records.
+    /// With a key, nodes belong to records; without one, to positions.
     pub(crate) key: Option<Expr>,
-    /// Height of a row; only what is in the scroller's window has nodes.
+    /// The height of a row. Only rows in the scroller's window have nodes.
     pub(crate) row_height: Option<u32>,
     pub(crate) body: Vec<Tpl>,
 }
@@ -55,7 +55,7 @@ pub(crate) struct For {
 /// An element.
 #[derive(Debug)]
 pub(crate) struct Element {
-    /// Number of the line: nodes of one line at one place are the same node.
+    /// The line number: nodes of the same line at the same place are the same node.
     pub(crate) tpl: u32,
     pub(crate) kind: &'static Kind,
     pub(crate) states: Vec<(States, Expr)>,
@@ -75,7 +75,7 @@ impl Element {
     }
 }
 
-/// Reads views of one app: line numbers are unique in it, parts can be put in with `use NAME`.
+/// Parses the views of one app. Line numbers are unique in it, and `use NAME` inserts a part.
 #[derive(Debug)]
 pub(crate) struct Parser<'p> {
     pub(crate) parts: &'p HashMap<String, String>,
@@ -88,7 +88,7 @@ struct Line<'s> {
 }
 
 impl Parser<'_> {
-    /// Reads one view.
+    /// Parses one view.
     pub(crate) fn parse(&mut self, source: &str) -> Result<Vec<Tpl>, String> {
         self.nested(source, 0)
     }
@@ -206,7 +206,7 @@ fn element(tpl: u32, kind: &'static Kind, rest: &str, children: Vec<Tpl>) -> Res
     Ok(e)
 }
 
-/// Reads what is said of an element: a mark, a flag, or a name with a value.
+/// Parses a property of an element: a mark, a flag, or a name with a value.
 fn set(e: &mut Element, name: &str, is_flag: bool, lexer: &mut Lexer<'_>) -> Result<(), String> {
     if let Some(mark) = name.strip_prefix('#') {
         e.props.push((Prop::Mark, Expr::template(mark)?));

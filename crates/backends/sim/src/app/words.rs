@@ -1,42 +1,43 @@
-//! The words that can be said of an element in a view line.
+//! The words that describe an element in a view line.
 
 use stickpin_tree::{Attr, States};
 
 words! {
-    /// What can happen to an element.
+    /// The events of an element.
     Event {
         Press = "press", DoublePress = "dblpress", Context = "context", LongPress = "longpress",
-        /// The pointer arrived over it.
+        /// The pointer moved over it.
         Hover = "hover",
         /// Its value changed by input.
         Input = "input", Enter = "enter", Escape = "escape",
-        /// Something was dropped on it; `dragged` is the record of the source's loop.
+        /// Another element was dropped on it; `dragged` is the record of the source's loop.
         Drop = "drop",
-        /// It, or the page, was scrolled.
+        /// The element or the page was scrolled.
         Scroll = "scrolled",
         Focus = "focused",
-        /// Once, just before the device looks for it, aims at it, acts on it.
+        /// Fires once, just before the device looks for the element, aims at it, or acts on it.
         Look = "look", Aim = "aim", Act = "act",
-        /// Each time between two events of one input to it: two presses, two keys, pick-up and drop.
+        /// Fires between any two events of one input to it: two presses, two keys, pick-up and
+        /// drop.
         Between = "between",
     }
 }
 
 words! {
-    /// What else is said of an element.
+    /// The other properties of an element.
     Prop {
-        /// Behind the kind, without a name.
+        /// The unnamed text after the kind.
         Text = "text",
         /// `#name`, which scripts use and captures never see.
         Mark = "mark",
-        /// What it shows and is written to by input.
+        /// The variable that it displays and that input writes to.
         Bind = "bind",
         Label = "label", Value = "value", Level = "level", Truth = "truth", Format = "format",
         Min = "min", Max = "max", Step = "step", Src = "src", For = "for",
         /// A `<select>`: options are chosen without opening it.
         Native = "native",
         Width = "w", Height = "h",
-        /// Place in the viewport, on top of what is in the flow.
+        /// The position in the viewport, above the flow.
         X = "x", Y = "y",
         Scroll = "scroll",
         /// Lets the pointer through.
@@ -44,13 +45,14 @@ words! {
         /// Nothing is painted behind it.
         Clear = "clear",
         Inline = "inline", Block = "block",
-        /// In the document, not in the tree, still painted.
+        /// In the document and painted, but not in the tree.
         Inert = "inert",
         Hidden = "hidden",
     }
 }
 
-/// What a word of a view line says of an element's state, and the attribute that says it in markup, if one does.
+/// A word of a view line, the state that it sets, and the attribute for it in markup, if there is
+/// one.
 const STATES: &[(&str, States, &str)] = &[
     ("disabled", States::DISABLED, "disabled"),
     ("readonly", States::READONLY, "readonly"),
@@ -69,27 +71,28 @@ const STATES: &[(&str, States, &str)] = &[
     ("haspopup", States::HAS_POPUP, ""),
 ];
 
-/// The states that a word of a view line says.
+/// Returns the states that a word of a view line sets.
 pub(crate) fn state(word: &str) -> Option<States> {
     STATES.iter().find(|(known, ..)| *known == word).map(|(_, states, _)| *states)
 }
 
-/// States that are so and are said in markup, by attribute.
+/// Returns the markup attributes of the states that are set.
 pub(crate) fn markup_states(of: States) -> impl Iterator<Item = &'static str> {
     let said = STATES.iter().filter(|(.., name)| !name.is_empty());
     said.filter(move |(_, states, _)| of.contains(*states - ABLE)).map(|(.., name)| *name)
 }
 
-/// States that say that another one is possible.
+/// States that mean that another state is possible.
 pub(crate) const ABLE: States =
     States::CHECKABLE.union(States::EXPANDABLE).union(States::SELECTABLE).union(States::PRESSABLE);
 
-/// Whether an attribute tells a reader anything. Identifiers and positions do not.
+/// Whether an attribute is content for a reader. Identifiers and positions are not.
 pub(crate) fn is_content(attr: Attr) -> bool {
     ATTRS.iter().any(|(known, _, _, content)| *known == attr && *content)
 }
 
-/// An attribute with its word in view lines, its name in markup, and whether it tells a reader anything.
+/// An attribute, its word in view lines, its name in markup, and whether it is content for a
+/// reader.
 const ATTRS: &[(Attr, &str, &str, bool)] = &[
     (Attr::Id, "id", "id", false),
     (Attr::TestId, "data-testid", "data-testid", false),
@@ -117,12 +120,12 @@ const ATTRS: &[(Attr, &str, &str, bool)] = &[
     (Attr::RowSpan, "rowspan", "rowspan", false),
 ];
 
-/// The attribute that a word of a view line says.
+/// Returns the attribute that a word of a view line sets.
 pub(crate) fn attr(word: &str) -> Option<Attr> {
     ATTRS.iter().find(|(_, known, ..)| *known == word).map(|(attr, ..)| *attr)
 }
 
-/// The name of an attribute in markup.
+/// Returns the name of an attribute in markup.
 pub(crate) fn attr_name(attr: Attr) -> &'static str {
     ATTRS.iter().find(|(known, ..)| *known == attr).map_or("", |(_, _, name, _)| name)
 }

@@ -1,4 +1,4 @@
-//! Going to other documents and other apps.
+//! Navigation to other documents and other apps.
 
 use super::SimDevice;
 use crate::app::nav::{How, NavError, Step};
@@ -7,10 +7,10 @@ use crate::options::Options;
 use std::time::Duration;
 use stickpin_device::{Arrived, CancellationToken, Error, ErrorCode, Navigation, Result, SettleRequest};
 
-/// How long nothing may move after a document came until it counts as arrived.
+/// How long a new document must be quiet to count as loaded.
 const ARRIVAL_QUIET: Duration = Duration::from_millis(150);
 
-/// Waits until what came is at rest. While a dialog asks whether to leave, nothing came.
+/// Waits until a new document is quiet. While a dialog asks whether to leave, there is none.
 pub(super) async fn arrived(
     device: &SimDevice,
     moved: bool,
@@ -23,7 +23,7 @@ pub(super) async fn arrived(
     Ok(Arrived { moved, url: sim.url(), title: sim.title(), settled })
 }
 
-/// Goes there, or asks for it. False when there is nowhere to go.
+/// Navigates, or requests the document. Returns false when there is no such history entry.
 pub(super) fn go(device: &mut SimDevice, to: &Navigation) -> Result<bool> {
     let went = match to {
         Navigation::To(what) if what.starts_with("sim:") => return switch(device, what).map(|()| true),
@@ -46,7 +46,7 @@ pub(super) fn go(device: &mut SimDevice, to: &Navigation) -> Result<bool> {
     went.map_err(|e| unreachable(&e))
 }
 
-/// Starts another app in this device's place. Handles go on counting.
+/// Replaces the app of this device. Handles continue to count.
 fn switch(device: &mut SimDevice, what: &str) -> Result<()> {
     let options = Options::parse(what).map_err(|e| Error::new(ErrorCode::InvalidArgs, e))?;
     if options.set {

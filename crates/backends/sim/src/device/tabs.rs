@@ -10,12 +10,12 @@ use stickpin_device::{
 };
 use stickpin_tree::{SurfaceId, quote};
 
-/// What a tab is called.
+/// Returns the name of a tab.
 fn id_of(surface: SurfaceId) -> String {
     format!("t{}", surface.0)
 }
 
-/// Where a tab is among the others.
+/// Returns the position of a tab.
 fn tab_of(sim: &Sim, id: &str) -> Result<usize> {
     sim.tabs.iter().position(|tab| id_of(tab.surface) == id).ok_or_else(|| {
         let ids: Vec<String> = sim.tabs.iter().map(|tab| id_of(tab.surface)).collect();
@@ -88,7 +88,7 @@ impl Tabs for SimDevice {
     }
 
     async fn show_tab(&mut self) -> Result<()> {
-        // What is the front tab of an app is also what anybody sees of it.
+        // The front tab is also the one that is shown.
         self.shared.live().map(drop)
     }
 
