@@ -1,4 +1,4 @@
-//! Files that are projections of a definition elsewhere. `--check` is what CI runs.
+//! Generated files. CI runs `--check`.
 
 mod commands;
 mod summary;
@@ -6,19 +6,19 @@ mod summary;
 use crate::Result;
 use crate::run::root;
 
-/// One generated file: its path from the root, and what should stand in it.
+/// A generated file: its path from the root, and the function that returns its content.
 type Generated = (&'static str, fn() -> Result<String>);
 
 const FILES: &[Generated] =
     &[("docs/commands.md", commands::reference), ("docs/SUMMARY.md", summary::summary)];
 
-/// Writes every generated file, or fails where one is not current.
+/// Writes every generated file, or fails if one is not current and `check` is set.
 pub fn codegen(check: bool) -> Result {
     let mut stale = Vec::new();
     for (path, make) in FILES {
         let want = make()?;
         let file = root().join(path);
-        // One that is not there, or cannot be read, is not current.
+        // A missing or unreadable file is not current.
         if std::fs::read_to_string(&file).is_ok_and(|have| have == want) {
             continue;
         }

@@ -1,12 +1,12 @@
-//! What may be depended on: licences, one version of each crate, where crates come from.
+//! Checks dependencies: licences, one version of each crate, and their sources.
 
 use crate::Result;
 use crate::flows::from_python;
 use crate::run::{root, run, target_dir};
 use std::process::Command;
 
-/// Fetch the database of advisories and check against it: it lies in a repository, which a machine that reaches only
-/// package registries cannot fetch.
+/// Whether to fetch the advisory database and check against it. The database is in a Git
+/// repository, which a machine that reaches only package registries cannot fetch.
 const REQUIRE_ADVISORIES: &str = "STICKPIN_REQUIRE_ADVISORIES";
 
 /// Runs `cargo-deny` with `deny.toml`.

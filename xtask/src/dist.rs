@@ -1,24 +1,24 @@
-//! `cargo xtask dist`: the binary that is shipped: one file that needs no library of the system (ADR 35).
+//! `cargo xtask dist`: builds the shipped binary, one file that needs no system library (ADR 35).
 
 use crate::Result;
 use crate::run::{cargo, on_path, output, run, target_dir};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What it is linked for.
+/// The target that it is built for.
 const TARGET: &str = "x86_64-unknown-linux-musl";
 
-/// What compiles the C of the allocator for that; either will do.
+/// Compilers for the allocator's C code for that target; either works.
 const COMPILERS: &[&str] = &["musl-gcc", "x86_64-linux-musl-gcc"];
 
-/// A binary in the profile that is shipped.
+/// A binary built with the shipped profile.
 pub struct Built {
     pub binary: PathBuf,
-    /// How it is linked, in a word.
+    /// How it is linked, in one word.
     pub linked: &'static str,
 }
 
-/// Builds it, shows that it runs, and says where it lies.
+/// Builds the binary, checks that it runs, and prints its path.
 pub fn dist() -> Result {
     if let Some(lack) = lack()? {
         return Err(lack);
@@ -29,7 +29,8 @@ pub fn dist() -> Result {
     Ok(())
 }
 
-/// Builds it; where the machine cannot link it so, as any other program here, with a word.
+/// Builds the binary. If this machine cannot link it statically, prints a message and links it as
+/// usual.
 pub fn build() -> Result<Built> {
     let profile = ["build", "--profile", "dist", "--package", "stickpin"];
     let target = target_dir()?;
@@ -47,7 +48,8 @@ pub fn build() -> Result<Built> {
     }
 }
 
-/// Builds the program with the panic strategy of the shipped profile, and without what takes that profile minutes.
+/// Builds the program with the panic strategy of the shipped profile, but without its slow
+/// optimizations.
 pub fn dist_check() -> Result<PathBuf> {
     let features = ["--no-default-features", "--features", "sim"];
     let build = ["build", "--profile", "dist-check", "--package", "stickpin", "--bin", "stickpin"];
@@ -55,7 +57,7 @@ pub fn dist_check() -> Result<PathBuf> {
     Ok(target_dir()?.join("dist-check").join("stickpin"))
 }
 
-/// What linking it needs and is not there.
+/// Returns what is missing for linking it.
 fn lack() -> Result<Option<String>> {
     if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
         return Ok(Some(format!("it is built on x86-64 Linux, for {TARGET}")));

@@ -1,6 +1,6 @@
-//! What the flows drive (`crates/stickpin/tests/flows`): apps of ours, built with libraries from
-//! npm, the task pages of a package from PyPI, and servers from PyPI and npm. Manifests and lock
-//! files are committed; the packages are installed below the target folder.
+//! Installs what the flows drive (`crates/stickpin/tests/flows`): apps of ours that use npm
+//! libraries, the task pages of a PyPI package, and servers from PyPI and npm. Manifests and lock
+//! files are committed; packages are installed below the target folder.
 
 use crate::Result;
 use crate::run::{OnPath as _, empty_folder, on_path, read, root, run, target_dir, write};
@@ -8,7 +8,7 @@ use crate::setup::{is_current, packages};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Makes all parts current. Every part that cannot be had is a sentence in the error.
+/// Updates all parts. The error has a sentence for every part that is not available.
 pub fn install() -> Result {
     let (web, home) = (root().join("fixtures/web"), target_dir()?.join("flows"));
     std::fs::create_dir_all(&home).on(&home)?;
@@ -26,7 +26,7 @@ pub fn install() -> Result {
     if failed.is_empty() { Ok(()) } else { Err(failed.join("; ")) }
 }
 
-/// `site`: the apps, built by Vite.
+/// Builds the apps with Vite into `site`.
 fn apps(sources: &Path, home: &Path) -> Result {
     let wanted = listing(sources)?;
     let stamp = home.join("site.stamp");
@@ -45,8 +45,9 @@ fn apps(sources: &Path, home: &Path) -> Result {
     write(&stamp, &wanted)
 }
 
-/// A folder of the packages that `requirements.txt` of another one names, each with its hash; made anew where other ones
-/// were the last. Pages of a package are served from it, servers have it in `PYTHONPATH`.
+/// Installs the packages of another folder's `requirements.txt`, each with its hash, into `folder`.
+/// Replaces the folder if it has other packages. Pages of a package are served from there; servers
+/// have it in `PYTHONPATH`.
 pub fn from_python(manifest: &Path, folder: &Path) -> Result {
     let manifest = manifest.join("requirements.txt");
     let (wanted, stamp) = (read(&manifest)?, folder.with_extension("stamp"));
@@ -67,7 +68,7 @@ fn require(program: &str) -> Result {
     if on_path(program) { Ok(()) } else { Err(format!("no {program} on the path")) }
 }
 
-/// Every file of a folder with its content: what a stamp is compared with.
+/// Returns every file of a folder with its content, which a stamp is compared with.
 fn listing(folder: &Path) -> Result<String> {
     let entries =
         std::fs::read_dir(folder).and_then(|all| all.collect::<std::io::Result<Vec<_>>>()).on(folder)?;

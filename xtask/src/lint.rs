@@ -1,10 +1,11 @@
-//! Everything that is checked without running the code.
+//! All checks that do not run the code.
 
 use crate::Result;
 use crate::run::{cargo, on_path, root, run};
 use std::process::Command;
 
-/// Format, clippy, rustdoc, that every feature set compiles, how things are written, dependencies, and the types of the scripts of pages. Warnings are errors.
+/// Checks format, clippy, rustdoc, all feature sets, how comments and names are written,
+/// dependencies, and the types of page scripts. Warnings are errors.
 pub fn lint() -> Result {
     run(&mut cargo(&["fmt", "--all", "--check"]))?;
     run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
@@ -20,13 +21,14 @@ pub fn lint() -> Result {
     page_scripts()
 }
 
-/// The compiler that checks the types of scripts of pages; once fetched it is kept in `target/`.
+/// The compiler that type-checks page scripts; once fetched, it is kept in `target/`.
 const TYPESCRIPT: &str = "typescript@5.9.3";
 
-/// What runs in pages: our agent in those of others, and the script of reports.
+/// Scripts that run in pages: our agent, and the script of reports.
 const SCRIPTS: [&str; 2] = ["crates/webpage/src/agent/script", "crates/replay/src/report/html"];
 
-/// Types and names of scripts of pages. They are used as they are: nothing of this is needed to build or run.
+/// Checks the types and names in page scripts. The scripts run unmodified, so building needs no
+/// compiler.
 fn page_scripts() -> Result {
     if !on_path("node") || !on_path("npm") {
         eprintln!("skipped: the scripts of pages are not type-checked, because node or npm is not installed");

@@ -1,4 +1,4 @@
-//! `cargo xtask`: what this workspace does with itself: set up a machine, test, lint, generate, measure.
+//! `cargo xtask`: the workspace's own tasks: set up a machine, test, lint, generate, measure.
 
 mod bench;
 mod codegen;

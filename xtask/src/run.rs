@@ -1,15 +1,15 @@
-//! Running other programs from the root of the workspace.
+//! Runs other programs from the root of the workspace.
 
 use crate::Result;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The root of the workspace.
+/// Returns the root of the workspace.
 pub fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace").to_owned()
 }
 
-/// Where cargo builds: what we fetch or make lies below it, too.
+/// Returns cargo's target folder. Fetched and generated files are below it too.
 pub fn target_dir() -> Result<PathBuf> {
     let metadata = cargo_metadata::MetadataCommand::new()
         .no_deps()
@@ -19,14 +19,14 @@ pub fn target_dir() -> Result<PathBuf> {
     Ok(metadata.target_directory.into())
 }
 
-/// A command of cargo's, the same cargo that runs us.
+/// Returns a cargo command that uses the cargo that runs this program.
 pub fn cargo(args: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(args).current_dir(root());
     command
 }
 
-/// Runs a command to its end, its output going where ours goes.
+/// Runs a command to its end with inherited output.
 pub fn run(command: &mut Command) -> Result {
     let line = words(command);
     eprintln!("$ {line}");
@@ -34,7 +34,7 @@ pub fn run(command: &mut Command) -> Result {
     if status.success() { Ok(()) } else { Err(format!("`{line}` failed: {status}")) }
 }
 
-/// Runs a command and returns what it printed on standard output.
+/// Runs a command and returns its standard output.
 pub fn output(command: &mut Command) -> Result<String> {
     let line = words(command);
     let out = command.output().map_err(|e| format!("`{line}` did not start: {e}"))?;
@@ -48,7 +48,7 @@ pub fn output(command: &mut Command) -> Result<String> {
     String::from_utf8(out.stdout).map_err(|e| format!("`{line}` printed no UTF-8: {e}"))
 }
 
-/// Installs a package of npm below `dir`; its install scripts stay off.
+/// Installs an npm package below `dir`, without its install scripts.
 pub fn npm_install(dir: &Path, package: &str) -> Result {
     std::fs::create_dir_all(dir).on(dir)?;
     let mut npm = Command::new("npm");
@@ -56,7 +56,7 @@ pub fn npm_install(dir: &Path, package: &str) -> Result {
     run(npm.arg(dir).arg(package))
 }
 
-/// Names the file or folder of an operation that failed.
+/// Adds the path to the error of a failed file operation.
 pub trait OnPath<T> {
     fn on(self, path: &Path) -> Result<T>;
 }
@@ -67,17 +67,17 @@ impl<T> OnPath<T> for std::io::Result<T> {
     }
 }
 
-/// Reads a text.
+/// Reads a text file.
 pub fn read(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).on(path)
 }
 
-/// Writes a text.
+/// Writes a text file.
 pub fn write(path: &Path, text: &str) -> Result {
     std::fs::write(path, text).on(path)
 }
 
-/// Makes an empty folder; what was in it is deleted.
+/// Creates an empty folder; deletes an existing one first.
 pub fn empty_folder(path: &Path) -> Result {
     if path.exists() {
         std::fs::remove_dir_all(path).on(path)?;
@@ -85,13 +85,13 @@ pub fn empty_folder(path: &Path) -> Result {
     std::fs::create_dir_all(path).on(path)
 }
 
-/// Where a program lies on the path.
+/// Returns the path of a program on `PATH`.
 pub fn which(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|dir| dir.join(program)).find(|file| file.is_file())
 }
 
-/// Whether a program is on the path.
+/// Whether a program is on `PATH`.
 pub fn on_path(program: &str) -> bool {
     which(program).is_some()
 }

@@ -1,34 +1,35 @@
-//! What a machine needs before the tests on real devices can run.
+//! Installs what a machine needs for tests on real devices.
 
 use crate::run::{OnPath as _, on_path, output, read, root, run, target_dir, write};
 use crate::{Result, flows};
 use std::path::Path;
 use std::process::Command;
 
-/// Debian packages, each with the files or programs of which one shows that it is there.
+/// Debian packages, each with files or programs of which one shows that it is installed.
 const PACKAGES: &str = include_str!("../packages.txt");
 
-/// Those that are large.
+/// The large packages.
 const HEAVY: &str = include_str!("../packages-heavy.txt");
 
-/// Set by who wants the large apps, too. Tests read the same name.
+/// Variable that requests the large apps too. Tests read the same name.
 pub const WITH_HEAVY: &str = "STICKPIN_HEAVY";
 
-/// What the tests take from npm, as manifest and lock file: where these are, and the folder below the target folder.
+/// npm packages for tests: the folder of the manifest and lock file, and the folder below the
+/// target folder.
 const FROM_NPM: [(&str, &str); 2] = [("xtask/npm", "npm"), ("fixtures/web/editors", "editors")];
 
-/// Names what is installed, with the versions of all that it pulls in.
+/// The files that define the packages and the versions of all their dependencies.
 const NPM: [&str; 2] = ["package.json", "package-lock.json"];
 
-/// Set by who wants a run without the flows to fail. Tests read the same name.
+/// Variable that makes a run without the flows fail. Tests read the same name.
 pub const REQUIRE_FLOWS: &str = "STICKPIN_REQUIRE_FLOWS";
 
-/// What the tests can count on now.
+/// What is available to the tests.
 #[derive(Debug, Clone, Copy)]
 pub struct Ready {
-    /// The packages of npm are there: what was set up must not be skipped.
+    /// Whether the npm packages are installed, so that tests must not skip them.
     pub npm: bool,
-    /// The pages of the flows are there.
+    /// Whether the pages of the flows are installed.
     pub flows: bool,
 }
 
@@ -46,7 +47,8 @@ pub fn setup() -> Result<Ready> {
     }
 }
 
-/// Installs the packages of npm below the target folder, unless exactly these are there. False where there is no npm.
+/// Installs the npm packages below the target folder, unless exactly these are there. Returns false
+/// if npm is missing.
 fn npm() -> Result<bool> {
     if !on_path("npm") {
         eprintln!("setup: npm is missing here; tests that need its packages are skipped");
@@ -61,7 +63,7 @@ fn npm() -> Result<bool> {
 /// Installs the packages of one manifest, unless exactly these are there.
 pub fn packages(from: &Path, to: &Path) -> Result {
     std::fs::create_dir_all(to).on(to)?;
-    // Written last: it says that the installation came to its end.
+    // Written last, so that its presence means that the installation is complete.
     let done = to.join("installed.json");
     let lock = read(&from.join(NPM[1]))?;
     if is_current(&done, &lock) {
@@ -70,17 +72,18 @@ pub fn packages(from: &Path, to: &Path) -> Result {
     for name in NPM {
         std::fs::copy(from.join(name), to.join(name)).on(to)?;
     }
-    // What the packages would run while they are installed stays off.
+    // Install scripts of the packages do not run.
     run(Command::new("npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(to))?;
     write(&done, &lock)
 }
 
-/// Whether a stamp says what is wanted.
+/// Whether a stamp has the wanted content.
 pub fn is_current(stamp: &Path, wanted: &str) -> bool {
     std::fs::read_to_string(stamp).is_ok_and(|found| found == wanted)
 }
 
-/// Whether a program is on the path, or a file is there; one folder of its path may be any (`*`).
+/// Whether a program is on `PATH`, or a file exists; one folder in its path may be a wildcard
+/// (`*`).
 fn is_there(sign: &str) -> bool {
     let Some((above, below)) = sign.split_once("/*/") else {
         return on_path(sign) || sign.starts_with('/') && Path::new(sign).exists();
@@ -89,7 +92,7 @@ fn is_there(sign: &str) -> bool {
     folders.map(|folder| folder.path().join(below)).any(|file| file.exists())
 }
 
-/// Installs Debian packages as root, prints the command otherwise.
+/// Installs Debian packages as root; otherwise prints the command.
 fn debian() -> Result {
     let heavy = if std::env::var_os(WITH_HEAVY).is_some() { HEAVY } else { "" };
     let lines = PACKAGES.lines().chain(heavy.lines()).filter(|line| !line.starts_with('#'));

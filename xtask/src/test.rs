@@ -1,17 +1,17 @@
-//! The one command that proves a checkout.
+//! The command that verifies a checkout.
 
 use crate::Result;
 use crate::run::{cargo, output, root, run, target_dir};
 use std::process::Command;
 use std::time::Instant;
 
-/// Suites that need neither a browser nor a desktop: the pure crates, the kernel, the simulated device, and its scenarios
-/// in one process.
+/// Suites that need neither a browser nor a desktop: the pure crates, the kernel, the simulated
+/// device, and its scenarios in one process.
 const QUICK: &str = "not (package(stickpin) + package(stickpin-backend-linux) + package(stickpin-backend-web) \
      + package(stickpin-x11desk)) + package(stickpin) & (binary(layers) + binary(staleness_sim) \
      + binary(scenarios) & test(in_process))";
 
-/// Lints and runs the suites that need neither a browser nor a desktop, for while one works.
+/// Lints and runs the suites that need neither a browser nor a desktop.
 pub fn quick() -> Result {
     timed("lint", crate::lint::lint)?;
     timed("quick suites", || run(&mut cargo(&["nextest", "run", "--workspace", "--filterset", QUICK])))
@@ -25,8 +25,8 @@ fn timed<T>(part: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     done
 }
 
-/// Sets up, lints, checks generated files, tries the set-up in a bare Debian, and runs every test. Prints how long each
-/// part took; the runner's own summary comes last.
+/// Sets up, lints, checks generated files, tries the set-up in a bare Debian, and runs every test.
+/// Prints how long each part took; the runner's own summary comes last.
 pub fn test() -> Result {
     let ready = timed("setup", crate::setup::setup)?;
     timed("lint", crate::lint::lint)?;
@@ -41,7 +41,7 @@ pub fn test() -> Result {
     let mut tests = if output(&mut cargo(&["nextest", "--version"])).is_ok() {
         cargo(&["nextest", "run", "--workspace", "--no-fail-fast"])
     } else {
-        // All of it, as above: one binary that fails does not hide the others.
+        // Runs everything, as above: a failing binary does not hide the others.
         cargo(&["test", "--workspace", "--tests", "--bins", "--lib", "--no-fail-fast"])
     };
     // A machine that was set up must not skip the suites on real devices.
@@ -60,7 +60,7 @@ pub fn test() -> Result {
     bare
 }
 
-/// Runs the set-up and the quick suites in a bare Debian, or says why not.
+/// Runs the set-up and the quick suites in a bare Debian, or prints why not.
 pub fn bare() -> Result {
     let script = root().join("xtask/bare.sh");
     run(Command::new("sh").arg(script).arg(root()).arg(target_dir()?.join("bare")))

@@ -1,7 +1,8 @@
-//! Reading and acting on desktop apps, each on a display of its own, and what a hundred readings do to the app.
+//! Measures reading and acting on desktop apps, each on a private display, and the effect of a
+//! hundred snapshots on the app.
 //!
-//! The memory of an app is first read when it has come to rest: Firefox grows by a third in its first five seconds
-//! whether anybody looks at it or not.
+//! An app's memory is first measured when it no longer grows: Firefox grows by a third in its first
+//! five seconds even if no tool reads it.
 
 use super::measure::{Tool, alternate, medians, resident, timed};
 use super::table::Table;
@@ -13,31 +14,31 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
-/// The peer that is run beside ours, and the release that the table compares with.
+/// The peer that runs next to ours, and the release that the table compares with.
 const PEER: &str = "agent-device";
 const PACKAGE: &str = "agent-device@0.21.5";
 
-/// Snapshots after which the app's memory is read again.
+/// Number of snapshots after which the app's memory is measured again.
 const SNAPSHOTS: usize = 100;
 
-/// Readings, a second apart, that must agree within a hundredth until memory counts as at rest, and how many there are
-/// at most.
+/// Number of readings, a second apart, that must agree within one percent for memory to count as
+/// stable; and the maximum number of readings.
 const REST: usize = 5;
 const READINGS: usize = 60;
 
-/// Pause between presses: GTK 4 drops a press of a button that it still shows pressed, and an agent that thinks leaves an
-/// app the time to come to rest, in which it is read ahead.
+/// Pause between presses. GTK 4 drops a press of a button that it still shows pressed. The pause of
+/// an agent that thinks also lets an app become quiet, so that it is read ahead.
 const PAUSE: Duration = Duration::from_millis(700);
 
-/// How long an app is left alone before it is pressed: what some say in their first seconds ("Root Instance" in FeatherPad)
-/// goes by itself, and with it the section is another one.
+/// Time to leave an app alone before it is pressed. Some show a message in their first seconds
+/// ("Root Instance" in FeatherPad), and its disappearance changes the section.
 const GREETING: Duration = Duration::from_secs(11);
 
-/// Presses that are measured: the program, its toolkit, how the device presses it, lines of the snapshot that are pressed in
-/// turn, what is said of the wait for an effect, and how long one may take.
+/// The measured presses. Columns: program, toolkit, how the device presses it, snapshot lines that
+/// are pressed in turn, a note on the wait for an effect, and the target time.
 const PRESSES: &str = include_str!("presses.tsv");
 
-/// A program, what is opened, what it is called in the table, and how long a snapshot may take.
+/// A program, the argument of `open`, its name in the table, and the target time of a snapshot.
 const APPS: &[(&str, &str, &str, &str)] = &[
     ("gnome-calculator", "linux:gnome-calculator", "gnome-calculator (GTK 4)", "under 35, 10 x the peer"),
     ("gedit", "linux:gedit", "gedit (GTK 3)", "under 15"),
@@ -46,7 +47,7 @@ const APPS: &[(&str, &str, &str, &str)] = &[
     ("soffice", "linux:soffice --calc --norestore --nologo", "LibreOffice Calc", "under 150"),
 ];
 
-/// Adds the rows of this part; apps that are not installed are left out with a word.
+/// Adds the rows of this part. Apps that are not installed are skipped with a message.
 pub fn measure(table: &mut Table, ours: &Tool, peers: Option<&Path>, runs: usize) -> Result {
     for &(program, what, name, bar) in APPS {
         if !on_path(program) {
@@ -55,7 +56,7 @@ pub fn measure(table: &mut Table, ours: &Tool, peers: Option<&Path>, runs: usize
         }
         ours.run(&["open", what, "--private", "--relaunch"])?;
         let pid = app(program)?;
-        // Its window may be there before what is in it: Firefox shows its page a second or two later.
+        // The window may appear before its content: Firefox shows its page a second or two later.
         let before = at_rest(pid)?;
         let peer = match peers.filter(|_| program == "gnome-calculator") {
             Some(dir) => Some(Peer::fetch(&dir.join("agent-device"), pid)?),
@@ -83,8 +84,9 @@ pub fn measure(table: &mut Table, ours: &Tool, peers: Option<&Path>, runs: usize
     presses(table, ours, runs)
 }
 
-/// Presses through actions: without a word about what came of them, and with it. Half of such a time is three or four
-/// processes being woken, which differs by a fifth from one press to the next: so more of them than of anything else.
+/// Measures presses, without and with waiting for their effect. Half of such a time is three or
+/// four processes waking up, which varies by a fifth between presses. Presses therefore have more
+/// runs than other measurements.
 fn presses(table: &mut Table, ours: &Tool, runs: usize) -> Result {
     let runs = runs * 3;
     for line in PRESSES.lines().filter(|line| !line.starts_with('#')) {
@@ -113,14 +115,14 @@ fn presses(table: &mut Table, ours: &Tool, runs: usize) -> Result {
     Ok(())
 }
 
-/// The ref on the first line of a snapshot that reads so and is not disabled.
+/// Returns the ref of the first snapshot line with this text that is not disabled.
 fn reference<'a>(snapshot: &'a str, line: &str) -> Result<&'a str> {
     let lines = snapshot.lines().filter_map(|l| l.trim_start().split_once(' '));
     let mut found = lines.filter(|(r, rest)| r.starts_with('@') && *rest == line).map(|(r, _)| r);
     found.next().ok_or_else(|| format!("nothing in the snapshot reads {line:?}"))
 }
 
-/// The median of some runs after an uncounted one, with a pause before each.
+/// Returns the median of some runs after an uncounted one, with a pause before each.
 fn median_of(runs: usize, command: impl Fn(usize) -> Command) -> Result<f64> {
     let mut run = 0..;
     let (ours, _) = medians(runs, || {
@@ -130,7 +132,7 @@ fn median_of(runs: usize, command: impl Fn(usize) -> Command) -> Result<f64> {
     Ok(ours)
 }
 
-/// What a process keeps resident when it has stopped growing by itself, in bytes.
+/// Returns the resident bytes of a process once it has stopped growing.
 fn at_rest(pid: u32) -> Result<u64> {
     let mut readings = vec![resident(pid)?];
     while readings.len() < READINGS {
@@ -150,7 +152,7 @@ fn rests(readings: &[u64]) -> bool {
     most - least <= most / 100
 }
 
-/// The process of the app that is open: of those with its name on a private display the largest.
+/// Returns the process of the open app: the largest with its name on a private display.
 fn app(program: &str) -> Result<u32> {
     let entries = std::fs::read_dir("/proc").map_err(|e| format!("/proc: {e}"))?;
     let pids = entries.filter_map(|e| e.ok()?.file_name().to_str()?.parse::<u32>().ok());
@@ -168,7 +170,7 @@ fn app(program: &str) -> Result<u32> {
     found.ok_or_else(|| format!("no process of {program} runs on a private display"))
 }
 
-/// The peer's command line, in the surroundings of the app.
+/// The peer's command line, in the environment of the app.
 struct Peer {
     program: PathBuf,
     surroundings: BTreeMap<String, String>,
@@ -190,7 +192,8 @@ impl Peer {
             .filter(|(name, _)| wanted.contains(name))
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect();
-        // It reads through Debian's Python (with gir1.2-atspi-2.0), and remembers in its home which one it found.
+        // The peer reads through Debian's Python (with gir1.2-atspi-2.0), and stores in its home
+        // which one it found.
         let path = std::env::var("PATH").unwrap_or_default();
         surroundings.insert("PATH".to_owned(), format!("/usr/bin:{path}"));
         surroundings.insert("HOME".to_owned(), dir.join(format!("home-{app}")).display().to_string());

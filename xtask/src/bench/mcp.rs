@@ -1,5 +1,5 @@
-//! The MCP server over stdio: what it adds to a command, how fast it is there, what it keeps, and a snapshot of a page
-//! that changes each time, beside the same from Playwright's server.
+//! Measures the MCP server over stdio: its overhead per command, its start, and its memory. Also
+//! measures a snapshot of a page that changes each time, next to Playwright's server.
 
 use super::measure::{Tool, chromium, median, medians, resident};
 use super::mib;
@@ -19,11 +19,12 @@ use stickpin_wire::Place;
 /// The server that the table compares with.
 const PACKAGE: &str = "@playwright/mcp@0.0.83";
 
-/// Calls on the simulated app: of each way for the medians, and until the memory is read.
+/// Number of calls on the simulated app: per variant for the medians, and before the memory is
+/// measured.
 const PAIRS: usize = 500;
 const CALLS: usize = 10_000;
 
-/// Rows of the page.
+/// Number of rows of the page.
 const ROWS: usize = 1_000;
 
 /// Adds the rows of this part.
@@ -42,7 +43,8 @@ pub fn measure(table: &mut Table, ours: &Tool, server: &Server, peers: Option<&P
     client.tool("open", json!({ "what": "sim:shop" }))?;
     added(table, ours, &mut client)?;
     for i in 0..CALLS {
-        // Most calls of an agent act or ask; each tenth here reads the whole and renews its pins.
+        // Most calls of an agent act or ask a question. Every tenth here reads the whole page and
+        // renews its pins.
         match i % 10 {
             0 => client.tool("snapshot", json!({ "interactive": true }))?,
             _ => client.tool("get", json!({ "what": "url" }))?,
@@ -54,7 +56,7 @@ pub fn measure(table: &mut Table, ours: &Tool, server: &Server, peers: Option<&P
     snapshots(table, client, server, peers, runs)
 }
 
-/// One command both ways in turn, on one session of one daemon.
+/// Runs one command both ways alternately, in one session of one daemon.
 fn added(table: &mut Table, ours: &Tool, client: &mut Client) -> Result {
     let place = Place::open(&ours.folder).map_err(|e| e.to_string())?;
     let mut socket = Connection::find(&place).map_err(|e| e.to_string())?.ok_or("no daemon runs")?;
@@ -81,7 +83,7 @@ fn added(table: &mut Table, ours: &Tool, client: &mut Client) -> Result {
     Ok(())
 }
 
-/// The whole of a page that changes each time: nobody may answer from what was read before.
+/// Takes whole snapshots of a page that changes each time, so that no tool can answer from a cache.
 fn snapshots(
     table: &mut Table,
     mut ours: Client,
@@ -108,7 +110,8 @@ fn snapshots(
     ours.tool("close", json!({})).map(drop)
 }
 
-/// Milliseconds of a snapshot that shows the last row and is not the one before.
+/// Returns the milliseconds of a snapshot, which must show the last row and differ from the
+/// previous one.
 fn changed(client: &mut Client, tool: &str, args: Value, last: &mut String) -> Result<f64> {
     let start = Instant::now();
     let text = client.tool(tool, args)?;
@@ -124,7 +127,7 @@ fn changed(client: &mut Client, tool: &str, args: Value, last: &mut String) -> R
     Ok(took)
 }
 
-/// Playwright's server, installed below `dir` unless it is there.
+/// Starts Playwright's server, and installs it below `dir` if it is missing.
 fn playwright(dir: &Path) -> Result<Client> {
     let dir = dir.join("playwright");
     let program = dir.join("node_modules/@playwright/mcp/cli.js");
@@ -137,7 +140,7 @@ fn playwright(dir: &Path) -> Result<Client> {
     Client::start(command.current_dir(&dir))
 }
 
-/// A client over stdio: a line out, a line in.
+/// A client over stdio: one line out, one line in.
 struct Client {
     child: Child,
     write: Option<ChildStdin>,
@@ -146,7 +149,7 @@ struct Client {
 }
 
 impl Client {
-    /// Starts a server and says hello.
+    /// Starts a server and performs the handshake.
     fn start(command: &mut Command) -> Result<Self> {
         let mut child = command
             .stdin(Stdio::piped())
@@ -189,7 +192,7 @@ impl Client {
         }
     }
 
-    /// The text of a call that works.
+    /// Returns the text of a call, which must succeed.
     fn tool(&mut self, name: &str, args: Value) -> Result<String> {
         let mut result = self.ask("tools/call", json!({"name": name, "arguments": args}))?;
         let Value::String(text) = result["content"][0]["text"].take() else {
@@ -202,7 +205,7 @@ impl Client {
 impl Drop for Client {
     fn drop(&mut self) {
         drop(self.write.take());
-        // A server ends, and its browser with it, when nobody writes any more.
+        // A server, and its browser with it, ends when its standard input closes.
         if let Err(error) = self.child.wait() {
             eprintln!("bench: {error}");
         }

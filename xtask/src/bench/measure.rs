@@ -1,4 +1,4 @@
-//! Timing whole processes.
+//! Measures the times of whole processes.
 
 use crate::Result;
 use crate::run::{empty_folder, output, read, which};
@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// A program with a daemon and a folder of its own.
+/// A program with a separate daemon and folder.
 pub struct Tool {
     pub program: PathBuf,
     pub folder: PathBuf,
     pub env: Vec<(&'static str, OsString)>,
-    /// What ends its daemon. More than once is no error.
+    /// Arguments that end its daemon. Repeating them is not an error.
     pub end: &'static [&'static str],
-    /// Where its daemon writes its process id, alone or as a field of JSON.
+    /// The file in which its daemon writes its process id, alone or as a JSON field.
     pub pid: PathBuf,
 }
 
 impl Tool {
-    /// The shipped binary.
+    /// Returns the tool for the shipped binary.
     pub fn stickpin(binary: &Path, state: &Path) -> Result<Self> {
         empty_folder(state)?;
         Ok(Self {
@@ -41,7 +41,7 @@ impl Tool {
         output(&mut self.command(args)).map(drop)
     }
 
-    /// Resident bytes of the daemon.
+    /// Returns the resident bytes of the daemon.
     pub fn daemon_rss(&self) -> Result<u64> {
         let text = read(&self.pid)?;
         let json: serde_json::Value =
@@ -51,7 +51,7 @@ impl Tool {
     }
 }
 
-/// Resident bytes of a process.
+/// Returns the resident bytes of a process.
 pub fn resident(pid: u32) -> Result<u64> {
     let status =
         std::fs::read_to_string(format!("/proc/{pid}/status")).map_err(|e| format!("process {pid}: {e}"))?;
@@ -65,14 +65,14 @@ pub fn resident(pid: u32) -> Result<u64> {
 
 impl Drop for Tool {
     fn drop(&mut self) {
-        // A failed bench must not leave a daemon and a browser behind.
+        // A failed benchmark must not leave a daemon and a browser behind.
         if let Err(error) = self.run(self.end) {
             eprintln!("bench: {error}");
         }
     }
 }
 
-/// Milliseconds from start to exit. Its output is read away.
+/// Returns the milliseconds from start to exit. The output is read and discarded.
 pub fn timed(command: &mut Command) -> Result<f64> {
     command.stdin(Stdio::null());
     let start = Instant::now();
@@ -80,7 +80,7 @@ pub fn timed(command: &mut Command) -> Result<f64> {
     Ok(start.elapsed().as_secs_f64() * 1e3)
 }
 
-/// Runs two commands in turn and returns the medians.
+/// Runs two commands alternately and returns the medians.
 pub fn alternate(
     runs: usize,
     ours: impl Fn() -> Command,
@@ -89,7 +89,8 @@ pub fn alternate(
     medians(runs, || Ok((timed(&mut ours())?, theirs.as_ref().map(|c| timed(&mut c())).transpose()?)))
 }
 
-/// The medians of measurements of ours and of the peer's, where it runs, after one that is not counted.
+/// Returns the medians of measurements of ours and, if it runs, of the peer, after an uncounted
+/// one.
 pub fn medians(
     runs: usize,
     mut measured: impl FnMut() -> Result<(f64, Option<f64>)>,
@@ -101,13 +102,13 @@ pub fn medians(
     Ok((median(ours), (!theirs.is_empty()).then(|| median(theirs))))
 }
 
-/// The middle value.
+/// Returns the middle value.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// The browser that both tools drive.
+/// Returns the browser that both tools drive.
 pub fn chromium() -> Result<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     names.into_iter().find_map(which).ok_or_else(|| "no Chromium on the path".to_owned())

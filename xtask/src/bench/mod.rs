@@ -1,6 +1,8 @@
-//! `cargo xtask bench`: whole processes of the shipped binary, beside a peer's in the same run.
+//! `cargo xtask bench`: measures whole processes of the shipped binary, next to a peer's in the
+//! same run.
 //!
-//! Figures are medians of alternating runs; nothing here passes or fails. The table goes to `docs/bench.md`.
+//! Figures are medians of alternating runs. They are reported, not checked. The table is written to
+//! `docs/bench.md`.
 
 mod desktop;
 mod mcp;
@@ -19,17 +21,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use table::Table;
 
-/// What `bench` was asked for.
+/// The options of `bench`.
 pub struct Options {
     /// Run the peer too.
     pub peers: bool,
     /// Write the table.
     pub write: bool,
-    /// Counted runs of each command.
+    /// Number of counted runs of each command.
     pub runs: usize,
-    /// Only the rows of one part, for who works on them.
+    /// Measure only the rows of one part.
     pub only: Option<String>,
-    /// A binary to measure in place of the shipped one, which is then not built.
+    /// A binary to measure instead of building the shipped one.
     pub binary: Option<PathBuf>,
 }
 
@@ -74,7 +76,7 @@ pub fn bench(options: &Options) -> Result {
     Ok(())
 }
 
-/// What the binary and its daemon cost by themselves.
+/// Measures the binary and its daemon without an app.
 fn own(table: &mut Table, ours: &Tool, binary: &Path, runs: usize) -> Result {
     let size = std::fs::metadata(binary).on(binary)?.len();
     table.single("binary (sim, web, linux), stripped", mib(size), "MiB", "under 15");
@@ -100,7 +102,7 @@ fn mib(bytes: u64) -> f64 {
     bytes as f64 / (1024.0 * 1024.0)
 }
 
-/// One line about where the figures come from.
+/// Returns one line about the machine.
 fn machine() -> Result<String> {
     let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let cpu =

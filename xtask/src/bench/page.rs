@@ -13,7 +13,7 @@ pub struct Server {
     changes: Arc<Changes>,
 }
 
-/// How often the pages that change were told to.
+/// Number of changes that the changing pages were told to make.
 #[derive(Default)]
 struct Changes {
     count: Mutex<u64>,
@@ -39,41 +39,42 @@ impl Server {
         Ok(Self { port, changes })
     }
 
-    /// Changes a word on every page that changes, and leaves them alone for so long.
+    /// Changes a word on every changing page, and then waits for `rest`.
     pub fn change(&self, rest: Duration) {
         *self.changes.count.lock().expect("no thread panics with it") += 1;
         self.changes.told.notify_all();
         std::thread::sleep(rest);
     }
 
-    /// Address of a page: `rows/N`, rows of a link, a button and a labelled input; `changing/N`, in which a word of the first
-    /// row changes when it is told to; `real`, deep wrappers, icons and a style sheet of many rules, of which a word changes,
-    /// too; `form`, which says what was sent with it; `small`, whose button counts its presses.
+    /// Returns the address of a page. `rows/N` has rows of a link, a button and a labelled input.
+    /// In `changing/N` a word of the first row changes on command. `real` has deep wrappers, icons
+    /// and a style sheet of many rules, and a word that changes. `form` shows what was submitted,
+    /// and the button of `small` counts its presses.
     pub fn page(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}/{path}", self.port)
     }
 }
 
-/// In this time a change is on the page, and nobody has read it.
+/// Time after which a change is on the page and no tool has read it.
 pub const SHOWN: Duration = Duration::from_millis(40);
 
-/// Less than an agent takes between a change and its next look.
+/// Less time than an agent takes between a change and its next look.
 pub const RESTED: Duration = Duration::from_millis(500);
 
-/// How long a page waits for word before it asks again.
+/// How long a page waits for a command before it asks again.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Changes the name of the first link.
 const CHANGING: &str = include_str!("pages/changing.html");
 
-/// What `press` is measured on.
+/// The page on which `press` is measured.
 const SMALL: &str = include_str!("pages/small.html");
 
-/// A form of the usual fields; lines can be added to it. What is sent stands in its status.
+/// A form with common fields, to which lines can be added. Its status shows what was submitted.
 const FORM: &str = include_str!("pages/form.html");
 
 impl Changes {
-    /// How often it was told, when that is another number than the page knows.
+    /// Returns the number of changes, once it differs from the one that the page knows.
     fn since(&self, known: usize) -> u64 {
         let count = self.count.lock().expect("no thread panics with it");
         let same = |count: &mut u64| *count == known as u64;

@@ -9,7 +9,8 @@ use std::process::Command;
 /// The release that the table compares with.
 pub const PACKAGE: &str = "agent-browser@0.41.2";
 
-/// Installs it below `dir` unless it is there, and takes the native binary, without the script that npm puts before it.
+/// Installs the peer below `dir` if it is missing. Returns the native binary, without npm's wrapper
+/// script.
 pub fn fetch(dir: &Path) -> Result<Tool> {
     let home = dir.join("home");
     std::fs::create_dir_all(&home).on(&home)?;

@@ -1,5 +1,6 @@
-//! Replaying: what a step costs by itself, a long script, suites with one worker and with two, and a form in a browser
-//! beside the same commands as processes of their own. The scripts are recorded by the binary that is measured.
+//! Measures replaying: the cost of a step, a long script, and suites with one worker and with two.
+//! Also measures a form in a browser as a script and as separate commands. The measured binary
+//! records the scripts.
 
 use super::measure::{Tool, alternate, medians, timed};
 use super::page::Server;
@@ -9,30 +10,30 @@ use crate::run::{empty_folder, output, read, write};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The embedded app; its clock does not have to be waited for.
+/// The embedded app, with a clock that need not be waited for.
 const APP: &str = "sim:settings?clock=virtual";
 
-/// What is recorded of it: ten steps, after which it is as it was.
+/// The recorded steps: ten, after which the app is in its initial state.
 const STEPS: &str = include_str!("pages/settings.txt");
 
-/// A form, filled and sent in twenty steps.
+/// A form that is filled and sent in twenty steps.
 const FORM: &str = include_str!("pages/form.txt");
 
-/// What the page says when all of it came.
+/// What the page shows when it has received everything.
 const SENT: &str = "Ada, Berg, Main street 1, Oslo, 0150, no, ada@example.com, 5551234, courier, gift, For you, Lamp, Chair, l, terms";
 
-/// Steps of the long script and of the short one, whose difference is what steps cost.
+/// Steps of the long and the short script; the difference is the cost of steps.
 const LONG: usize = 1_000;
 const SHORT: usize = 10;
 
-/// Scripts of the suite, and steps of each.
+/// Number of scripts of the suite, and of steps in each.
 const SCRIPTS: usize = 100;
 const EACH: usize = 50;
 
-/// A suite takes a second or two.
+/// Number of runs; a suite takes a second or two.
 const RUNS_OF_SUITES: usize = 7;
 
-/// Adds the rows of this part. Its scripts go into `folder`.
+/// Adds the rows of this part. Its scripts are written to `folder`.
 pub fn measure(table: &mut Table, ours: &Tool, server: &Server, folder: &Path, runs: usize) -> Result {
     empty_folder(folder)?;
     empty_folder(&folder.join("suite"))?;
@@ -41,7 +42,7 @@ pub fn measure(table: &mut Table, ours: &Tool, server: &Server, folder: &Path, r
     form(table, ours, server, folder, runs)
 }
 
-/// A short script and a long one, in turn.
+/// Runs a short and a long script alternately.
 fn steps(table: &mut Table, ours: &Tool, folder: &Path, runs: usize) -> Result {
     let recorded = record(ours, APP, &commands(STEPS)?, &folder.join("recorded.ad"))?;
     let script = |name: &str, steps: usize| -> Result<String> {
@@ -62,7 +63,7 @@ fn steps(table: &mut Table, ours: &Tool, folder: &Path, runs: usize) -> Result {
     Ok(())
 }
 
-/// The same scripts with one worker and with two, in turn.
+/// Runs the same scripts with one worker and with two, alternately.
 fn suites(table: &mut Table, ours: &Tool, folder: &Path, runs: usize) -> Result {
     let suite = text(&folder.join("suite"))?;
     let with = |workers: &'static str| {
@@ -77,7 +78,7 @@ fn suites(table: &mut Table, ours: &Tool, folder: &Path, runs: usize) -> Result 
     Ok(())
 }
 
-/// A form in a browser: as a script, and as commands one after the other.
+/// Runs a form in a browser as a script and as separate commands.
 fn form(table: &mut Table, ours: &Tool, server: &Server, folder: &Path, runs: usize) -> Result {
     let url = server.page("form");
     let file = folder.join("form.ad");
@@ -103,7 +104,7 @@ fn form(table: &mut Table, ours: &Tool, server: &Server, folder: &Path, runs: us
     Ok(())
 }
 
-/// The page received all of it. Leaves a fresh one.
+/// Checks that the page received everything, and opens a new one.
 fn sent(ours: &Tool, url: &str) -> Result {
     let said = output(&mut ours.command(&["get", "text", "role=status"]))?;
     if said.trim() != SENT {
@@ -112,12 +113,12 @@ fn sent(ours: &Tool, url: &str) -> Result {
     ours.run(&["open", url])
 }
 
-/// The words of commands, of which one stands on each line.
+/// Splits commands, one per line, into words.
 fn commands(lines: &str) -> Result<Vec<Vec<String>>> {
     lines.lines().map(|line| stickpin_cmdline::split(line).map_err(|e| e.to_string())).collect()
 }
 
-/// Records commands, and returns what the recording says.
+/// Records commands, and returns the recording.
 fn record(ours: &Tool, what: &str, steps: &[Vec<String>], file: &Path) -> Result<String> {
     ours.run(&["open", what])?;
     ours.run(&["record", "start"])?;
@@ -129,7 +130,7 @@ fn record(ours: &Tool, what: &str, steps: &[Vec<String>], file: &Path) -> Result
     read(file)
 }
 
-/// So many steps: those that were recorded, again and again.
+/// Repeats the recorded steps until there are `steps`.
 fn repeated(recorded: &str, steps: usize) -> Result<String> {
     let mut lines = Vec::new();
     let mut comments = String::new();

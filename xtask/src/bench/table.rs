@@ -16,7 +16,7 @@ impl Table {
         self.against(what, ours, None, unit, bar);
     }
 
-    /// Adds a figure, perhaps beside the peer's, and shows it to who waits.
+    /// Adds and prints a figure, optionally next to the peer's.
     pub fn against(&mut self, what: &str, ours: f64, theirs: Option<f64>, unit: &str, bar: &str) {
         let ratio = theirs.map(|theirs| format!("{:.1}", theirs / ours)).unwrap_or_default();
         let theirs = theirs.map(|theirs| figure(theirs, unit)).unwrap_or_default();

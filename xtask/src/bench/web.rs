@@ -1,5 +1,6 @@
-//! Reading and acting on pages, beside the peer: pages that stand still, pages that change between two runs, so that
-//! nobody answers from memory, pages that were just opened, and what the daemon keeps.
+//! Measures reading and acting on pages, next to the peer. Covers static pages, pages that change
+//! between two runs so that no tool can answer from a cache, newly opened pages, and the daemon's
+//! memory.
 
 use super::measure::{Tool, alternate, median, medians, timed};
 use super::mib;
@@ -11,17 +12,17 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// What is read of a page by us, and by the peer: as much as it has.
+/// The snapshot commands of ours and of the peer: each reads as much as it can.
 const OURS: [&str; 3] = ["snapshot", "-i", "--all"];
 const THEIRS: [&str; 2] = ["snapshot", "-i"];
 
 /// The peer takes half a minute for a page of 10,000 rows.
 const RUNS_OF_LARGE: usize = 3;
 
-/// Between two presses; no multiple of a frame.
+/// Pause between two presses; not a multiple of a frame.
 const MOMENT: Duration = Duration::from_millis(75);
 
-/// How long memory that was let go of may take to be given back.
+/// Time limit for freed memory to be returned to the system.
 const GIVEN_BACK: Duration = Duration::from_secs(5);
 
 /// Adds the rows of this part.
@@ -84,7 +85,7 @@ pub fn measure(table: &mut Table, ours: &Tool, peer: Option<&Tool>, server: &Ser
     ours.run(&["close"])
 }
 
-/// A press on a button by its ref.
+/// Presses a button by its ref.
 fn press(table: &mut Table, both: &Both<'_>, server: &Server, runs: usize) -> Result {
     both.open(&server.page("small"))?;
     let a = button(&output(&mut both.ours.command(&["snapshot", "-i"]))?, "@")?;
@@ -93,7 +94,7 @@ fn press(table: &mut Table, both: &Both<'_>, server: &Server, runs: usize) -> Re
     let (ours, theirs) = both.apart(runs * 2, &["press", &a], &["click", &b])?;
     table.against("`press @ref` on a small page", ours, theirs, "ms", "not slower");
     let pressed = output(&mut both.ours.command(&["get", "text", "role=status"]))?;
-    // The uncounted run is one press more.
+    // The uncounted run adds one press.
     if pressed.trim() == (runs * 2 + 1).to_string() {
         Ok(())
     } else {
@@ -101,7 +102,7 @@ fn press(table: &mut Table, both: &Both<'_>, server: &Server, runs: usize) -> Re
     }
 }
 
-/// The ref of the only button in a snapshot.
+/// Returns the ref of the only button in a snapshot.
 fn button(snapshot: &str, before: &str) -> Result<String> {
     let line = snapshot.lines().find(|line| line.contains("button \"Save\""));
     let at = line.and_then(|line| Some(&line[line.find(before)? + before.len()..]));
@@ -109,7 +110,7 @@ fn button(snapshot: &str, before: &str) -> Result<String> {
     if r#ref.is_empty() { Err(format!("no button in: {snapshot}")) } else { Ok(r#ref) }
 }
 
-/// What the daemons hold while a large page is open, and what ours holds when it is closed.
+/// Measures the daemons' memory while a large page is open, and ours after it is closed.
 fn memory(table: &mut Table, both: &Both<'_>) -> Result {
     let rss = mib(both.ours.daemon_rss()?);
     let theirs = both.peer.map(|p| p.daemon_rss().map(mib)).transpose()?;
@@ -143,13 +144,14 @@ impl Both<'_> {
         self.peer.map_or(Ok(()), |peer| peer.run(&["close"]))
     }
 
-    /// Medians of two commands that run in turn.
+    /// Returns the medians of two commands that run alternately.
     fn alternate(&self, runs: usize, ours: &[&str], theirs: &[&str]) -> Result<(f64, Option<f64>)> {
         alternate(runs, || self.ours.command(ours), self.peer.map(|p| move || p.command(theirs)))
     }
 
-    /// The same with a moment between them. A press takes about as long as a frame: without it each of the two waits for the
-    /// frames that the other one leaves it, and which one is faster is decided by the first run.
+    /// Returns the medians with a pause between the commands. A press takes about as long as a
+    /// frame. Without the pause each tool waits for frames that the other one leaves, and the first
+    /// run decides which is faster.
     fn apart(&self, runs: usize, ours: &[&str], theirs: &[&str]) -> Result<(f64, Option<f64>)> {
         let after = |command: Command| {
             sleep(MOMENT);
@@ -159,8 +161,8 @@ impl Both<'_> {
         alternate(runs, || after(self.ours.command(ours)), theirs)
     }
 
-    /// Medians of the first snapshot of a page in a browser that was started just before: nobody has looked at
-    /// anything in it yet.
+    /// Returns the medians of the first snapshot of a page in a browser that has just started and
+    /// has not been read yet.
     fn first_looks(&self, url: &str, runs: usize) -> Result<(f64, Option<f64>)> {
         let (mut a, mut b) = (Vec::new(), Vec::new());
         for _ in 0..runs {
@@ -172,7 +174,7 @@ impl Both<'_> {
         Ok((median(a), (!b.is_empty()).then(|| median(b))))
     }
 
-    /// Medians of snapshots of a page that changed so long before each of them.
+    /// Returns the medians of snapshots of a page that changed `rest` before each of them.
     fn changing(&self, runs: usize, rest: Duration) -> Result<(f64, Option<f64>)> {
         let (mut last_a, mut last_b) = (String::new(), String::new());
         medians(runs, || {
@@ -184,7 +186,8 @@ impl Both<'_> {
     }
 }
 
-/// Milliseconds of a command about a page that changed since the last one; it has to say something else.
+/// Returns the milliseconds of a command on a page that has changed; its answer must differ from
+/// the last one.
 fn changed(command: &mut Command, last: &mut String) -> Result<f64> {
     let start = Instant::now();
     let text = output(command)?;

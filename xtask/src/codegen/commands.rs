@@ -1,4 +1,5 @@
-//! `docs/commands.md`: the reference of commands, made from the registry and the grammar that the binary parses with.
+//! `docs/commands.md`: the reference of commands, generated from the registry and the grammar of
+//! the binary.
 
 use crate::Result;
 use crate::run::root;
@@ -7,7 +8,7 @@ use stickpin_kernel::registry::Form;
 use stickpin_kernel::schema::{Field, Kind};
 use stickpin_kernel::{Effect, ErrorCode};
 
-/// Where every environment variable is named.
+/// The file that names every environment variable.
 const ENV: &str = "crates/stickpin/src/env.rs";
 
 const INTRODUCTION: &str = "\
@@ -21,7 +22,7 @@ An argument is spelled `--max-bytes` on a command line and `maxBytes` in JSON (t
 Without a word about its effect, a command only reads.
 ";
 
-/// The whole page.
+/// Returns the whole page.
 pub(crate) fn reference() -> Result<String> {
     let grammars: Vec<_> = stickpin_cli::grammars(stickpin_replay::COMMANDS).collect();
     let mut page = vec![INTRODUCTION.to_owned()];
@@ -56,7 +57,7 @@ fn command(entry: Option<&Form>, mut grammar: Command) -> String {
     parts.join("\n\n") + "\n"
 }
 
-/// Effect and other names.
+/// Returns the effect and other names of a command.
 fn facts(entry: &Form) -> String {
     let mut facts = Vec::new();
     if entry.spec.effect == Effect::Mutates {
@@ -91,7 +92,7 @@ fn table<'a>(args: impl Iterator<Item = &'a Arg>, entry: Option<&Form>) -> Strin
     format!("| | takes | default | |\n|---|---|---|---|\n{}", rows.collect::<String>())
 }
 
-/// `-c`, `--count N`; `WHAT`.
+/// Returns the spelling of an argument: `-c`, `--count N`; `WHAT`.
 fn spelled(arg: &Arg) -> String {
     let value = arg.get_value_names().and_then(|names| names.first()).map(ToString::to_string);
     let takes_value = arg.get_action().takes_values();
@@ -106,7 +107,7 @@ fn spelled(arg: &Arg) -> String {
     }
 }
 
-/// What an argument takes that is no field of the registry.
+/// Returns what an argument outside the registry takes.
 fn words(arg: &Arg) -> String {
     if !arg.get_action().takes_values() {
         return "switch".to_owned();
@@ -132,7 +133,7 @@ fn kind(kind: &Kind) -> String {
     }
 }
 
-/// The default as one would type it. That a switch is off needs no word.
+/// Returns the default as it would be typed; `None` for switches.
 fn default(field: &Field) -> Option<String> {
     match field.default.as_ref()? {
         serde_json::Value::Bool(_) => None,
@@ -143,7 +144,7 @@ fn default(field: &Field) -> Option<String> {
     }
 }
 
-/// One cell of a table.
+/// Escapes a text for a table cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
@@ -172,7 +173,7 @@ fn variables() -> Result<String> {
     ))
 }
 
-/// The constants of a source that name variables, each with its doc comment.
+/// Returns the constants in a source that name variables, each with its doc comment.
 fn named(source: &str) -> Result<Vec<(String, String)>> {
     let mut found = Vec::new();
     let mut doc = Vec::new();

@@ -1,11 +1,12 @@
-//! `docs/SUMMARY.md`: the pages in the order in which they are read, by their own headings, and the decisions by number.
+//! `docs/SUMMARY.md`: the pages in reading order with their own headings, then the decisions by
+//! number.
 
 use crate::Result;
 use crate::run::root;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The pages below `docs`, and how deep each stands.
+/// The pages below `docs`, with their nesting depth.
 const PAGES: &[(usize, &str)] = &[
     (0, "tutorial.md"),
     (0, "for-agents.md"),
@@ -28,10 +29,10 @@ const PAGES: &[(usize, &str)] = &[
 /// The page that lists the decisions.
 const DECISIONS: &str = "adr/README.md";
 
-/// The whole page.
+/// Returns the whole page.
 ///
 /// # Errors
-/// Where a page has no heading, or stands in no list.
+/// Returns an error if a page has no heading or is in no list.
 pub(crate) fn summary() -> Result<String> {
     let docs = root().join("docs");
     let mut page = "# Summary\n\n".to_owned();
