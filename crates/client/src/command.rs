@@ -29,7 +29,7 @@ pub trait ClientCommand: fmt::Debug + Send + Sync {
     async fn run(&self, input: Map<String, Value>, call: Call) -> Response;
 }
 
-/// What a [`ClientCommand`] runs with: the caller, the client and the limits.
+/// The context of a [`ClientCommand`]: the caller, the client and the limits.
 #[derive(Clone)]
 pub struct Call {
     /// Runs the commands that this one is made of.
@@ -44,7 +44,7 @@ pub struct Call {
     pub variables: BTreeMap<String, String>,
     /// Receives progress.
     pub progress: UnboundedSender<Progress>,
-    /// What this caller may do.
+    /// The permissions of the caller.
     pub policy: Arc<dyn Policy>,
     /// Cancels the command: what it opened is closed, and it still answers.
     pub cancel: CancellationToken,
@@ -72,8 +72,8 @@ pub struct Progress {
     pub lasting: bool,
 }
 
-/// What a caller may do. A command that is made of others checks each of them before it sends the
-/// first.
+/// The permissions of a caller. A command that consists of others checks each of them before it
+/// sends the first.
 pub trait Policy: Send + Sync {
     /// Checks that the caller may run this command, and makes the paths in `input` absolute.
     ///

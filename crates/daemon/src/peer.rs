@@ -79,10 +79,10 @@ struct Peer {
 }
 
 impl Peer {
-    /// Reads messages until the client disconnects or the daemon shuts down.
+    /// Reads messages until the client disconnects.
     ///
     /// # Errors
-    /// Returns the reason why reading stopped.
+    /// Returns the reason why reading stopped earlier.
     async fn read(self: &Arc<Self>, mut read: OwnedReadHalf) -> Result<(), String> {
         let mut frames = Frames::default();
         let mut buf = vec![0; 32 << 10];

@@ -49,7 +49,7 @@ impl What {
     }
 }
 
-/// What a call asks for.
+/// The request of a call.
 enum Wanted {
     Run(Box<Work>),
     /// A text of our own.

@@ -1,4 +1,4 @@
-//! What this server allows a client to do, directly or through a script.
+//! The permissions of a client on this server, directly or through a script.
 
 use crate::files::Folders;
 use crate::setup::Setup;

@@ -20,7 +20,7 @@ pub struct Divergence {
     pub at: Place,
     /// The step's line.
     pub line: String,
-    /// What its targets were when it was recorded.
+    /// The recorded meanings of its targets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<String>,
     /// The error that the command returned.
@@ -37,7 +37,7 @@ pub struct Divergence {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Suggestion {
-    /// What it has in common with the target.
+    /// The properties that it shares with the target.
     pub basis: String,
     /// The ref of the element.
     pub r#ref: String,

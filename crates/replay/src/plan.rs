@@ -89,7 +89,7 @@ pub struct Step {
     pub shown: String,
     /// The parsed command.
     pub line: Line,
-    /// What its targets were when it was recorded, in order.
+    /// The recorded meanings of its targets, in order.
     pub expected: Vec<String>,
 }
 

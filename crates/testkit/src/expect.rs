@@ -5,7 +5,7 @@ use crate::scenario::Step;
 use serde_json::Value;
 use stickpin_kernel::Response;
 
-/// What a surface showed for one step. A part that a surface cannot show is left out and not
+/// The outcome of one step on a surface. A part that a surface cannot show is left out and not
 /// compared.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {

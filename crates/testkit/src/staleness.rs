@@ -77,7 +77,7 @@ pub trait Stage {
     fn pressed(&mut self) -> Vec<String>;
 }
 
-/// What happens between the first snapshot and the action.
+/// The reads and actions between the first snapshot and the judged action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Between {
     /// Nothing is read.

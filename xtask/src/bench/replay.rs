@@ -19,7 +19,7 @@ const STEPS: &str = include_str!("pages/settings.txt");
 /// A form that is filled and sent in twenty steps.
 const FORM: &str = include_str!("pages/form.txt");
 
-/// What the page shows when it has received everything.
+/// The text of the page when it has received everything.
 const SENT: &str = "Ada, Berg, Main street 1, Oslo, 0150, no, ada@example.com, 5551234, courier, gift, For you, Lamp, Chair, l, terms";
 
 /// Steps of the long and the short script; the difference is the cost of steps.

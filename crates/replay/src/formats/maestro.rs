@@ -46,7 +46,7 @@ const START: Mark = Mark { line: 1, column: 1 };
 
 const FORM: &str = "appId: sim:shop, a line with ---, then - launchApp and so on";
 
-/// What the header specifies for the rest of the flow.
+/// The settings in a flow's header.
 #[derive(Debug, Default)]
 struct Flow {
     /// The `appId` or `url` that `launchApp` opens.

@@ -134,13 +134,13 @@ pub struct Step {
     pub began: f64,
     /// The duration.
     pub millis: f64,
-    /// What its targets were when it was recorded.
+    /// The recorded meanings of its targets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<String>,
     /// The answer of a command that only reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said: Option<String>,
-    /// What was seen since the action.
+    /// The receipt: what was seen since the action.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub receipt: Vec<String>,
     /// A warning for the caller.
@@ -149,7 +149,7 @@ pub struct Step {
     /// The error of a failed step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Error>,
-    /// What the step changed, in the format of `snapshot --diff` (with a report).
+    /// The changes by the step, in the format of `snapshot --diff` (with a report).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<String>,
     /// The screen after the step (with a report).
@@ -177,7 +177,7 @@ pub struct Picture {
 pub struct RefBox {
     /// The ref, as in `@e12`.
     pub r#ref: String,
-    /// What the element is: `button "Delete" in row "Mail 1"`.
+    /// The meaning of the element: `button "Delete" in row "Mail 1"`.
     pub meaning: String,
     /// The distance from the left edge.
     pub x: f64,

@@ -1,4 +1,4 @@
-//! What a run was given and leaves behind: refs, sessions, repaired scripts.
+//! The refs that a run was given, and what it leaves behind: sessions and repaired scripts.
 
 use super::CLOSE;
 use crate::plan::Step;

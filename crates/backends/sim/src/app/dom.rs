@@ -61,7 +61,7 @@ pub(crate) struct Node {
     pub(crate) element: Option<Arc<Element>>,
     pub(crate) env: Env,
     pub(crate) mark: String,
-    /// What this element is to the app: its record and control. For the log, never for captures.
+    /// The element's record and control in the app's terms. For the log, never for captures.
     pub(crate) truth: String,
     /// Set for document nodes.
     pub(crate) document: Option<Box<Document>>,

@@ -19,7 +19,7 @@ pub(crate) struct Timer {
     pub(crate) scope: u64,
 }
 
-/// What a timer does.
+/// The work of a timer.
 #[derive(Debug)]
 pub(crate) enum Job {
     /// Runs the statement of an `after`, `every` or `load`, which has this delay.
