@@ -20,6 +20,7 @@
 //!
 //! Specification: `commands.md`, "Targets".
 
+mod error;
 mod format;
 mod matching;
 mod naming;
@@ -32,10 +33,10 @@ mod terms;
 mod tests;
 mod text;
 
+pub use error::SelectorError;
 pub use matching::CssAnswers;
 pub(crate) use nearest::likeness;
 pub use nearest::nearest;
-pub use parse::SelectorError;
 pub use reduce::reduce;
 pub use relax::Likeness;
 pub use terms::Condition;

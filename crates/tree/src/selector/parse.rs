@@ -1,5 +1,6 @@
 //! The grammar, read from left to right. There is one way to read a selector, so every fault is final.
 
+use super::error::SelectorError;
 use super::{Alternative, Compare, Flag, Key, Selector, Term};
 use crate::Role;
 use crate::model::escape::{escape, quote};
@@ -14,18 +15,6 @@ const EXAMPLE: &str =
     "terms are separated by spaces: role=button \"Save\", id=email, label~=name checked=false";
 
 type Parsed<T> = Result<T, SelectorError>;
-
-/// A selector that cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct SelectorError {
-    /// What is wrong. The words of the app or user in it are quoted and cut.
-    pub message: String,
-    /// Where, in bytes of the text that was parsed.
-    pub span: Range<usize>,
-    /// What to type instead, with an example.
-    pub hint: String,
-}
 
 impl FromStr for Selector {
     type Err = SelectorError;
