@@ -1,10 +1,10 @@
 //! Pure values of a captured UI: nodes, trees, records, selectors, outlines, diffs.
 //!
-//! A [`Tree`] is what a device returned for its whole UI, immutable from then on. It holds *every* node, the
-//! wrappers without meaning and the text leaves included, because the record of an element
-//! (which thing among its likes it is) is read from them. What an agent sees of a tree is a view made above it.
+//! A [`Tree`] is what a device returned for its whole UI, and immutable. It holds *every* node,
+//! including meaningless wrappers and text leaves, because the record of an element (which of
+//! several similar things it is) is read from them. What an agent sees is a view of the tree.
 //!
-//! Invariant: nothing here knows a session, a ref table, a device, a clock or a file.
+//! Invariant: this crate knows no session, ref table, device, clock or file.
 
 mod diff;
 #[cfg(test)]

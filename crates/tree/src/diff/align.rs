@@ -1,4 +1,4 @@
-//! Which lines of two outlines are the same one.
+//! Pairs the lines of two outlines.
 
 use super::DiffCues;
 use crate::model::pairing::pair_equal;
@@ -7,18 +7,18 @@ use crate::{NodeId, NodeRef, Role, States, Tree};
 use hashbrown::{HashMap, HashSet};
 use std::collections::VecDeque;
 
-/// Two outlines and which of their lines belong together.
+/// Two outlines and the pairs of their lines.
 #[derive(Debug)]
 pub(super) struct Aligned<'t> {
     pub(super) old: Side<'t>,
     pub(super) new: Side<'t>,
-    /// For a line of the old outline its line in the new one.
+    /// For each line of the old outline, its line in the new one.
     pub(super) to_new: Vec<Option<usize>>,
-    /// For a line of the new outline its line in the old one.
+    /// For each line of the new outline, its line in the old one.
     pub(super) to_old: Vec<Option<usize>>,
-    /// Lines of the new outline whose element was in the old tree, but without a line of its own.
+    /// Lines of the new outline whose element was in the old tree without a line of its own.
     pub(super) was_folded: HashSet<usize>,
-    /// Lines of the old outline whose element is in the new tree, but without a line of its own.
+    /// Lines of the old outline whose element is in the new tree without a line of its own.
     pub(super) is_folded: HashSet<usize>,
 }
 
@@ -53,7 +53,7 @@ impl<'t> Side<'t> {
         below.filter(|l| l.parent == Some(at) && l.node.is_text()).any(|l| self.sketch.label(l.node) == text)
     }
 
-    /// The lines directly under one, or at the top.
+    /// The child lines of each line; `None` stands for the top level.
     fn children(&self) -> HashMap<Option<usize>, Vec<usize>> {
         let mut children: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
         for (at, line) in self.lines.iter().enumerate() {
@@ -63,7 +63,7 @@ impl<'t> Side<'t> {
     }
 }
 
-/// Whether two nodes of different documents take a ref, and the old one had none.
+/// Whether two nodes of different documents take a ref, and no ref to the old one was issued.
 fn is_unseen(old: NodeRef<'_>, new: NodeRef<'_>, cues: &DiffCues<'_>) -> bool {
     let acts = new.is(States::ACTIONABLE) || new.role().is_control();
     acts && old.document().scope != new.document().scope && !(cues.issued)(old.id())
@@ -88,7 +88,8 @@ impl<'t> Aligned<'t> {
         };
         for &(a, b) in pairs {
             match (aligned.old.at.get(&a), aligned.new.at.get(&b)) {
-                // What another document has alike was never shown where no ref was issued: its run was cut.
+                // A similar node of another document counts as never shown if no ref to it was
+                // issued: its run was cut.
                 (Some(&old_at), Some(_)) if is_unseen(old.node(a), new.node(b), cues) => {
                     aligned.is_folded.insert(old_at);
                 }
@@ -113,7 +114,7 @@ impl<'t> Aligned<'t> {
         }
     }
 
-    /// Pairs what has no identity, from the top down, among the children of lines that are paired.
+    /// Pairs lines without identity, from the top down, among the children of paired lines.
     fn pair_by_content(&mut self, cues: &DiffCues<'_>) {
         let (old_children, new_children) = (self.old.children(), self.new.children());
         let none = Vec::new();
@@ -124,7 +125,7 @@ impl<'t> Aligned<'t> {
             self.pair_children(olds, news, cues);
             open.extend(olds.iter().filter_map(|&o| self.to_new[o].map(|n| (Some(o), Some(n)))));
         }
-        // What is paired by identity below parents that are not.
+        // Also handle lines that are paired by identity below unpaired parents.
         for old in 0..self.to_new.len() {
             let Some(new) = self.to_new[old] else { continue };
             let parents = (self.old.lines[old].parent, self.new.lines[new].parent);
@@ -146,11 +147,11 @@ impl<'t> Aligned<'t> {
         let mut left: Vec<usize> = olds.iter().copied().filter(is_anonymous).collect();
         let mut right: Vec<usize> = news.iter().copied().filter(is_left).collect();
         let mut found = Vec::new();
-        // Same words first.
+        // First pair lines with the same words.
         let keys = (|o| self.old.said(o), |n| self.new.said(n));
         pair_equal(&mut left, &mut right, keys, |o, n| found.push((o, n)));
-        // Then a text that reads otherwise, in order: "2 items" became "3 items". Elements only where the device
-        // gives no handles: else another handle is another element.
+        // Then pair texts that changed, in order: "2 items" became "3 items". Pair elements this
+        // way only without handles; otherwise another handle means another element.
         let loose = |side: &Side<'t>, at: usize| {
             let node = side.lines[at].node;
             node.handle().is_none().then(|| node.role())
@@ -160,7 +161,7 @@ impl<'t> Aligned<'t> {
         found.into_iter().for_each(|(o, n)| self.pair(o, n));
     }
 
-    /// Whether a text line says what its container said in its own line before (or says now).
+    /// Whether a text line repeats what its container said in its own line before (or says now).
     pub(super) fn moved_in_or_out(&self, at: usize, new_side: bool) -> bool {
         let (here, there, to_there) = if new_side {
             (&self.new, &self.old, &self.to_old)
@@ -172,7 +173,7 @@ impl<'t> Aligned<'t> {
         line.node.is_text() && counterpart.is_some_and(|c| there.label(c) == here.label(at))
     }
 
-    /// Whether two lines of the old outline are siblings of one role.
+    /// Whether two lines of the old outline are siblings with the same role.
     pub(super) fn alike(&self, a: usize, b: usize) -> bool {
         let (a, b) = (&self.old.lines[a], &self.old.lines[b]);
         a.parent == b.parent && a.node.role() == b.node.role()

@@ -1,9 +1,10 @@
-//! What changed between two captures, as lines: `+` came, `-` went, `~` reads otherwise now.
+//! The differences between two captures, as lines: `+` for added, `-` for removed, `~` for changed.
 //!
-//! Both trees are distilled as for the full view, because a text that changes matters to somebody who reads with
-//! `-i`, too. Which nodes are the same element is the caller's knowledge (handles, the ref table); lines without an
-//! identity of their own (texts, and elements that were never issued) are paired by what they say and where they
-//! stand. As with outlines, the lines are settled first, so that refs are issued only for what is printed.
+//! Both trees are distilled as for the full view, because a changed text also matters to a reader
+//! of `-i`. The caller knows which nodes are the same element (from handles and the ref table).
+//! Lines without identity (texts, and elements without an issued ref) are paired by their text and
+//! position. As with outlines, the lines are determined first, so that refs are issued only for
+//! printed lines.
 //!
 //! Specification: `refs.md` 8, `commands.md` "Acting".
 
@@ -18,17 +19,18 @@ use crate::{NodeId, Tree};
 pub use pairs::pairs;
 use plan::Line;
 
-/// What a diff asks of those who know more than the trees.
+/// The questions that a diff asks of its caller.
 pub struct DiffCues<'a> {
-    /// Whether a ref of this node of the *old* tree was issued: then only the caller's pairs say where it went.
+    /// Whether a ref of this node of the *old* tree was issued. Then only the caller's pairs say
+    /// where the node went.
     pub issued: &'a dyn Fn(NodeId) -> bool,
-    /// Whether that ref does not stand for a node of the *new* tree, which the caller pairs it with (old, new): what
-    /// stayed for a reader has another number now.
+    /// Whether that ref does not stand for the paired node of the *new* tree (old, new): the
+    /// element looks the same to a reader but has another number now.
     pub renumbered: &'a dyn Fn(NodeId, NodeId) -> bool,
 }
 
 impl DiffCues<'_> {
-    /// Nothing was issued.
+    /// Answers for a session in which no ref was issued.
     pub const NONE: DiffCues<'static> = DiffCues { issued: &|_| false, renumbered: &|_, _| false };
 }
 
@@ -38,7 +40,7 @@ pub struct Diff<'t> {
     old: &'t Tree,
     new: &'t Tree,
     lines: Vec<Line>,
-    /// Lines that had no room.
+    /// The number of lines that did not fit.
     beyond: usize,
     runs_cut: bool,
     page_changed: bool,
@@ -46,8 +48,9 @@ pub struct Diff<'t> {
 }
 
 impl<'t> Diff<'t> {
-    /// Compares two trees. `pairs` are the nodes (old, new) that are the same element. Of `view` counts what bounds
-    /// the text: `all`, `max_bytes`, `ref_digits`; and `interactive`, which leaves out what `-i` does.
+    /// Compares two trees. `pairs` are the nodes (old, new) that are the same element. Only these
+    /// fields of `view` count: `all`, `max_bytes` and `ref_digits`, which bound the text, and
+    /// `interactive`, which leaves out what `-i` does.
     #[must_use]
     pub fn between(
         old: &'t Tree,
@@ -60,13 +63,14 @@ impl<'t> Diff<'t> {
         plan::plan(old, new, &aligned, view, cues)
     }
 
-    /// Whether there is nothing to say.
+    /// Whether there is no difference.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty() && self.beyond == 0 && !self.page_changed
     }
 
-    /// Whether every difference is printed, and both captures were complete. Only such a diff renews refs.
+    /// Whether every difference is printed and both captures were complete. Only such a diff renews
+    /// refs.
     #[must_use]
     pub fn complete(&self) -> bool {
         self.beyond == 0 && !self.runs_cut && !self.old.truncated() && !self.new.truncated()

@@ -1,14 +1,16 @@
-//! Which nodes of two trees are shown as one in a diff.
+//! Pairs the nodes of two trees that a diff shows as one.
 //!
-//! By handle first. Where handles say nothing (a re-render, a device without identity), the children of two paired
-//! nodes are paired by what they read: equal subtrees, then equal elements, then wrappers of one kind. This decides
-//! what a diff shows as changed rather than removed and added; refs never follow it.
+//! Nodes are paired by handle first. Where handles say nothing (a re-render, a device without
+//! identity), the children of two paired nodes are paired by what they read: first equal subtrees,
+//! then equal elements, then wrappers of one kind. The pairs decide whether a diff shows a change
+//! or a removal and an addition. Refs never depend on them.
 
 use crate::model::pairing::pair_equal;
 use crate::{IdentityGrade, NodeId, NodeRef, Role, Tree};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Pairs of nodes, of the first and of the second tree, that are the same for a reader; in the order of the second.
+/// Returns pairs of nodes (first tree, second tree) that are the same to a reader, in the order of
+/// the second tree.
 #[must_use]
 pub fn pairs(old: &Tree, new: &Tree) -> Vec<(NodeId, NodeId)> {
     let mut paired = Paired { old: vec![None; old.len()], new: vec![None; new.len()] };
@@ -17,7 +19,7 @@ pub fn pairs(old: &Tree, new: &Tree) -> Vec<(NodeId, NodeId)> {
         paired.put(NodeId::ROOT, NodeId::ROOT);
     }
     let prints = (fingerprints(old), fingerprints(new));
-    // Parents come before their children, so that what is paired here is visited itself later.
+    // Parents come before their children, so children paired here are visited later.
     for at in new.nodes() {
         if let Some(before) = paired.new[at.id().index()] {
             paired.children(old.node(before), at, (&prints.0, &prints.1));
@@ -28,9 +30,9 @@ pub fn pairs(old: &Tree, new: &Tree) -> Vec<(NodeId, NodeId)> {
 }
 
 struct Paired {
-    /// For each node of the first tree its partner.
+    /// For each node of the first tree, its partner.
     old: Vec<Option<NodeId>>,
-    /// For each node of the second tree its partner.
+    /// For each node of the second tree, its partner.
     new: Vec<Option<NodeId>>,
 }
 
@@ -65,7 +67,7 @@ impl Paired {
         let named = |n: NodeRef<'t>| (!n.name().is_empty()).then(|| (n.role(), n.tag(), n.name()));
         pair_equal(&mut left, &mut right, (named, named), |a, b| self.put(a.id(), b.id()));
         let loose = new.tree().grade() == IdentityGrade::None;
-        // A text or a control with another name is another one, unless there is nothing else to go by.
+        // A text or control with another name is another one, unless the device has no identity.
         let wrapper = |n: NodeRef<'t>| {
             let is_wrapper = n.name().is_empty() && n.role() != Role::Text;
             (is_wrapper || loose).then(|| (n.role(), n.tag()))
@@ -74,7 +76,7 @@ impl Paired {
     }
 }
 
-/// What each subtree reads, as one number.
+/// A hash of what each subtree reads.
 fn fingerprints(tree: &Tree) -> Vec<u64> {
     let mut prints = vec![0; tree.len()];
     for n in tree.nodes().rev() {
@@ -93,7 +95,7 @@ mod tests {
     use super::*;
     use crate::testing::tree;
 
-    /// The pairs as `before -> after` by role and name, and what is left over.
+    /// The pairs as `before -> after` by role and name, and the unpaired nodes.
     fn shown(old: &str, new: &str) -> String {
         let (old, new) = (tree(old), tree(new));
         let pairs = pairs(&old, &new);

@@ -1,4 +1,4 @@
-//! The lines of a diff in their order, bounded; then the text with refs.
+//! Plans the lines of a diff within the size limit, and renders them with refs.
 
 use super::align::Aligned;
 use super::{Diff, DiffCues};
@@ -9,16 +9,16 @@ use hashbrown::HashMap;
 use std::fmt::Write as _;
 use stickpin_refs::{Generation, Ref};
 
-/// A longer run of added siblings that are alike is cut, as in outlines.
+/// The run length of similar added siblings above which a run is cut, as in outlines.
 const LONGEST: usize = 30;
-/// So many of a cut run are printed.
+/// How many siblings of a cut run are printed.
 const KEPT: usize = 25;
-/// Of likes that went together fewer are enough.
+/// How many lines of a cut run of removed siblings are printed.
 const KEPT_REMOVED: usize = 5;
-/// Kept free for the line that says what was left out.
+/// The bytes reserved for the line that says what was left out.
 const LAST_WORDS: usize = 120;
 
-/// One line, without its refs.
+/// One line without its refs.
 #[derive(Debug)]
 pub(super) enum Line {
     Added {
@@ -47,7 +47,7 @@ pub(super) enum Line {
         count: usize,
         role: Role,
     },
-    /// Another document, of which nothing is left over.
+    /// The whole old document, when nothing of it is left.
     AllRemoved {
         count: usize,
     },
@@ -105,7 +105,7 @@ pub(super) fn plan<'t>(
     writer.diff
 }
 
-/// Lines of the old outline that are gone, outermost only, each with the new line that it stands before.
+/// The outermost lines of the old outline that are gone, each with the new line that follows it.
 fn removed_after(aligned: &Aligned<'_>) -> Vec<(usize, usize)> {
     let mut removed = Vec::new();
     let mut after = 0;
@@ -123,12 +123,12 @@ fn removed_after(aligned: &Aligned<'_>) -> Vec<(usize, usize)> {
             removed.push((after, at));
         }
     }
-    // Moved lines make the places go back and forth; the order of places decides.
+    // Moved lines make the positions go back and forth, so sort by position.
     removed.sort_by_key(|&(after, at)| (after, at));
     removed
 }
 
-/// For each line of the new outline whether it stands elsewhere than before.
+/// For each line of the new outline, whether it moved.
 fn displaced(aligned: &Aligned<'_>) -> Vec<bool> {
     let mut places = vec![false; aligned.new.lines.len()];
     let mut last_old: HashMap<Option<usize>, usize> = HashMap::new();
@@ -136,12 +136,14 @@ fn displaced(aligned: &Aligned<'_>) -> Vec<bool> {
         let Some(old_at) = aligned.to_old[at] else { continue };
         let old_parent = aligned.old.lines[old_at].parent;
         match (line.parent, old_parent) {
-            // Only between containers that both trees show: a container that folds or unfolds moves nothing.
+            // Compare only containers that both trees show: a container that folds or unfolds moves
+            // nothing.
             (Some(p), Some(q)) if aligned.to_old[p] != Some(q) => {
                 places[at] = aligned.to_old[p].is_some() && aligned.to_new[q].is_some();
             }
             (Some(_), Some(_)) | (None, None) => {
-                // The line that others of the container overtook: it stands behind what stood behind it.
+                // The line was overtaken by others of its container: it now follows what followed
+                // it.
                 let last = last_old.entry(line.parent).or_insert(old_at);
                 if old_at < *last {
                     places[at] = true;
@@ -155,7 +157,7 @@ fn displaced(aligned: &Aligned<'_>) -> Vec<bool> {
     places
 }
 
-/// How many lines of a role came under each line.
+/// The number of added lines per parent and role.
 fn run_lengths(aligned: &Aligned<'_>) -> HashMap<(Option<usize>, Role), usize> {
     let mut lengths = HashMap::new();
     for (line, old) in aligned.new.lines.iter().zip(&aligned.to_old) {
@@ -171,7 +173,7 @@ struct Run {
     parent: Option<usize>,
     role: Role,
     count: usize,
-    /// Line of the first one that was left out: what is inside of it is left out, too.
+    /// The first line left out; lines inside of it are left out too.
     cut_at: Option<usize>,
 }
 
@@ -182,15 +184,16 @@ struct Writer<'d, 't> {
     budget: usize,
     ref_width: usize,
     all: bool,
-    /// Depth of an added line below the outermost added one.
+    /// The depth of each added line below the outermost added one.
     depths: Vec<usize>,
-    /// The run of added siblings that goes on.
+    /// The current run of added siblings.
     run: Option<Run>,
     lengths: HashMap<(Option<usize>, Role), usize>,
 }
 
 impl Writer<'_, '_> {
-    /// Takes a line if there is room. Once something had no room nothing has: a diff with holes misleads.
+    /// Takes a line if there is room. After the first line without room, no line is taken: a diff
+    /// with holes would mislead.
     fn push(&mut self, line: Line) {
         let bytes = match &line {
             Line::Added { text, depth, .. } => text.len() + 2 * depth,
@@ -202,8 +205,8 @@ impl Writer<'_, '_> {
         if self.used > self.budget { self.diff.beyond += 1 } else { self.diff.lines.push(line) }
     }
 
-    /// Likes that went together. That they went is told by a few; every ref among them is listed as ended by
-    /// whoever keeps the refs, so this is no cut.
+    /// Adds a run of similar removed lines. A few lines suffice, and the diff still counts as
+    /// complete, because the caller lists every ended ref among them.
     fn removed_run(&mut self, run: &[(usize, usize)]) {
         let printed = if run.len() > LONGEST && !self.all { KEPT_REMOVED } else { run.len() };
         for &(_, at) in &run[..printed] {
@@ -251,7 +254,7 @@ impl Writer<'_, '_> {
         }
         let mut text = String::new();
         describe(&mut text, node, aligned.new.label(at), Style::Full);
-        // What came into a row that was there: which row.
+        // For a line added to an existing row, name the row.
         if depth == 0 {
             describe_row(&mut text, node, aligned.new.label(at));
         }
@@ -301,7 +304,7 @@ impl Writer<'_, '_> {
     }
 }
 
-/// Appends which row a node stands in, unless its own label says so.
+/// Appends the row that contains a node, unless the node's own label names it.
 fn describe_row(text: &mut String, node: NodeRef<'_>, label: &str) {
     let row = node.ancestors().find(|a| a.role().is_row());
     let words = row.map_or("", |r| or_first_words(r, r.name()));
@@ -310,7 +313,7 @@ fn describe_row(text: &mut String, node: NodeRef<'_>, label: &str) {
     }
 }
 
-/// A line of the old outline that is gone, with how many that stood under it are, too.
+/// Describes a removed line of the old outline, with the number of removed lines below it.
 fn removed(aligned: &Aligned<'_>, at: usize) -> Line {
     let line = &aligned.old.lines[at];
     let until = line.node.subtree_end();
@@ -325,7 +328,7 @@ fn removed(aligned: &Aligned<'_>, at: usize) -> Line {
 }
 
 impl Diff<'_> {
-    /// The nodes of the new tree that need a ref, in the order of their lines.
+    /// The nodes of the new tree that need a ref, in line order.
     #[must_use]
     pub fn refs(&self) -> Vec<NodeId> {
         let needs = |l: &Line| match *l {
@@ -335,14 +338,15 @@ impl Diff<'_> {
         self.lines.iter().filter_map(needs).collect()
     }
 
-    /// The header: `changes since s482913`, and what a cut diff lacks is said below.
+    /// The header, such as `changes since s482913`. A line below says what a cut diff leaves out.
     #[must_use]
     pub fn header(&self, base: Generation) -> String {
         format!("changes since {base}")
     }
 
-    /// The lines, without the header; every line ends with a newline. `new_ref` is asked about nodes of the new tree
-    /// (those of [`Diff::refs`]), `old_ref` about nodes of the old one: which ref stood for it then.
+    /// Renders the lines without the header, each ending with a newline. `new_ref` returns the ref
+    /// of a node of the new tree (one of [`Diff::refs`]). `old_ref` returns the ref that stood for
+    /// a node of the old tree.
     #[must_use]
     pub fn render(
         &self,

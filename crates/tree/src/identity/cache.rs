@@ -1,4 +1,5 @@
-//! What records learn of a tree, kept for as long as the tree: the next question about it does not read its rows again.
+//! Caches what records learn about a tree, for as long as the tree exists. Later questions do not
+//! read its rows again.
 
 use std::cell::OnceCell;
 use std::ops::Deref;
@@ -15,12 +16,12 @@ use crate::identity::surroundings::heading::Surroundings;
 use crate::identity::surroundings::popup::PopupText;
 use crate::{Handle, NodeId, Tree};
 
-/// What is read of one tree and of nothing else. Openers come from outside and change while the tree stays.
+/// Values that depend on one tree only. Openers come from outside and change while the tree stays.
 #[derive(Debug)]
 pub(crate) struct IdentityCache {
     pub(crate) structure: Structure,
     pub(crate) surroundings: Surroundings,
-    /// What dialogs and messages say: with the pages of their tabs, and without them.
+    /// The texts of dialogs and messages, with and without the pages of their tabs.
     pub(crate) popup_texts: Memo<(NodeId, bool), PopupText>,
     pub(crate) handles: OnceCell<HashMap<Handle, NodeId>>,
     pub(crate) shared_words: OnceCell<Shared>,
@@ -38,7 +39,7 @@ impl IdentityCache {
     }
 }
 
-/// Known to these records alone, or lent from a book.
+/// A cache owned by one [`Records`](crate::Records), or borrowed from a [`RecordBook`].
 #[derive(Debug)]
 pub(crate) enum CacheSource<'t> {
     Own(Box<IdentityCache>),
@@ -56,9 +57,9 @@ impl Deref for CacheSource<'_> {
     }
 }
 
-/// A tree with what its records have learnt of it so far: for trees that are asked about more than once.
+/// A tree with a cache of its records, for trees that are asked about more than once.
 ///
-/// For a page of 10,000 rows it holds about 10 MB once it was asked about all of them.
+/// For a page of 10,000 rows, the cache takes about 10 MB once all rows were asked about.
 #[derive(Debug)]
 pub struct RecordBook {
     tree: Arc<Tree>,
@@ -66,7 +67,7 @@ pub struct RecordBook {
 }
 
 impl RecordBook {
-    /// A book about a tree. Nothing is read yet.
+    /// Creates an empty book about a tree.
     #[must_use]
     pub fn new(tree: Arc<Tree>) -> Self {
         let known = IdentityCache::new(&tree);
@@ -79,7 +80,7 @@ impl RecordBook {
         &self.tree
     }
 
-    /// The records of the tree, with what is known about the openers of its popups.
+    /// The records of the tree. `openers` says what opened its popups.
     #[must_use]
     pub fn records<'b>(&'b self, openers: &'b Openers) -> Records<'b> {
         Records::knowing(&self.tree, openers, CacheSource::Lent(&self.known))

@@ -1,4 +1,5 @@
-//! Nodes that could be what was issued: of its role and name, by what evidence could ask of them.
+//! Finds candidates for an issued element: nodes of its role and name, indexed by possible
+//! evidence.
 
 use std::rc::Rc;
 
@@ -12,20 +13,21 @@ use crate::identity::record::ElementContext;
 use crate::identity::step_count;
 use crate::{NodeId, NodeRef, Role};
 
-/// So many likes are judged one by one sooner than what is evident of each is written down.
+/// Up to this many nodes, judging each one is faster than indexing their evidence.
 const FEW: usize = 4;
 
 /// Nodes by role and name, with counts and without.
 pub(crate) type Named = HashMap<(Role, Fingerprint), Vec<NodeId>>;
 
-/// Nodes of one role and name by what evidence could ask of them.
+/// Nodes of one role and name, by similarity key.
 #[derive(Debug, Default)]
 pub(crate) struct SimilarNodes {
     all: Vec<NodeId>,
     by_similarity_key: HashMap<Fingerprint, Vec<NodeId>>,
 }
 
-/// Nodes that could have a meaning: of its role and name, with some of its evidence.
+/// Returns nodes that could have a meaning: nodes of its role and name that share some of its
+/// evidence.
 pub(crate) fn candidates(records: &Records<'_>, last: &Inner) -> Vec<NodeId> {
     let mut found = Vec::new();
     for name in names(last) {
@@ -69,7 +71,7 @@ pub(crate) fn candidates(records: &Records<'_>, last: &Inner) -> Vec<NodeId> {
     found
 }
 
-/// Nodes of a role and name inside a node.
+/// Returns the nodes of a role and name inside of a node.
 pub(crate) fn similar_nodes_inside(records: &Records<'_>, last: &Inner, root: NodeRef<'_>) -> Vec<NodeId> {
     let mut found = Vec::new();
     for name in names(last) {
@@ -82,7 +84,7 @@ pub(crate) fn similar_nodes_inside(records: &Records<'_>, last: &Inner, root: No
     found
 }
 
-/// Nodes of a role and name, in order.
+/// The nodes of a role and name, in document order.
 fn called<'r>(records: &'r Records<'_>, role: Role, name: Fingerprint) -> &'r [NodeId] {
     named(records).get(&(role, name)).map_or(&[], Vec::as_slice)
 }
@@ -116,7 +118,7 @@ fn similar_nodes(records: &Records<'_>, role: Role, name: Fingerprint) -> Rc<Sim
     })
 }
 
-/// The names under which likes of an element are found: with counts and without.
+/// The names to search for: with counts and without.
 fn names(last: &Inner) -> Vec<Fingerprint> {
     let exact = Fingerprint::of(TextKind::Name, &last.name);
     if last.stable_name == exact { vec![exact] } else { vec![exact, last.stable_name] }
@@ -126,7 +128,7 @@ fn place_fingerprint(index: usize, count: usize) -> Fingerprint {
     Fingerprint::of(TextKind::Place, &format!("{index} of {count}"))
 }
 
-/// All that evidence could ask for.
+/// All fingerprints that evidence could ask for.
 fn similarity_keys(context: &ElementContext) -> Vec<Fingerprint> {
     let mut found: Vec<Fingerprint> = context.heading.into_iter().chain(context.region).collect();
     found.push(context.address);

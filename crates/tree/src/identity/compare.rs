@@ -1,4 +1,4 @@
-//! Which thing an element is, and whether that still holds in a later tree.
+//! Identifies an element among similar ones, and checks whether it is the same in a later tree.
 
 use std::cell::OnceCell;
 use std::iter::once_with;
@@ -28,8 +28,8 @@ use crate::identity::surroundings::title::Title;
 use crate::identity::verdict::{Clause, Verdict};
 use crate::{Handle, NodeId, NodeRef, Role, Tree};
 
-/// The records of one tree. Build one per capture: what it learns about a container serves all its elements. For a tree
-/// that is asked about again there is [`RecordBook`](crate::RecordBook).
+/// The records of one tree. Build one per capture: facts about a container are shared by all of its
+/// elements. For a tree that is asked about again, use [`RecordBook`](crate::RecordBook).
 ///
 /// ```
 /// use stickpin_tree::{Document, IdentityGrade, NodeSpec, Openers, Records, Role, TreeBuilder};
@@ -68,7 +68,8 @@ pub struct Records<'t> {
 }
 
 impl<'t> Records<'t> {
-    /// The records of a tree, with what is known about the openers of its popups. Lazy: costs little by itself.
+    /// Creates the records of a tree. `openers` says what opened its popups. Lazy: does little work
+    /// itself.
     #[must_use]
     pub fn new(tree: &'t Tree, openers: &'t Openers) -> Self {
         Self::knowing(tree, openers, CacheSource::Own(Box::new(IdentityCache::new(tree))))
@@ -91,7 +92,7 @@ impl<'t> Records<'t> {
         }
     }
 
-    /// Stands for these records where another tree's remember a comparison with them.
+    /// A token that identifies these records in the comparison caches of other records.
     pub(crate) fn token(&self) -> Token {
         self.token.clone()
     }
@@ -102,7 +103,7 @@ impl<'t> Records<'t> {
         self.tree
     }
 
-    /// What an element is now.
+    /// The current meaning of an element.
     #[must_use]
     pub fn meaning(&self, node: NodeId) -> Meaning {
         let element = self.tree.node(node);
@@ -121,7 +122,7 @@ impl<'t> Records<'t> {
         }))
     }
 
-    /// Whether what was issued still holds for a node of this tree.
+    /// Judges whether an issued meaning holds for a node of this tree.
     #[must_use]
     pub fn judge(&self, issued: &Meaning, node: NodeId) -> Verdict {
         step_count::step();
@@ -131,8 +132,8 @@ impl<'t> Records<'t> {
         }
     }
 
-    /// The clauses that do not hold for a node of this tree, in the order in which they are asked. Lazy: none is asked
-    /// before it is taken.
+    /// The clauses that do not hold for a node of this tree, in the order of checking. Lazy: each
+    /// clause is checked when it is taken.
     pub fn differences<'a>(
         &'a self,
         issued: &'a Meaning,
@@ -152,15 +153,17 @@ impl<'t> Records<'t> {
             .chain(once_with(around).flatten())
     }
 
-    /// The name or the words of an element that is the same, where they are not those that were issued.
+    /// The current name or words of an unchanged element, if they differ from the issued ones.
     fn reads_now(&self, issued: &Inner, element: NodeRef<'t>) -> Option<String> {
         let renamed = || (element.name() != &*issued.name).then(|| element.name().to_owned());
         self.same_words(issued, element).ok().flatten().or_else(renamed)
     }
 
-    /// What the heading above an element reads now, where its row says itself which one it is and that heading was another at
-    /// issue; empty where none is above it now. The element is the same: [`Records::judge`] has said so, or this says
-    /// nothing. Whoever acts on it should hear it, because rows may read the same for all records (`Billing address`).
+    /// The text of the heading above an element's row, if it differs from the one at issue; empty
+    /// if there is no such heading now. `None` unless the row identifies its own record.
+    ///
+    /// The element itself is unchanged, as [`Records::judge`] must have said. An act should still
+    /// report the heading, because rows may read the same for all records (`Billing address`).
     #[must_use]
     pub fn other_heading(&self, issued: &Meaning, node: NodeId) -> Option<String> {
         let then = issued.0.record.above.filter(|_| !issued.0.record.is_part)?;
@@ -170,14 +173,16 @@ impl<'t> Records<'t> {
         (!holds).then(|| live.heading_above().map_or_else(String::new, |h| h.name().to_owned()))
     }
 
-    /// Whether a node is one row of several: an item, article, option or group among its likes, or a wrapper that repeats.
+    /// Whether a node is one row of several: an item, article, option or group among similar ones,
+    /// or a repeated wrapper.
     #[doc(hidden)]
     #[must_use]
     pub fn is_list_row(&self, node: NodeRef<'_>) -> bool {
         self.cache.structure.is_list_row(node)
     }
 
-    /// The shortest text that tells the row of an element from its sibling rows, for lines that read the same.
+    /// The shortest text that distinguishes an element's row from its sibling rows, for lines that
+    /// read the same.
     #[must_use]
     pub fn telling(&self, node: NodeId) -> Option<String> {
         let element = self.tree.node(node);
@@ -200,7 +205,8 @@ impl<'t> Records<'t> {
         Some(text.chars().take(80).collect())
     }
 
-    /// The element as the opener of what appears after an act on it. `None` if it stands in a popup itself.
+    /// The element as the opener of what appears after an act on it. `None` if the element is
+    /// itself in a popup.
     #[must_use]
     pub fn opener(&self, node: NodeId) -> Option<Opener> {
         let element = self.tree.node(node);
@@ -215,7 +221,8 @@ impl<'t> Records<'t> {
         Fingerprint::of(TextKind::Name, &element_name::stable_name(element))
     }
 
-    /// Counts in a name change while the page stays; on another page they may be another thing's.
+    /// Whether the name differs from the issued one only in counts. Counts change while the page
+    /// stays; on another page, they may belong to something else.
     pub(crate) fn differs_in_counts(&self, issued: &Inner, element: NodeRef<'t>) -> bool {
         self.counts_may_differ(issued, element) && self.stable_name(element) == issued.stable_name
     }
@@ -224,8 +231,8 @@ impl<'t> Records<'t> {
         Fingerprint::of(TextKind::Address, &element.document().url) == issued.address
     }
 
-    /// While the node that was the row at issue contains the element it is the row, whatever became of its
-    /// siblings.
+    /// The row of an element. As long as the node that was the row at issue contains the element,
+    /// it is the row, whatever became of its siblings.
     pub(crate) fn row_now(&self, issued: &Record, element: NodeRef<'t>) -> Option<RowAt<'_>> {
         if issued.evidence.is_row()
             && let Some(row) = issued.row
@@ -237,12 +244,12 @@ impl<'t> Records<'t> {
         self.cache.structure.row_or_group_of(element)
     }
 
-    /// What an element stands in, for people.
+    /// What contains an element, for messages.
     fn within(&self, element: NodeRef<'t>, record: &Record) -> Option<(&'static str, Box<str>)> {
         let is_row = record.evidence.is_row();
         let row = || self.telling(element.id()).map(|t| ("row", t.into()));
-        // A part that its own name tells is said with the heading, which names its record; one of several of a name with
-        // what tells its row.
+        // A part identified by its own name is described by the heading, which names its record. A
+        // part without a unique name is described by its row.
         if is_row && !record.is_part {
             return row();
         }
@@ -268,7 +275,7 @@ impl<'t> Records<'t> {
         self.tree.node(at.id).role() == Role::Group && at.container.ids.len() < 2
     }
 
-    /// Whether a title is still that of its node.
+    /// Whether a node still has the title that it had.
     pub(crate) fn bears(&self, title: &Title) -> bool {
         title.node.and_then(|n| self.node_at(n)).is_some_and(|n| {
             let text = group::title(n).unwrap_or_else(|| self.cache.surroundings.heading_text(n));
@@ -287,19 +294,21 @@ impl<'t> Records<'t> {
         ElementText::of(element)
     }
 
-    /// Whether others of its role say the same, counts aside: then the count may be what tells them apart.
+    /// Whether several elements of a role say the same apart from counts, so that the count may be
+    /// what distinguishes them.
     pub(crate) fn shares_words(&self, role: Role, stable: Fingerprint) -> bool {
         let shared = self.cache.shared_words.get_or_init(|| ElementText::shared(self.tree));
         shared.get(&(role, stable)).is_some_and(|&n| n > 1)
     }
 
-    /// Compares what an element said at issue with what it says now: what it reads now, if only counts differ.
+    /// Compares an element's words at issue with its current words. Returns the current words if
+    /// only counts differ, `None` if nothing differs, and the failing clause otherwise.
     pub(crate) fn same_words(&self, issued: &Inner, element: NodeRef<'t>) -> Result<Option<String>, Clause> {
         let Some(then) = issued.words.as_ref() else {
             return Ok(None);
         };
         let Some(now) = self.words_of(element) else {
-            // It unfolded, or became a card: what it said must still be there.
+            // The element unfolded or became a card: its earlier words must still be in it.
             let inside = element.subtree().skip(1).filter(|n| n.is_text());
             let fingerprints: Vec<Fingerprint> =
                 inside.filter_map(|n| leaf_text(n)).map(|t| Fingerprint::of(TextKind::Text, &t)).collect();

@@ -1,5 +1,5 @@
-//! Names, counts aside: `Cart (1)` and `Cart (2)`, `show 1 item` and `show 7 items`, or a button with a badge in it, are the
-//! same button. What the numbers say is compared with what the client has seen, as everything around it.
+//! Names without counts: `Cart (1)` and `Cart (2)`, `show 1 item` and `show 7 items`, or a button
+//! with a badge, are the same button. The numbers are compared as part of the context.
 
 use crate::identity::rows::numbers::is_plural;
 use crate::identity::rows::numbers::{is_count, without_counts};
@@ -8,7 +8,7 @@ use crate::{NodeRef, States};
 
 /// The name without parenthesised integers and without child leaves that are only a number.
 ///
-/// Only text that a badge holds by itself is left out: `Page 3` keeps its number, for it is one leaf.
+/// Only text in a badge of its own is left out: `Page 3` keeps its number, because it is one leaf.
 pub(crate) fn stable_name(node: NodeRef<'_>) -> String {
     if !node.is(States::NAME_FROM_CONTENT) {
         return steady(node.name());
@@ -24,7 +24,7 @@ pub(crate) fn stable_name(node: NodeRef<'_>) -> String {
             leaves.iter().filter(|(l, t)| !is_badge(*l, t)).map(|(_, t)| t.as_ref()).collect();
         return steady(&kept.join(" "));
     }
-    // Part of the name comes from elsewhere (an image's text): take the badges' words out of it.
+    // Part of the name comes from elsewhere (the text of an image): remove the words of the badges.
     let mut words: Vec<&str> = node.name().split_whitespace().collect();
     for (_, text) in leaves.iter().filter(|(l, t)| is_badge(*l, t)) {
         for word in text.split_whitespace() {
@@ -36,12 +36,12 @@ pub(crate) fn stable_name(node: NodeRef<'_>) -> String {
     steady(&words.join(" "))
 }
 
-/// What is said of things that were picked out, behind their number.
+/// Words that follow the number of picked items.
 const PICKED: [&str; 5] = ["selected", "marked", "checked", "unread", "new"];
 
-/// A name without parenthesised integers, and without how many there are of what it names: a number in front of a plural
-/// (`show 7 items`, `show 1 item`) or of what was picked out (`3 selected`). `Page 3 of 12`, `Order 18` and `12 Main Street`
-/// keep theirs.
+/// Removes counts from a name: parenthesised integers, and a number before a plural (`show 7
+/// items`, `show 1 item`) or before picked items (`3 selected`). `Page 3 of 12`, `Order 18` and `12
+/// Main Street` keep their numbers.
 fn steady(name: &str) -> String {
     let name = without_counts(name);
     if !name.contains(|c: char| c.is_ascii_digit()) {
@@ -71,7 +71,7 @@ fn steady(name: &str) -> String {
     kept.join(" ")
 }
 
-/// Signs that end a word.
+/// Punctuation that ends a word.
 const SIGNS: [char; 5] = [',', '.', ':', ';', '…'];
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Reads what an element stands in from its tree: the record that is kept of it, and the context that a record asks for.
+//! Reads the surroundings of an element: its record, and the context that a record asks for.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::identity::surroundings::section::SectionText;
 use crate::identity::surroundings::title::Title;
 use crate::{NodeRef, Role};
 
-/// So many fingerprints of a row are kept; the first ones. A row of more texts is a page.
+/// The most fingerprints kept of a row, the first ones. A row with more texts is a page.
 const MOST_PRINTS: usize = 64;
 
-/// An element, with the row that it is looked at in.
+/// An element with the row in which it is read.
 #[derive(Clone, Copy)]
 pub(crate) struct ElementReader<'r, 't> {
     pub(crate) records: &'r Records<'t>,
@@ -29,7 +29,7 @@ pub(crate) struct ElementReader<'r, 't> {
 }
 
 impl ElementReader<'_, '_> {
-    /// What is kept of the element.
+    /// The record of the element.
     pub(crate) fn record(&self) -> Record {
         let record = self.place();
         Record {
@@ -40,13 +40,14 @@ impl ElementReader<'_, '_> {
         }
     }
 
-    /// What tells the element and the titles around it: all that is kept of what opened a popup.
+    /// The evidence for the element and the titles around it: all that is kept of a popup's opener.
     fn place(&self) -> Record {
         let evidence = self.evidence();
         let asks_above = !self.records.cache.surroundings.in_framework(self.element);
         let is_part = self.is_part(&evidence) && asks_above;
         let is_told = asks_above && matches!(evidence, Evidence::Text { .. });
-        // The titles around an element need not tell it where its row does, or where it is the same for all records.
+        // The titles around an element are not needed if its row identifies it, or if it is the
+        // same for all records.
         let needs_titles = match evidence {
             Evidence::OwnName => true,
             Evidence::Always => false,
@@ -64,7 +65,7 @@ impl ElementReader<'_, '_> {
         }
     }
 
-    /// What stands around the element, as far as a record asks for it.
+    /// The surroundings of the element, as far as a record asks for them.
     pub(crate) fn context_for(&self, asked: &Record) -> ElementContext {
         let section = |then: &Section| {
             let node = then.node.and_then(|n| self.records.node_at(n));
@@ -81,7 +82,8 @@ impl ElementReader<'_, '_> {
         }
     }
 
-    /// The element as what opened a popup: its context is kept, without what a person changes by typing.
+    /// The element as the opener of a popup. Its context is kept, except for values that change as
+    /// a person types.
     pub(crate) fn as_opener(&self) -> Opener {
         let mut context =
             ElementContext { above: self.text_above(), titles: self.titles(), ..self.context() };
@@ -101,7 +103,7 @@ impl ElementReader<'_, '_> {
         self.row.map(|at| &**self.records.cache.structure.row(self.records.tree, at))
     }
 
-    /// What tells the element from its likes: the strongest evidence that there is.
+    /// The strongest evidence that distinguishes the element from similar ones.
     fn evidence(&self) -> Evidence {
         let records = self.records;
         match self.row {
@@ -140,8 +142,9 @@ impl ElementReader<'_, '_> {
         if self.has_own_name() {
             return Evidence::OwnName;
         }
-        // It may belong to the place instead: in a sorted table another row has it then. So it tells only where no words in
-        // the cells do, and numbers tell along with it.
+        // Headers may belong to the position instead: in a sorted table, another row then has them.
+        // They count only without distinguishing words in the cells, and numbers count along with
+        // them.
         let headers = bounded(&mut row.headers.telling_outside(element).map(|(_, p)| p));
         let fingerprints = bounded(&mut row.numbers.telling_outside(element).map(|(_, p)| p));
         if !fingerprints.is_empty() {
@@ -176,7 +179,7 @@ impl ElementReader<'_, '_> {
         }
     }
 
-    /// What stands around the element, as far as evidence asks for it.
+    /// The surroundings of the element, as far as evidence asks for them.
     pub(crate) fn context(&self) -> ElementContext {
         let (tree, surroundings) = (self.records.tree, &self.records.cache.surroundings);
         let region = region_of(self.element);
@@ -204,7 +207,7 @@ impl ElementReader<'_, '_> {
         Title { node: heading.handle(), text: self.records.cache.surroundings.heading_text(heading) }
     }
 
-    /// What the heading above all rows that its row is one of reads.
+    /// The text of the heading above all sibling rows of the element's row.
     pub(crate) fn text_above(&self) -> Option<Fingerprint> {
         self.heading_above().map(|h| self.title_of(h).text)
     }
@@ -219,15 +222,17 @@ impl ElementReader<'_, '_> {
 
     fn section(&self, record: &Record) -> Option<Section> {
         let (node, text) = self.section_around().filter(|_| !matches!(record.evidence, Evidence::Always))?;
-        // What a window shows of its title changes with it, which is told of and ends nothing. The bars of a window are for
-        // whatever it shows: a single label beside the title is its status.
+        // Text that repeats the window's title changes with it, which is reported and ends nothing.
+        // The bars of a window serve whatever it shows, and a single label beside the title is its
+        // status.
         let labels = if record.is_part { 2 } else { 1 };
         let asked = node.role() != Role::Window || text.labels >= labels && !text.beside_title.is_empty();
         asked.then(|| Section { node: node.handle(), text: text.beside_title })
     }
 
     fn popup_text(&self, is_part: bool) -> Option<PopupText> {
-        // A live region around rows is a list that changes; a dialog around parts of itself is about one thing.
+        // A live region around rows is a changing list; a dialog around its own parts is about one
+        // thing.
         let told = if is_part {
             popup::popup_of(self.element).is_none()
         } else {
@@ -237,7 +242,7 @@ impl ElementReader<'_, '_> {
             return None;
         }
         let speaker = popup::speaker_of(self.element)?;
-        // What stands on a page of its tabs is not what the bars beside them are about.
+        // The text on one of the dialog's tab pages does not apply to the bars beside the tabs.
         let paged = |n: NodeRef<'_>| n.role() == Role::TabPanel;
         let pages = !is_part || self.element.ancestors().take_while(|n| *n != speaker).any(paged);
         Some(self.records.cache.popup_texts.get((speaker.id(), pages), || popup::text_of(speaker, pages)))

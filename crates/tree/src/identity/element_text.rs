@@ -1,11 +1,13 @@
-//! What an element without a name says: the texts inside a clickable stand for its name.
+//! The words of an element without a name: the texts inside a clickable serve as its name.
 //!
-//! Situations: a wrapper that is a button, `Subscribe`, becomes `Delete account`; a list of wrappers that are pressed as
-//! a whole shows the next page in the same nodes. A renamed one is another one. A counter in it ticks (`Likes 3`), the
-//! time beside its title passes, a box of a question unfolds its answer: it is the same one.
+//! Situations: a wrapper used as a button changes from `Subscribe` to `Delete account`. A list of
+//! clickable wrappers shows the next page in the same nodes. A renamed wrapper is another element.
+//! A counter in it (`Likes 3`), a relative time beside its title, or an answer that unfolds below a
+//! question leave it the same.
 //!
-//! Only what can be pressed and has no accessible name, holds no other control, and says little: at most two texts, or
-//! one heading, which names its box whatever stands below it. A whole card is told by its row.
+//! Applies only to actionable elements without an accessible name, without other controls inside,
+//! and with little text: at most two texts, or one heading, which names its box whatever is below.
+//! A whole card is identified by its row.
 
 use hashbrown::HashMap;
 
@@ -15,29 +17,29 @@ use crate::identity::rows::text::{is_field, leaf_text};
 use crate::identity::step_count;
 use crate::{NodeRef, Role, States, Tree};
 
-/// Texts that stand for a name at most; more are the content of a card.
+/// The most texts that serve as a name; more are the content of a card.
 const MOST_TEXTS: usize = 2;
 
-/// Nodes below an element that is asked what it says. A larger one is a container.
+/// The most nodes below an element that may have words. A larger element is a container.
 const MOST_NODES: usize = 200;
 
-/// What an element without a name says.
+/// The words of an element without a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ElementText {
     pub(crate) text: Box<str>,
-    /// How people are told of it: the text without counts, if anything is left.
+    /// The text for messages: without counts, unless nothing else is left.
     pub(crate) label: Box<str>,
-    /// Its texts without counts, or with them where a count is all that there is.
+    /// A fingerprint of the texts without counts, or with them if there is nothing else.
     pub(crate) stable: Fingerprint,
-    /// Each text by itself.
+    /// A fingerprint of each text.
     pub(crate) texts: Box<[Fingerprint]>,
 }
 
-/// How many elements of a role say the same, counts aside.
+/// How many elements of a role have the same words apart from counts.
 pub(crate) type Shared = HashMap<(Role, Fingerprint), u32>;
 
 impl ElementText {
-    /// Returns what an element says, `None` if it has a name or is more than a thing to press.
+    /// Returns the words of an element; `None` if it has a name or is more than a thing to press.
     pub(crate) fn of(element: NodeRef<'_>) -> Option<Self> {
         if !element.is(States::ACTIONABLE) || !element.name().is_empty() || is_unsteady(element) {
             return None;
@@ -93,7 +95,7 @@ impl ElementText {
         })
     }
 
-    /// Counts what the nameless elements of a tree say.
+    /// Counts the words of the nameless elements of a tree.
     pub(crate) fn shared(tree: &Tree) -> Shared {
         let mut shared = Shared::new();
         for node in tree.nodes().filter(|n| n.is(States::ACTIONABLE)) {
@@ -105,19 +107,20 @@ impl ElementText {
     }
 }
 
-/// Returns what an element without a name says, where that stands for its name: it can be pressed and holds little.
+/// Returns the words that serve as the name of a nameless element: one that can be pressed and
+/// holds little.
 #[must_use]
 pub fn words(element: NodeRef<'_>) -> Option<Box<str>> {
     ElementText::of(element).map(|words| words.text)
 }
 
-/// Whether the text of a node is a person's, or is replaced by itself.
+/// Whether a person writes the text of a node, or it changes by itself.
 fn is_unsteady(node: NodeRef<'_>) -> bool {
     is_field(node) || node.is(States::LIVE)
 }
 
-/// A text without its count: `Likes 3` and `3 likes` are `Likes`, `Cart (2)` is `Cart`. A number behind a word that is no
-/// plural belongs to it: `Order 18`.
+/// Removes the count from a text: `Likes 3` and `3 likes` become `Likes` and `likes`, `Cart (2)`
+/// becomes `Cart`. A number after a word that is not a plural belongs to it: `Order 18`.
 fn without_counter(text: &str) -> String {
     let text = without_counts(text);
     let mut words: Vec<&str> = text.split(' ').collect();
@@ -138,7 +141,7 @@ fn without_counter(text: &str) -> String {
     words.join(" ")
 }
 
-/// `3`, `99+`, `1,204`, `1.2k`.
+/// Whether a word is a counter: `3`, `99+`, `1,204`, `1.2k`.
 fn is_counter(word: &str) -> bool {
     let digits = word.trim_end_matches('+').trim_end_matches(['k', 'K', 'm', 'M']);
     digits.len() <= 9
@@ -171,7 +174,7 @@ mod tests {
         }
     }
 
-    /// What the first clickable of a page says.
+    /// The words of the first clickable of a page.
     fn said(page: &str) -> Option<String> {
         let tree = tree(&format!("page \"P\" http://h/\n{page}"));
         let clickable = tree.nodes().find(|n| n.role() == Role::Clickable)?;

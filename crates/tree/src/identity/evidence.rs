@@ -1,4 +1,4 @@
-//! What tells an element from its likes: the evidence at issue, and the questions that it asks later.
+//! The evidence that distinguishes an element from similar ones, and how it is checked later.
 
 use crate::identity::fingerprint::{Fingerprint, count_kept};
 use crate::identity::record::{ElementContext, RowContext};
@@ -7,35 +7,37 @@ use crate::identity::rows::shift::{FieldValues, Shift};
 use crate::identity::surroundings::title::Title;
 use crate::identity::verdict::Clause;
 
-/// The evidence that a record rests on: the strongest that there was at issue.
+/// The evidence of a record: the strongest available at issue.
 #[derive(Debug, Clone)]
 pub(crate) enum Evidence {
     /// The key of its row.
     Key(Key),
-    /// Texts, link targets or names of controls that only its row had. `raw_key` is an index-like key of the
-    /// row, which keeps a row live that has become an editor.
+    /// Texts, link targets or control names that only its row had. `raw_key` is an index-like key
+    /// of the row, which keeps a row valid after it became an editor.
     Text { fingerprints: Box<[Fingerprint]>, raw_key: Option<Fingerprint> },
     /// No other row had an element of its role and name.
     OwnName,
-    /// Numbers that only its row had, and names of its headers that are no text in it: whether a header belongs to the row or
-    /// to the place, and the numbers to the record or the place, nothing tells.
+    /// Numbers that only its row had, with names of row headers that are not texts. Nothing tells
+    /// whether a header belongs to the row or the position, or the numbers to the record or the
+    /// position.
     Numbers { fingerprints: Box<[Fingerprint]>, headers: Box<[Fingerprint]> },
-    /// Its place among the rows.
+    /// Its position among the rows.
     Place { index: usize, count: usize, values: FieldValues },
     /// The heading above it.
     Heading(Title),
     /// The named region around it.
     Region(Fingerprint),
-    /// The window around it, which may show several documents one after another: its title alone tells another window.
+    /// The window around it, which may show several documents in turn. Only the title of another
+    /// window is evidence of another record.
     Window(Title),
-    /// The address of its document.
+    /// The URL of its document.
     Address(Fingerprint),
-    /// It is the same for all records.
+    /// The element is the same for all records.
     Always,
 }
 
 impl Evidence {
-    /// Whether it is evidence of a row.
+    /// Whether this is evidence about a row.
     pub(crate) fn is_row(&self) -> bool {
         matches!(
             self,
@@ -43,7 +45,7 @@ impl Evidence {
         )
     }
 
-    /// The clause that does not hold any more. `bears`: whether a title is still that of its node.
+    /// The clause that no longer holds, if any. `bears` says whether a node still has its title.
     pub(crate) fn lost(&self, now: &ElementContext, bears: &dyn Fn(&Title) -> bool) -> Option<Clause> {
         let row = now.row.as_ref();
         let texts = |wanted: &[Fingerprint]| row.map_or(0, |at| count_kept(wanted, |p| at.has_text(p)));
@@ -83,7 +85,7 @@ impl Evidence {
 }
 
 impl ElementContext {
-    /// What the values in the rows say of a row that had these.
+    /// Whether a row with these field values moved, judged by the current values in the rows.
     pub(crate) fn shift(&self, issued: &FieldValues) -> Shift {
         let Some((at, values)) = self.row.as_ref().and_then(|at| Some((at, at.values.as_ref()?))) else {
             return Shift::Unknown;

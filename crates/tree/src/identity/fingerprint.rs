@@ -1,17 +1,18 @@
-//! Fingerprints of texts, so that a meaning is small however long the texts of its row are.
+//! Fingerprints of texts, so that a meaning stays small however long the texts of its row are.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::identity::step_count;
 
-/// A 64-bit fingerprint of a text in its part: the same text as a label of a control and as text of a row has two. Equal in every tree.
+/// A 64-bit fingerprint of a text and its kind, equal in every tree. A text has different
+/// fingerprints as a control's name and as text of a row.
 ///
-/// That two different texts of an app get the same one by chance is about 1e-19; an app that forges one
+/// Two texts of an app collide with a probability of about 1e-19. An app that forges a collision
 /// could as well show the same text twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Fingerprint(u64);
 
-/// The part that a text plays.
+/// The kind of a text.
 #[derive(Debug, Clone, Copy, Hash)]
 pub(crate) enum TextKind {
     /// A text leaf.
@@ -26,13 +27,13 @@ pub(crate) enum TextKind {
     Value,
     /// The value of a key attribute.
     Key,
-    /// A heading's text.
+    /// The text of a heading.
     Heading,
-    /// A region's name.
+    /// The name of a region.
     Region,
-    /// An address.
+    /// A URL.
     Address,
-    /// A place among siblings.
+    /// A position among siblings.
     Place,
 }
 
@@ -44,7 +45,7 @@ impl Fingerprint {
     }
 }
 
-/// How many of the fingerprints satisfy a condition.
+/// The number of fingerprints that satisfy a condition.
 pub(crate) fn count_kept(fingerprints: &[Fingerprint], still: impl Fn(Fingerprint) -> bool) -> usize {
     fingerprints
         .iter()

@@ -1,4 +1,4 @@
-//! What an element was when it was issued: a value that outlives the tree it was read from.
+//! What an element was when it was issued, as a value that outlives its tree.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,11 +10,12 @@ use crate::identity::record::Record;
 use crate::identity::rows::numbers::without_counts;
 use crate::{Handle, Role, quote};
 
-/// What an element was when it was issued: role, name and record. Cheap to clone, holds nothing of the tree.
+/// What an element was when it was issued: role, name and record. Cheap to clone; holds nothing of
+/// the tree.
 ///
-/// Made by [`Records::meaning`](crate::Records::meaning), compared by
-/// [`Records::judge`](crate::Records::judge). States and values are never part of it. `Display` names the
-/// element to people, quoted and bounded: `button "Delete" in row "Mail 1"`.
+/// Created by [`Records::meaning`](crate::Records::meaning), compared by
+/// [`Records::judge`](crate::Records::judge). States and values are never part of it. `Display`
+/// names the element for people, quoted and bounded: `button "Delete" in row "Mail 1"`.
 #[derive(Debug, Clone)]
 pub struct Meaning(pub(crate) Arc<Inner>);
 
@@ -24,14 +25,14 @@ pub(crate) struct Inner {
     pub(crate) name: Box<str>,
     /// The name without counts.
     pub(crate) stable_name: Fingerprint,
-    /// What it said, where it has no name.
+    /// The words of an element without a name.
     pub(crate) words: Option<ElementText>,
-    /// Whether others said the same, counts aside.
+    /// Whether other elements had the same words apart from counts.
     pub(crate) words_shared: bool,
-    /// The address of its document.
+    /// The URL of its document.
     pub(crate) address: Fingerprint,
     pub(crate) record: Record,
-    /// What it stands in, for people: `row "Mail 1"`.
+    /// What contains the element, for messages: `row "Mail 1"`.
     pub(crate) within: Option<(&'static str, Box<str>)>,
 }
 
@@ -48,16 +49,16 @@ impl Meaning {
         &self.0.name
     }
 
-    /// Whether it is what a text says that was printed from a meaning earlier, counts in parentheses aside.
+    /// Whether a text printed from an earlier meaning matches, ignoring counts in parentheses.
     #[must_use]
     pub fn reads_as(&self, text: &str) -> bool {
         let steady = |text: &str| without_counts(text).replace(" \"", "\"");
         let reads = |now: &str| now == text || steady(now) == steady(text);
-        // Texts of older versions name nothing that has no accessible name.
+        // Texts of older versions do not name elements without an accessible name.
         reads(&self.to_string()) || self.0.words.is_some() && reads(&self.labelled(""))
     }
 
-    /// Its role, a label, and what it stands in.
+    /// The role, a label, and what contains the element.
     fn labelled(&self, label: &str) -> String {
         let mut text = self.0.role.name().to_owned();
         if !label.is_empty() {
@@ -69,20 +70,21 @@ impl Meaning {
         }
     }
 
-    /// Whether the key of its row tells it from its likes: such an element is known again after any absence.
+    /// Whether the key of the row identifies the element. Such an element is recognized after any
+    /// absence.
     #[must_use]
     pub fn has_record_key(&self) -> bool {
         matches!(self.0.record.evidence, Evidence::Key(_))
     }
 
-    /// The node that was its row, if the row is what tells it from its likes.
+    /// The node that was the element's row, if the row identifies the element.
     #[must_use]
     pub fn row(&self) -> Option<Handle> {
         self.0.record.row.filter(|_| self.0.record.evidence.is_row())
     }
 
-    /// The same meaning, resting on the nodes that `now`, which it was found to be equal to, rests on: where a part
-    /// was drawn anew, the nodes at issue are gone and will not come back.
+    /// The same meaning with the nodes of `now`, an equal meaning. When part of the page
+    /// re-rendered, the nodes at issue are gone for good.
     #[must_use]
     pub fn resting_on(&self, now: &Self) -> Self {
         let mut inner = (*self.0).clone();
@@ -90,8 +92,8 @@ impl Meaning {
         Self(Arc::new(inner))
     }
 
-    /// The nodes that the record hangs on, as far as it does: row, heading, section, groups, opener at issue. A device
-    /// that locates the element should report these too.
+    /// The nodes that the record refers to, as far as they exist: row, heading, section, opener at
+    /// issue, groups. A device that locates the element should report these too.
     #[must_use]
     pub fn context_handles(&self) -> Vec<Handle> {
         self.0.record.nodes().collect()

@@ -1,4 +1,4 @@
-//! Answers that are worked out once.
+//! Answers that are computed once.
 
 use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use hashbrown::HashMap;
 
-/// What was worked out for each key.
+/// A cache of one answer per key.
 #[derive(Debug)]
 pub(crate) struct Memo<K, V>(RefCell<HashMap<K, V>>);
 
@@ -17,7 +17,7 @@ impl<K, V> Default for Memo<K, V> {
 }
 
 impl<K: Hash + Eq + Clone, V: Clone> Memo<K, V> {
-    /// The answer for a key, worked out if it is asked for the first time.
+    /// Returns the answer for a key, computing it on first use.
     pub(crate) fn get(&self, key: K, work: impl FnOnce() -> V) -> V {
         if let Some(known) = self.0.borrow().get(&key) {
             return known.clone();
@@ -28,7 +28,8 @@ impl<K: Hash + Eq + Clone, V: Clone> Memo<K, V> {
     }
 }
 
-/// Stands for the records of one tree where those of another remember a comparison with them. Equal to its clones only.
+/// Identifies the records of one tree in the comparison caches of another. Equal only to its
+/// clones.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Token(Rc<()>);
 

@@ -1,18 +1,20 @@
-//! Which thing among its likes is this element, and does what was issued still hold?
+//! Identifies an element among similar ones, and checks whether it is still the element that was
+//! issued.
 //!
-//! "Delete" of mail 1 and "Delete" of mail 11 are the same node, role and name in a list that recycles its rows.
-//! What tells them apart is the *record*: the key, the text, the numbers or the place of the row, or the heading
-//! above, or what opened the menu. [`Records`] reads it from a tree, [`Meaning`] keeps it, and
-//! [`Records::judge`] says of a node in a later tree whether it still is what was issued. [`content_match`]
-//! finds the node that took the place of one that is gone.
+//! "Delete" of mail 1 and "Delete" of mail 11 have the same node, role and name in a list that
+//! recycles its rows. The *record* distinguishes them: the key, text, numbers or position of the
+//! row, the heading above, or the opener of the menu. [`Records`] reads the record from a tree,
+//! [`Meaning`] keeps it, and [`Records::judge`] says whether a node of a later tree is still the
+//! issued element. [`content_match`] finds the node that replaced one that is gone.
 //!
-//! What is asked then and now is one value each: a `Record` is what was evident at issue and is kept without the tree, an
-//! `ElementContext` what stands around an element of a later tree, as far as the record asks. `Record::differences` is the
-//! one function that compares them, for elements and for what opened a popup alike. Below it stand what the two are made
-//! of: `rows`, `surroundings`, and `evidence`, the strongest that a row or a place has. [`context`] is another question:
-//! not which element it is, but whether what the client has seen around it has changed.
+//! Two values are compared. A `Record` is the evidence at issue, kept without the tree. An
+//! `ElementContext` is what surrounds an element of a later tree, as far as the record asks.
+//! `Record::differences` is the one function that compares them, for elements and for openers of
+//! popups alike. They are built from `rows`, `surroundings` and `evidence`, the strongest that a
+//! row or a place offers. [`context`] answers another question: not which element it is, but
+//! whether the surroundings that the client has seen changed.
 //!
-//! `docs/records.md` explains the rule, what each clause is worth, and what it cannot know.
+//! `docs/records.md` explains the rule, the value of each clause, and the limits.
 
 mod cache;
 mod candidates;

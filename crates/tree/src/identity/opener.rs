@@ -1,4 +1,4 @@
-//! What opened which popup: kept by the session from one tree to the next.
+//! Remembers which element opened which popup, from one tree to the next.
 
 use std::sync::Arc;
 
@@ -9,47 +9,49 @@ use crate::identity::record::{ElementContext, Record};
 use crate::identity::surroundings::popup::is_popup;
 use crate::{Handle, NodeRef, Role, Tree};
 
-/// Remembers for every popup on screen the element that was acted on last before it appeared.
+/// For every open popup, the element of the last act before the popup appeared.
 ///
-/// A menu or dialog rarely says what opened it, and the same dialog node serves every row of a table. The
-/// session calls [`Openers::note_act`] when it acts and [`Openers::observe`] on every complete capture, before
-/// it builds the [`Records`](crate::Records) of that capture. On devices without identity nothing is
-/// remembered, and only what the app itself links counts.
+/// A menu or dialog rarely says what opened it, and one dialog node may serve every row of a table.
+/// The session calls [`Openers::note_act`] when it acts. It calls [`Openers::observe`] on every
+/// complete capture, before it builds the [`Records`](crate::Records) of that capture. On devices
+/// without identity, nothing is remembered, and only links in the app itself count.
 #[derive(Debug, Clone, Default)]
 pub struct Openers {
     last: Option<Opener>,
     popups: HashMap<Handle, Option<Opener>>,
 }
 
-/// An element that may have opened a popup, as [`Records::opener`](crate::Records::opener) saw it.
+/// An element that may have opened a popup, as read by [`Records::opener`](crate::Records::opener).
 #[derive(Debug, Clone)]
 pub struct Opener(pub(crate) Arc<Opened>);
 
-/// Role, name and record of an opener: what it was, and what there was of it to compare with.
+/// The role, name and record of an opener, with the context to compare.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) role: Role,
-    /// Its name without counts.
+    /// The name without counts.
     pub(crate) name: Fingerprint,
     pub(crate) handle: Option<Handle>,
     pub(crate) record: Record,
-    /// What stood around it.
+    /// The context of the opener.
     pub(crate) context: ElementContext,
 }
 
 impl Opener {
-    /// Whether another one is the same record.
+    /// Whether another opener is the same record.
     pub(crate) fn is_same(&self, now: &Self) -> bool {
         self.0.role == now.0.role && self.0.record.differences(&now.0.context, &|_| false).next().is_none()
     }
 }
 
 impl Openers {
-    /// An act on this element: what appears next was opened by it. `None` (the target stands in a popup itself)
-    /// leaves the last one: what a menu item opens belongs to the opener of the menu.
+    /// Records an act on this element as the opener of what appears next. `None` (the target is
+    /// itself in a popup) keeps the last one: what a menu item opens belongs to the opener of the
+    /// menu.
     ///
-    /// An open popup whose opener was one of the likes of this element ("More" of another row) belongs to this
-    /// element from now on: between two captures nobody sees that the popup was closed and opened again.
+    /// An open popup whose opener was similar to this element ("More" of another row) belongs to
+    /// this element from now on. Between two captures, the popup may have closed and opened again
+    /// unnoticed.
     pub fn note_act(&mut self, opener: Option<Opener>) {
         let Some(opener) = opener else { return };
         for then in self.popups.values_mut().flatten() {
@@ -60,7 +62,8 @@ impl Openers {
         self.last = Some(opener);
     }
 
-    /// A complete capture: popups that are new belong to the last act, popups that are gone are forgotten.
+    /// Updates the popups from a complete capture: new popups belong to the last act, popups that
+    /// are gone are forgotten.
     pub fn observe(&mut self, tree: &Tree) {
         let mut popups = HashMap::new();
         for handle in tree.nodes().filter(|&n| is_popup(n)).filter_map(NodeRef::handle) {
@@ -70,7 +73,7 @@ impl Openers {
         self.popups = popups;
     }
 
-    /// Whether no popup is on screen.
+    /// Whether no popup is open.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.popups.is_empty()

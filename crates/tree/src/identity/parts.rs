@@ -1,13 +1,14 @@
-//! Rows that are parts of one thing: bars of buttons, rows of labelled fields, lines without a word.
+//! Rows that are parts of one thing: button bars, rows of labelled fields, lines without words.
 //!
-//! Names of controls, labels of fields, numbers and places tell such rows from each other, and are the same for every
-//! record that an app shows in them: `Edit, Delete` and `Print, Mail` below `Invoice 1041`, and then below `Invoice 1042`.
-//! Only what a row says itself (a text, a link, a key) is of a record. So where it says nothing, all is asked that is asked
-//! of an element in no row: the heading above, the section, the titles around it, what its dialog says.
+//! Such rows differ in control names, field labels, numbers and positions, which are the same for
+//! every record that an app shows in them: `Edit, Delete` and `Print, Mail` below `Invoice 1041`,
+//! and then below `Invoice 1042`. Only a row's own text, links and keys identify a record. Without
+//! them, the element is judged like one outside of rows: by the heading above, the section, the
+//! titles around it and the text of its dialog.
 //!
-//! A list whose rows say what they are keeps them, whatever the heading above it says; whoever acts in one is told when that
-//! heading has become another. What stands before a `main` that it is not in, the tools of the whole app, is not below
-//! the heading in there.
+//! A list whose rows identify themselves keeps them whatever the heading above says; an act in such
+//! a list reports a changed heading. Controls before a `main` that does not contain them, the tools
+//! of the whole app, are not below the heading inside of it.
 
 use crate::identity::element_reader::ElementReader;
 use crate::identity::evidence::Evidence;
@@ -19,12 +20,13 @@ use crate::identity::surroundings::popup::{popup_of, speaker_of};
 use crate::{NodeRef, Role, States};
 
 impl<'t> ElementReader<'_, 't> {
-    /// The heading above all the rows: that of another row is not, nor what a person writes, nor in a dialog what is
-    /// behind it or on a page of its tabs.
+    /// The heading above all sibling rows. Excludes headings of other rows and of text that a
+    /// person writes. In a dialog, also excludes headings behind the dialog or on one of its tab
+    /// pages.
     pub(crate) fn heading_above(&self) -> Option<NodeRef<'t>> {
         let at = self.row?;
         let (structure, surroundings) = (&self.records.cache.structure, &self.records.cache.surroundings);
-        // A menu has no heading: it is asked for the one that it opened below.
+        // A menu has no heading of its own: use the heading around it.
         let dialog = popup_of(self.element).and_then(|_| speaker_of(self.element));
         let is_inside = |n: NodeRef<'_>, heading: NodeRef<'_>| {
             n.is(States::EDIT_HOST)
@@ -39,7 +41,7 @@ impl<'t> ElementReader<'_, 't> {
         surroundings.titles_around(self.element, is_inside).find(|h| is_above(*h))
     }
 
-    /// Whether nothing in its row is of a record.
+    /// Whether nothing in the row identifies a record.
     pub(crate) fn is_part(&self, evidence: &Evidence) -> bool {
         let Some((at, row)) = self.row.zip(self.content()) else { return false };
         match evidence {
@@ -57,14 +59,15 @@ impl<'t> ElementReader<'_, 't> {
         }
     }
 
-    /// Whether a row has words of its own. Those of a form, a label with its field, are the form's.
+    /// Whether a row has words of its own. The label of a field belongs to the form instead.
     fn says_something(&self, row: &Row) -> bool {
         !row.is_of_form && row.text.telling_outside(self.element).next().is_some()
     }
 
-    /// Whether it is below a heading, and not only before a part of the page that has one. A bar may stand above the
-    /// title of what it is for, but not above that of a named region behind it; a row with nothing but the element is
-    /// one of a list, and what follows is what it shows.
+    /// Whether the element is below a heading, not merely before a part of the page that has one. A
+    /// bar may come before the title of what it serves, but not before that of a later named
+    /// region. A row with only this element belongs to a list, and what follows is what the list
+    /// shows.
     fn is_below(&self, heading: NodeRef<'_>, at: RowAt<'_>) -> bool {
         let around = |n: &NodeRef<'_>| !n.contains(self.element.id());
         heading.id() < self.element.id()
@@ -79,7 +82,7 @@ impl<'t> ElementReader<'_, 't> {
         controls - usize::from(row.is(States::ACTIONABLE)) <= 1
     }
 
-    /// Whether no other row has an element of its role and name.
+    /// Whether no other row has an element of the same role and name.
     pub(crate) fn has_own_name(&self) -> bool {
         let own = |at: RowAt<'_>| at.container.is_own_name(at.index, self.element);
         !self.element.name().is_empty() && self.row.is_some_and(own)

@@ -1,8 +1,8 @@
-//! What an element stands in, then and now, and the one function that compares the two.
+//! The surroundings of an element, then and now, and the one function that compares them.
 //!
-//! A [`Record`] is what was evident at issue and is kept without the tree. An [`ElementContext`] is what stands around an
-//! element now, as far as a record asks for it. What opened a popup is compared as the elements in it are: its context is
-//! kept, because the tree that it was acted on in is gone by then.
+//! A [`Record`] is the evidence at issue, kept without the tree. An [`ElementContext`] is what
+//! surrounds an element now, as far as a record asks. The opener of a popup is compared like the
+//! elements in it. Its context is kept, because the tree in which it was pressed is gone by then.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,18 +17,20 @@ use crate::identity::surroundings::title::Title;
 use crate::identity::verdict::Clause;
 use crate::{Handle, NodeId};
 
-/// Which thing among its likes.
+/// Which of several similar things an element is.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
     pub(crate) evidence: Evidence,
-    /// The node that was its row.
+    /// The node that was the row.
     pub(crate) row: Option<Handle>,
-    /// Whether nothing in its row is of a record: the row is a part of something, which is asked instead.
+    /// Whether nothing in the row identifies a record: the row is a part of something else, which
+    /// is compared instead.
     pub(crate) is_part: bool,
-    /// The heading above its row. Of a row that its words tell, what that became is told, and ends nothing.
+    /// The heading above the row. For a row with its own text, a change is reported but ends
+    /// nothing.
     pub(crate) above: Option<Title>,
     pub(crate) section: Option<Section>,
-    /// The titles between it and its heading, as far as they tell it.
+    /// The titles between the element and its heading, as far as they identify it.
     pub(crate) groups: Box<[Title]>,
     pub(crate) popup_text: Option<PopupText>,
     pub(crate) opener: Option<Opener>,
@@ -41,21 +43,22 @@ pub(crate) struct Section {
     pub(crate) text: Arc<[Fingerprint]>,
 }
 
-/// What stands around an element, read from a tree once and kept without it.
+/// What surrounds an element, read from a tree once and kept without it.
 #[derive(Debug)]
 pub(crate) struct ElementContext {
-    /// Its row, which all elements in it share.
+    /// The row, shared by all elements in it.
     pub(crate) row: Option<RowContext>,
     pub(crate) heading: Option<Fingerprint>,
     pub(crate) region: Option<Fingerprint>,
-    /// The window around it, where that is the nearest named region.
+    /// The window, if it is the nearest named region.
     pub(crate) window: Option<Handle>,
     pub(crate) address: Fingerprint,
-    /// What the heading above all rows that its row is one of reads.
+    /// The text of the heading above all sibling rows.
     pub(crate) above: Option<Fingerprint>,
-    /// All titles around it.
+    /// All titles around the element.
     pub(crate) titles: Box<[Title]>,
-    /// What the section says that was around it then; if that is gone, the one around it now.
+    /// The current text of the section from the time of issue; if that is gone, of the current
+    /// section.
     pub(crate) section: Option<Arc<[Fingerprint]>>,
     pub(crate) popup_text: Option<PopupText>,
     pub(crate) opener: Option<Opener>,
@@ -65,17 +68,17 @@ pub(crate) struct ElementContext {
 #[derive(Debug)]
 pub(crate) struct RowContext {
     pub(crate) row: Arc<Row>,
-    /// The nodes of the element, which say nothing about its row.
+    /// The nodes of the element itself, which say nothing about its row.
     pub(crate) element: Range<NodeId>,
     pub(crate) index: usize,
-    /// How many rows there are.
+    /// The number of rows.
     pub(crate) count: usize,
-    /// The values of all rows. `None` once the tree is left: they change as a person types.
+    /// The field values of all rows. `None` once the tree is gone: values change as a person types.
     pub(crate) values: Option<Arc<Values>>,
 }
 
 impl RowContext {
-    /// Whether it reads nothing and has this index-like key.
+    /// Whether the row has no text and has this index-like key.
     pub(crate) fn is_blank_with(&self, raw_key: Fingerprint) -> bool {
         self.values.is_some()
             && self.row.raw_key == Some(raw_key)
@@ -89,15 +92,16 @@ impl RowContext {
 }
 
 impl Record {
-    /// The clauses that do not hold where an element stands now, in the order in which they are asked. `bears`: whether a
-    /// title is still that of its node; none is where the tree of `now` is gone.
+    /// The clauses that do not hold in the element's current surroundings, in the order of
+    /// checking. `bears` says whether a node still has its title; none does once the tree of `now`
+    /// is gone.
     pub(crate) fn differences(
         &self,
         now: &ElementContext,
         bears: &dyn Fn(&Title) -> bool,
     ) -> impl Iterator<Item = Clause> + use<> {
         let popup_text = self.popup_text.as_ref().zip(now.popup_text.as_ref());
-        // What a dialog says tells it, but for a part of it.
+        // The text of a dialog identifies the dialog, but not a part of it.
         let in_dialog = popup_text.is_some();
         let is_opened = |then: &Opener| now.opener.as_ref().is_some_and(|now| then.is_same(now));
         let is_around = |group: &Title| now.titles.iter().any(|n| n.text == group.text) || bears(group);
@@ -115,7 +119,7 @@ impl Record {
         clauses.into_iter().filter(|(_, holds)| !holds).map(|(clause, _)| clause).chain(evidence)
     }
 
-    /// The same record, resting on the nodes of `now`, which it was found to be equal to.
+    /// Replaces the nodes of this record by those of `now`, an equal record.
     pub(crate) fn rest_on(&mut self, now: &Self) {
         if let (Evidence::Heading(title), Evidence::Heading(there))
         | (Evidence::Window(title), Evidence::Window(there)) = (&mut self.evidence, &now.evidence)
@@ -132,7 +136,7 @@ impl Record {
         self.groups.iter_mut().for_each(|title| *title = title.resting_on(&now.groups));
     }
 
-    /// The nodes that it hangs on: row, heading, section, opener at issue, groups.
+    /// The nodes that the record refers to: row, heading, section, opener at issue, groups.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = Handle> {
         let heading =
             if let Evidence::Heading(title) = &self.evidence { Some(title) } else { self.above.as_ref() };
@@ -145,7 +149,7 @@ impl Record {
 }
 
 impl Section {
-    /// Whether half of its text is still there.
+    /// Whether at least half of the section's text is still there.
     fn holds(&self, now: Option<&[Fingerprint]>) -> bool {
         let Some(now) = now else { return true };
         let still = count_kept(&self.text, |p| now.binary_search(&p).is_ok());

@@ -1,8 +1,8 @@
-//! Content matching: the node that took the place of one that is gone.
+//! Content matching: finds the node that replaced one that is gone.
 //!
-//! It is refused unless there is a reason to believe that the same record was drawn anew: its row has an equal
-//! key, or its row node lives, or what replaced its surroundings reads the same, or the same document was loaded
-//! again. An equal-looking row alone is no reason: delete "Untitled", create "Untitled".
+//! A match needs a reason to believe that the same record re-rendered: an equal row key, a
+//! surviving row node, replaced surroundings that read the same, or a reload of the same document.
+//! A row that looks equal is no such reason: delete "Untitled", create "Untitled".
 
 use std::rc::Rc;
 
@@ -22,19 +22,19 @@ use crate::identity::step_count;
 use crate::identity::verdict::{Refused, Verdict};
 use crate::{IdentityGrade, NodeId, NodeRef};
 
-/// Whether a row survived of a container in older records; its first row.
+/// Whether any row of an older container survived, by the container's first row.
 pub(crate) type KeptRows = Memo<(Token, NodeId), bool>;
 
-/// Rows that were drawn anew in two lists, the older one of older records.
+/// Re-rendered rows of two lists, the first one from older records.
 pub(crate) type DrawnAnew = Memo<(Token, NodeId, NodeId), Rc<HashMap<NodeId, NodeId>>>;
 
-/// The node of a new tree that takes the place of an element whose own node is gone.
+/// Returns the node of a new tree that replaces an element whose own node is gone.
 ///
-/// `old_node` is where the element was seen last, in the tree of `old`; `meaning` is what was issued. The node
-/// that is found has the meaning of both. Specification: refs, "Content matching".
+/// `old_node` is where the element was last seen, in the tree of `old`; `meaning` is the issued
+/// meaning. The returned node has both meanings. Specification: refs, "Content matching".
 ///
 /// # Errors
-/// The reason why no node is accepted.
+/// Returns the reason why no node is accepted.
 pub fn content_match(
     old: &Records<'_>,
     old_node: NodeId,
@@ -49,7 +49,8 @@ pub fn content_match(
     let found = match in_kept_row(old, a, &last, new) {
         Some(b) => b,
         None => match elsewhere(old, a, &last, new) {
-            // Without handles every look is a match, and what unfolded in the row since must not count as its record.
+            // Without handles, every capture is matched, and content that unfolded in the row since
+            // must not count as its record.
             Err(Refused::Absent) if old.tree.grade() == IdentityGrade::None => {
                 elsewhere(old, a, meaning, new)?
             }
@@ -59,9 +60,12 @@ pub fn content_match(
     if new.judge(meaning, found.id()).is_same() { Ok(found.id()) } else { Err(Refused::Absent) }
 }
 
-/// Whether the row of an element that was away came back with its list: no row of that time is left, and without this
-/// row, too, the list reads as it did then. So a virtual list that is scrolled back reads, and a page of a list that is
-/// turned back; the only row of a list, or one among rows that stayed, proves nothing.
+/// Whether the row of an absent element came back with its list.
+///
+/// True if no row of that time is left, and the list without this row still reads as it did. A
+/// virtual list that scrolled back reads so, and a list that was paged back. The only row of a
+/// list, or a row among others that stayed, proves nothing. Also true if several rows re-rendered
+/// with equal text.
 #[must_use]
 pub fn came_back_with_its_list(old: &Records<'_>, old_node: NodeId, new: &Records<'_>, node: NodeId) -> bool {
     let row_of =
@@ -78,12 +82,13 @@ pub fn came_back_with_its_list(old: &Records<'_>, old_node: NodeId, new: &Record
         || several_drawn_anew(old, at, new, node)
 }
 
-/// So many rows do not come and go one by one.
+/// The number of rows from which they do not come and go one by one.
 const SEVERAL_ROWS: usize = 3;
 
-/// Whether several rows of a list, that of an element among them, have new nodes while others kept theirs, and each of them
-/// reads as exactly one row did that is gone. So a table is sorted or filtered whose rows are not all drawn anew. Nobody
-/// deletes several records and creates as many that read the same; of one alone nobody knows.
+/// Whether several rows of a list, including the element's, have new nodes while others kept
+/// theirs, and each reads exactly as one gone row did. A partly re-rendered table that was sorted
+/// or filtered looks so. Nobody deletes several records and creates as many equal ones; for a
+/// single row, nobody knows.
 fn several_drawn_anew(old: &Records<'_>, at: RowAt<'_>, new: &Records<'_>, node: NodeId) -> bool {
     let Some(now) = new.cache.structure.row_of(new.tree.node(node)) else { return false };
     let (Some(&first), Some(&first_now)) = (at.container.ids.first(), now.container.ids.first()) else {
@@ -94,7 +99,8 @@ fn several_drawn_anew(old: &Records<'_>, at: RowAt<'_>, new: &Records<'_>, node:
     pairs.len() >= SEVERAL_ROWS && pairs.get(&at.id) == Some(&now.id)
 }
 
-/// Rows of a list that are gone, each with the one new row that reads as it did, where no other row then or now reads so.
+/// Gone rows of a list, each with the one new row that reads the same. No other row, then or now,
+/// may read the same.
 fn rows_drawn_anew(
     old: &Records<'_>,
     at: RowAt<'_>,
@@ -105,7 +111,7 @@ fn rows_drawn_anew(
         let mut found: HashMap<Vec<Fingerprint>, Option<NodeId>> = HashMap::new();
         for (&id, row) in container.ids.iter().zip(container.rows(records.tree)) {
             step_count::step();
-            // What two rows say tells none.
+            // Text shared by two rows identifies neither.
             found.entry(row.says()).and_modify(|only| *only = None).or_insert(Some(id));
         }
         found
@@ -121,7 +127,8 @@ fn rows_drawn_anew(
     says(old, at.container).into_iter().filter_map(pair).collect()
 }
 
-/// The row's node lives and holds exactly one such element, now as it did then.
+/// The unique matching element in a row whose node survived. The row must have held exactly one
+/// such element before, too.
 fn in_kept_row<'n>(
     old: &Records<'_>,
     a: NodeRef<'_>,
@@ -138,8 +145,8 @@ fn in_kept_row<'n>(
     (!another).then(|| new.tree.node(found))
 }
 
-/// The one node that is the same, and whether its name is, too. Where several differ only in the counts in their names, the
-/// one that has the name (`Last 7 days`, `Last 30 days`).
+/// The unique node that is the same, and whether its name is equal. Among several that differ only
+/// in the counts of their names, the one with the exact name (`Last 7 days`, `Last 30 days`).
 fn the_one(judged: impl Iterator<Item = (NodeId, Verdict)>) -> Result<Option<(NodeId, bool)>, Refused> {
     let same: Vec<(NodeId, bool)> = judged
         .filter(|(_, verdict)| verdict.is_same())
@@ -189,20 +196,22 @@ fn elsewhere<'n>(
     {
         return Ok(b);
     }
-    // A place is no record: among rows drawn anew that all read the same, nobody knows which is which.
+    // A position is not a record: among re-rendered rows that read the same, nobody knows which is
+    // which.
     if let Evidence::Place { values, .. } = &last.0.record.evidence
         && new.reader(b).context().shift(values) != Shift::Stayed
     {
         return Err(Refused::NotUnique);
     }
-    // What was drawn anew is new. A node that was there before was another element, whatever it reads now.
+    // A re-rendered node is new. A node that existed before was another element, whatever it reads
+    // now.
     if b.handle().is_some_and(|h| old.node_at(h).is_some()) {
         return Err(Refused::Taken);
     }
     rendered_anew(old, a, new, b).map(|()| b)
 }
 
-/// The one node of a frame that has a meaning.
+/// The unique node of a frame that has a meaning.
 fn only_one<'n>(
     new: &Records<'n>,
     last: &Meaning,
@@ -214,7 +223,7 @@ fn only_one<'n>(
     Ok(found.map(|(id, exactly)| (new.tree.node(id), exactly)))
 }
 
-/// A new document carries refs only if it shows the same record.
+/// Checks that a reloaded document shows the same record; only then does it carry refs over.
 fn reloaded(old: &Records<'_>, a: NodeRef<'_>, new: &Records<'_>, b: NodeRef<'_>) -> Result<(), Refused> {
     if a.document().url != b.document().url {
         return Err(Refused::OtherAddress);
@@ -222,7 +231,7 @@ fn reloaded(old: &Records<'_>, a: NodeRef<'_>, new: &Records<'_>, b: NodeRef<'_>
     if same_document(old, a, new, b) { Ok(()) } else { Err(Refused::OtherDocument) }
 }
 
-/// Whether a subtree was replaced by one that reads the same.
+/// Checks that a replaced subtree reads the same.
 fn rendered_anew(
     old: &Records<'_>,
     a: NodeRef<'_>,
@@ -230,7 +239,7 @@ fn rendered_anew(
     b: NodeRef<'_>,
 ) -> Result<(), Refused> {
     let lives = |n: NodeRef<'_>| n.handle().and_then(|h| new.node_at(h));
-    // The lowest ancestor that survived, and what was replaced below it.
+    // Find the lowest surviving ancestor, and what was replaced below it.
     let mut replaced = a;
     let kept = loop {
         let parent = replaced.parent().ok_or(Refused::Absent)?;
@@ -271,7 +280,7 @@ fn verdict(reads: Option<bool>) -> Result<(), Refused> {
     }
 }
 
-/// Whether a row of an older container is still here. Asked once for all its rows.
+/// Whether a row of an older container still exists. Computed once for all of its rows.
 fn keeps_a_row(new: &Records<'_>, old: &Records<'_>, rows: &[NodeId]) -> bool {
     let Some(&first) = rows.first() else { return false };
     new.kept_rows.get((old.token(), first), || {

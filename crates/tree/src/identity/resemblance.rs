@@ -1,4 +1,4 @@
-//! What a part of a page reads, to see whether it was drawn anew or shows something else.
+//! Compares what parts of a page read, to tell a re-render from other content.
 
 use std::rc::Rc;
 
@@ -14,23 +14,24 @@ use crate::identity::rows::text::{is_field, leaf_text, leaves_without, walk};
 use crate::identity::step_count;
 use crate::{NodeId, NodeRef, Role, States};
 
-/// Text leaves and names of controls, with how often each is there.
+/// Text leaves and control names with their frequencies.
 #[derive(Debug, Default)]
 pub(crate) struct TextCounts {
     counts: HashMap<Fingerprint, u32>,
     total: u32,
 }
 
-/// How much of a part of older records a part of these keeps.
+/// How much of an older part a newer one keeps.
 pub(crate) type KeptCounts = Memo<(Token, NodeId, NodeId), u32>;
 
 /// A part of a tree, without one element in it.
 pub(crate) type PageArea<'a, 't> = (&'a Records<'t>, NodeRef<'t>, Option<NodeRef<'t>>);
 
-/// Whether one part keeps more than half of what another reads. `None` if there is nothing to read.
+/// Whether one part keeps more than half of what another one reads. `None` if there is nothing to
+/// read.
 ///
-/// The parts are read once and compared once for all the elements in them; the element itself is taken out of
-/// the sums.
+/// Each part is read and compared once for all of its elements; the element itself is then
+/// subtracted.
 pub(crate) fn reads_same(then: PageArea<'_, '_>, now: PageArea<'_, '_>) -> Option<bool> {
     let (old, old_root, a) = then;
     let (new, new_root, b) = now;
@@ -57,7 +58,7 @@ pub(crate) fn reads_same(then: PageArea<'_, '_>, now: PageArea<'_, '_>) -> Optio
     (total > 0).then_some(kept * 2 > total)
 }
 
-/// What an element itself adds to the reading of a part.
+/// What an element itself contributes to the reading of a part.
 fn own_words(element: NodeRef<'_>, root: NodeRef<'_>) -> Vec<Fingerprint> {
     let in_control = element.ancestors().take_while(|n| *n != root).any(|n| n.is(States::ACTIONABLE));
     if element == root {
@@ -92,8 +93,9 @@ fn read(root: NodeRef<'_>) -> Vec<Fingerprint> {
     found
 }
 
-/// Whether two documents show the same record: the same text in the nearest main, form, dialog or article.
-/// Times, money and counts aside; single numbers not, for they may be all that tells invoice 17 from 18.
+/// Whether two documents show the same record: the same text in the nearest main, form, dialog or
+/// article. Ignores times, money and counts, but not single numbers, which may be all that
+/// distinguishes invoice 17 from 18.
 pub(crate) fn same_document(old: &Records<'_>, a: NodeRef<'_>, new: &Records<'_>, b: NodeRef<'_>) -> bool {
     let area = |n: NodeRef<'_>| {
         n.ancestors()
@@ -105,7 +107,7 @@ pub(crate) fn same_document(old: &Records<'_>, a: NodeRef<'_>, new: &Records<'_>
     document_text(old, area(a)) == document_text(new, area(b))
 }
 
-/// A text with what changes by itself masked.
+/// The text with everything masked that changes by itself.
 fn masked(text: &str) -> String {
     let money = || text.contains(CURRENCY_SIGNS) && is_amount(text);
     if is_moment(text) || money() {
@@ -140,7 +142,7 @@ fn reading(records: &Records<'_>, root: NodeRef<'_>) -> Rc<TextCounts> {
     })
 }
 
-/// How much of a part of an older tree a part of this one keeps.
+/// How much of an older part a part of this tree keeps.
 fn kept_of(new: &Records<'_>, old: &Records<'_>, old_root: NodeRef<'_>, root: NodeRef<'_>) -> u32 {
     new.comparisons.get((old.token(), old_root.id(), root.id()), || {
         let (before, after) = (reading(old, old_root), reading(new, root));

@@ -1,11 +1,11 @@
-//! Whether the row of an element shows a text: what `row=` asks.
+//! Whether the row of an element shows a text, for `row=` terms.
 
 use crate::identity::rows::detect::Structure;
 use crate::identity::rows::text::{leaf_text, walk};
 use crate::{NodeRef, States};
 
-/// Whether the row of an element, or a row around that one, has a text leaf or a control's name that is `wanted`, outside
-/// of the element itself.
+/// Whether the row of an element, or a row around that one, contains a wanted text leaf or control
+/// name outside of the element itself.
 pub(crate) fn row_shows(structure: &Structure, element: NodeRef<'_>, wanted: impl Fn(&str) -> bool) -> bool {
     let rows =
         std::iter::successors(structure.row_of(element), |at| structure.row_of(element.tree().node(at.id)));

@@ -1,18 +1,18 @@
-//! Counts steps, in tests only: that the work grows with the tree, not with its square, is asserted, not timed.
+//! Counts steps in tests, to assert rather than time that the work grows linearly with the tree.
 
 #[cfg(test)]
 thread_local! {
     static STEPS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
-/// One step of work that depends on the size of the tree.
+/// Counts one step of work that depends on the size of the tree.
 #[inline]
 pub(crate) fn step() {
     #[cfg(test)]
     STEPS.with(|s| s.set(s.get() + 1));
 }
 
-/// How many steps something takes.
+/// The number of steps that a closure takes.
 #[cfg(test)]
 pub(crate) fn steps(step_count: impl FnOnce()) -> u64 {
     let before = STEPS.with(std::cell::Cell::get);

@@ -1,27 +1,27 @@
-//! The answers of the record rule.
+//! The verdicts of the record rule.
 
 use std::fmt;
 
-/// Whether what was issued still holds for a node of a later tree.
+/// Whether an issued meaning still holds for a node of a later tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// The same thing among its likes.
+    /// The node is the issued element.
     Same {
-        /// The name it has now, where that is not the name that was issued (`Cart (1)` is `Cart (2)` now).
+        /// The current name, if it differs from the issued one (`Cart (1)` is `Cart (2)` now).
         reads_now: Option<String>,
     },
-    /// Something else now, and which clause says so.
+    /// The node is something else now, as the clause says.
     Changed(Clause),
 }
 
 impl Verdict {
-    /// Whether it is [`Verdict::Same`].
+    /// Whether this is [`Verdict::Same`].
     #[must_use]
     pub fn is_same(&self) -> bool {
         matches!(self, Self::Same { .. })
     }
 
-    /// What is no longer as it was, if something is not.
+    /// The clause that no longer holds, if any.
     #[must_use]
     pub fn clause(&self) -> Option<Clause> {
         match self {
@@ -31,40 +31,40 @@ impl Verdict {
     }
 }
 
-/// What is no longer as it was when the element was issued.
+/// What changed since the element was issued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Clause {
     /// The role of the element.
     Role,
-    /// Its name, counts aside.
+    /// The name, without counts.
     Name,
-    /// The key of its row.
+    /// The key of the row.
     Key,
-    /// The text that told its row from the other rows.
+    /// The text that distinguished the row from others.
     RowText,
-    /// The numbers that told its row from the other rows.
+    /// The numbers that distinguished the row from others.
     RowNumbers,
-    /// The place of its row, where nothing else tells the rows apart.
+    /// The position of the row, where nothing else distinguishes the rows.
     RowPlace,
-    /// The element that opened its menu or dialog.
+    /// The element that opened the menu or dialog.
     Opener,
-    /// The text of its dialog, alert or status.
+    /// The text of the dialog, alert or status.
     DialogText,
-    /// The text of its section.
+    /// The text of the section.
     SectionText,
-    /// The title of a group that it stood in.
+    /// The title of a group around the element.
     Group,
-    /// The heading above it.
+    /// The heading above the element.
     Heading,
-    /// The name of its region.
+    /// The name of the region.
     Region,
-    /// The address of its document.
+    /// The URL of the document.
     Address,
 }
 
 impl Clause {
-    /// What changed, as the end of a sentence that begins with "it is not the same element, because".
+    /// The reason, as the end of a sentence that begins with "it is not the same element, because".
     #[must_use]
     pub const fn reason(self) -> &'static str {
         match self {
@@ -95,24 +95,24 @@ impl fmt::Display for Clause {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Refused {
-    /// Its node is still in the document, only hidden: hidden is not replaced.
+    /// The node is still in the document, only hidden, so nothing replaced it.
     Hidden,
-    /// Nothing of this meaning is there.
+    /// No node has this meaning.
     Absent,
-    /// Several of this meaning are there, or were there.
+    /// Several nodes have this meaning, or had it before.
     NotUnique,
-    /// The new document has another address.
+    /// The new document has another URL.
     OtherAddress,
-    /// The new document has the same address and reads otherwise.
+    /// The new document has the same URL but reads differently.
     OtherDocument,
-    /// What survived of its surroundings is not around the candidate.
+    /// The candidate is outside of what survived of the surroundings.
     Moved,
-    /// Another row of the same list kept its node, so the list was not rendered anew.
+    /// Another row of the same list kept its node, so the list did not re-render.
     SiblingKept,
-    /// What replaced its surroundings does not read the same.
+    /// The replaced surroundings do not read the same.
     ReadsOther,
-    /// The candidate was there before, as another element.
+    /// The candidate existed before, as another element.
     Taken,
-    /// Nothing around it could show that it was rendered anew.
+    /// Nothing around the element could show that it re-rendered.
     Alone,
 }

@@ -1,12 +1,14 @@
-//! What an app says, so that it stays text in Markdown: it makes no heading, link, table, code or HTML, and none of
-//! the lines that are ours. Follows CommonMark 0.31, 2.4 "Backslash escapes" and the GFM extensions.
+//! Escapes text of an app so that it stays text in Markdown. The text cannot form headings, links,
+//! tables, code or HTML, nor imitate our own lines. Follows CommonMark 0.31, 2.4 "Backslash
+//! escapes", and the GFM extensions.
 
 use crate::model::escape::{escape, is_unsafe, percent_encode};
 
-/// Longest address that is listed, in characters.
+/// The longest URL that is listed, in characters.
 const MAX_URL: usize = 2_000;
 
-/// A text within a line. What only counts at the start of a line is up to [`guard_start`].
+/// Escapes text within a line. Characters that matter only at the start of a line are left to
+/// [`guard_start`].
 pub(super) fn text(said: &str) -> String {
     let mut out = String::with_capacity(said.len() + 8);
     let mut before = ' ';
@@ -17,7 +19,7 @@ pub(super) fn text(said: &str) -> String {
             '\\' | '`' | '*' | '[' | ']' | '|' => true,
             '_' => !(before.is_alphanumeric() && next.is_some_and(char::is_alphanumeric)),
             '~' => before == '~' || next == Some('~'),
-            // At the end, too: another text may follow.
+            // Also at the end, because another text may follow.
             '<' => next.is_none_or(|n| n.is_ascii_alphabetic() || matches!(n, '/' | '!' | '?')),
             '&' => is_entity(rest.as_str()),
             _ => false,
@@ -28,18 +30,18 @@ pub(super) fn text(said: &str) -> String {
         out.push(c);
         before = c;
     }
-    // After the escapes: those of what acts on a terminal begin with a backslash of ours.
+    // Do this last: escapes of terminal controls begin with a backslash of ours.
     escape(&out, usize::MAX)
 }
 
-/// Whether what follows an ampersand makes a character reference of it.
+/// Whether the text after an ampersand makes it a character reference.
 fn is_entity(rest: &str) -> bool {
     let word = rest.strip_prefix('#').unwrap_or(rest);
     let end = word.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(word.len());
     end > 0 && word[end..].starts_with(';')
 }
 
-/// Escapes what would make something else than a paragraph of a line that begins so.
+/// Escapes the start of a line that would otherwise make it something other than a paragraph.
 pub(super) fn guard_start(line: &mut String) {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let at = if digits > 0 { digits } else { 0 };
@@ -58,7 +60,8 @@ pub(super) fn guard_start(line: &mut String) {
     }
 }
 
-/// Text between backticks. It cannot be escaped there, so the fence is longer than any in it.
+/// Writes text as a code span. Backticks cannot be escaped there, so the fence is longer than any
+/// run in the text.
 pub(super) fn code_span(said: &str) -> String {
     let said = escape(said, usize::MAX);
     // GFM looks for the pipes of a table before it looks for code.
@@ -68,18 +71,18 @@ pub(super) fn code_span(said: &str) -> String {
     format!("{fence}{pad}{said}{pad}{fence}")
 }
 
-/// The fence of a block of code.
+/// The fence of a code block.
 pub(super) fn fence(said: &str) -> String {
     "`".repeat(longest_run(said, '`').max(2) + 1)
 }
 
-/// A line of a block of code: as it is, tabs included.
+/// Writes a line of a code block: unchanged, tabs included, except for unsafe characters.
 pub(super) fn code_line(said: &str) -> String {
     let parts: Vec<String> = said.split('\t').map(|part| escape(part, usize::MAX)).collect();
     parts.join("\t")
 }
 
-/// An address in the list of links: without anything that could end it.
+/// Writes a URL for the list of links, without characters that could end it.
 pub(super) fn address(url: &str) -> String {
     let mut out = String::with_capacity(url.len());
     for (n, c) in url.chars().enumerate() {

@@ -1,20 +1,21 @@
-//! What stands within a line: text with its emphasis, links, images, code, and controls in the words of a snapshot.
+//! The content of a line: text with emphasis, links, images, code, and controls in the words of a
+//! snapshot.
 
 use super::escape;
 use super::page::{DEPTH, Page, is_preformatted, plain};
 use crate::outline::{Style, describe};
 use crate::{NodeRef, Role};
 
-/// A line that grows by pieces.
+/// A line built from pieces.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Line {
     pub(super) text: String,
-    /// Numbers of the links in it.
+    /// The numbers of the links in the line.
     pub(super) links: Vec<u32>,
 }
 
 impl Line {
-    /// A line without links.
+    /// Creates a line without links.
     pub(super) fn of(text: String) -> Self {
         Self { text, links: Vec::new() }
     }
@@ -23,8 +24,8 @@ impl Line {
         self.text.is_empty()
     }
 
-    /// Appends a piece with the space that a reader would expect: captures say which texts there are, not what stood
-    /// between them.
+    /// Appends a piece with the space that a reader would expect. Captures contain texts but not
+    /// the white space between them.
     fn push(&mut self, piece: &str) {
         if piece.is_empty() {
             return;
@@ -41,7 +42,7 @@ impl Line {
         self.links.extend(line.links);
     }
 
-    /// Appends a line, with `between` where both say something.
+    /// Appends a line, with `between` if neither side is empty.
     pub(super) fn append(&mut self, between: &str, line: Line) {
         if !self.text.is_empty() && !line.text.is_empty() {
             self.text.push_str(between);
@@ -50,7 +51,7 @@ impl Line {
         self.links.extend(line.links);
     }
 
-    /// Surrounds all of it.
+    /// Surrounds the whole line with a mark.
     pub(super) fn wrapped(mut self, mark: &str) -> Self {
         if !self.text.is_empty() {
             self.text = format!("{mark}{}{mark}", self.text);
@@ -58,7 +59,7 @@ impl Line {
         self
     }
 
-    /// Makes all of it a link.
+    /// Turns the whole line into a link.
     pub(super) fn linked(mut self, number: u32) -> Self {
         self.text = format!("[{}][{number}]", self.text);
         self.links.push(number);
@@ -79,7 +80,7 @@ fn needs_space(before: &str, piece: &str) -> bool {
     if matches!(first, '\'' | '’') && piece.chars().nth(1).is_some_and(char::is_alphabetic) {
         return false;
     }
-    // Scripts that are written without spaces.
+    // Some scripts are written without spaces.
     !(is_unspaced(last) && is_unspaced(first))
 }
 
@@ -88,7 +89,7 @@ fn is_unspaced(c: char) -> bool {
 }
 
 impl<'t> Page<'t> {
-    /// Appends a node and what is in it to a line.
+    /// Appends a node and its content to a line.
     pub(super) fn inline(&mut self, node: NodeRef<'t>, line: &mut Line, depth: usize) {
         if self.skips(node) {
             return;
@@ -119,7 +120,7 @@ impl<'t> Page<'t> {
         }
     }
 
-    /// What is in a node, as one line; blocks in it are joined by `<br>`.
+    /// The content of a node as one line; blocks in it are joined by `<br>`.
     pub(super) fn inline_of(&mut self, node: NodeRef<'t>, depth: usize) -> Line {
         let mut whole = Line::default();
         let mut line = Line::default();
@@ -141,7 +142,7 @@ impl<'t> Page<'t> {
         if self.skips(node) {
             return line;
         }
-        // A field is a control wherever it stands, and a link a link.
+        // A field is a control and a link a link wherever they are.
         if depth > DEPTH || is_control(node) || node.role() == Role::Link {
             self.inline(node, &mut line, depth);
             return line;
@@ -156,7 +157,7 @@ impl<'t> Page<'t> {
         line
     }
 
-    /// Raised and lowered text stands close to what it belongs to: without a mark 10⁶ would read 106.
+    /// Appends raised or lowered text without a space. Without a tag, 10⁶ would read 106.
     fn script(&mut self, node: NodeRef<'t>, line: &mut Line, tag: &str, depth: usize) {
         let inner = self.inline_of(node, depth);
         if inner.text.starts_with('[') {
@@ -194,12 +195,12 @@ pub(super) fn is_control(node: NodeRef<'_>) -> bool {
     if !(role.is_control() || shows_value) {
         return false;
     }
-    // A card that is one large button is read, not named.
+    // A card that is one large button is read as content.
     role.is_input() || node.name().chars().nth(crate::MAX_CHARS).is_none()
 }
 
-/// A control as a snapshot says it: `[textbox "Email" value="a@b.c"]`. Nothing that an app says begins with a
-/// bracket that is not escaped.
+/// Writes a control as a snapshot does: `[textbox "Email" value="a@b.c"]`. Text of an app never
+/// begins with an unescaped bracket.
 pub(super) fn control(node: NodeRef<'_>) -> String {
     let mut said = String::new();
     describe(&mut said, node, node.name(), Style::Full);

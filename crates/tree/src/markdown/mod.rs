@@ -1,8 +1,8 @@
-//! A tree as Markdown: what a person would read, for reading. CommonMark 0.31 with the tables of GFM 0.29.
+//! Renders a tree as Markdown for reading. CommonMark 0.31 with the tables of GFM 0.29.
 //!
-//! Links are numbered in the order of the page and listed once below; controls stand in brackets in the words of a
-//! snapshot; what is secret is not in a tree. What an app says is escaped, so it stays text: a line that begins with `[…` is
-//! ours, and so are headings, lists, tables and the list of links.
+//! Links are numbered in page order and listed once at the end. Controls are in brackets, in the
+//! words of a snapshot. A tree contains no secrets. Text of the app is escaped and stays text:
+//! headings, lists, tables, the list of links, and lines that begin with `[…` are always ours.
 //!
 //! Specification: `commands.md`, `read`.
 
@@ -22,9 +22,9 @@ use std::ops::Range;
 /// A heading of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heading {
-    /// 1 to 6.
+    /// The level, from 1 to 6.
     pub level: u8,
-    /// Its text, not escaped.
+    /// The text, not escaped.
     pub title: String,
 }
 
@@ -32,15 +32,15 @@ pub struct Heading {
 #[derive(Debug, Default)]
 struct Row {
     text: String,
-    /// Numbers of the links in it.
+    /// The numbers of the links in the line.
     links: Vec<u32>,
-    /// The heading that it is.
+    /// The heading, if the line is one.
     heading: Option<Heading>,
-    /// What has to follow where it is cut behind this line.
+    /// The fence that must follow if the text is cut after this line.
     fence: Option<String>,
 }
 
-/// A page as Markdown, whole.
+/// A whole page as Markdown.
 #[derive(Debug)]
 pub struct Markdown {
     rows: Vec<Row>,
@@ -48,37 +48,37 @@ pub struct Markdown {
     truncated: bool,
 }
 
-/// Why there is no such section.
+/// Why a section was not found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoSection {
-    /// No heading reads so; these are the nearest.
+    /// No heading matches; these are the nearest.
     None(Vec<Heading>),
-    /// Several headings do.
+    /// Several headings match.
     Several(Vec<Heading>),
 }
 
-/// A part of a page, bounded.
+/// A part of a page, bounded in size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excerpt {
     /// The Markdown.
     pub text: String,
-    /// Lines that are missing.
+    /// The number of lines left out.
     pub missing: usize,
 }
 
-/// Headings that a message names.
+/// The most headings that an error lists.
 const NAMED: usize = 5;
 
-/// Bytes of a line that are worth showing without the rest of it.
+/// The fewest bytes for which the beginning of a line is worth showing.
 const WORTH: usize = 200;
 
 impl Row {
-    /// Its first words, if it is a line of text and they are worth it.
+    /// The first words of a line of text, if they are worth showing.
     fn beginning(&self, max_bytes: usize) -> Option<String> {
         if max_bytes < WORTH || self.heading.is_some() || self.fence.is_some() || self.text.starts_with('|') {
             return None;
         }
-        // Links are numbered at their ends: what is cut before the first of them has none.
+        // Link numbers come after the link text, so text cut before the first link has none.
         let end = self.text.find(['[', '`']).unwrap_or(self.text.len()).min(max_bytes - 4);
         let end = self.text.floor_char_boundary(end);
         let cut = self.text[..end].rfind(' ').filter(|at| *at >= WORTH / 2)?;
@@ -87,7 +87,7 @@ impl Row {
 }
 
 impl Markdown {
-    /// The Markdown of a subtree.
+    /// Renders a subtree.
     ///
     /// ```
     /// let tree = stickpin_tree::testing::tree("page \"P\" http://h/\n  heading \"Hello\"* level=1");
@@ -101,22 +101,23 @@ impl Markdown {
         Self { rows: page.rows, links, truncated: tree.truncated() }
     }
 
-    /// All lines.
+    /// The range of all lines.
     #[must_use]
     pub fn whole(&self) -> Range<usize> {
         0..self.rows.len()
     }
 
-    /// The headings in some lines.
+    /// The headings in a range of lines.
     pub fn headings(&self, lines: Range<usize>) -> impl Iterator<Item = &Heading> {
         self.rows[lines].iter().filter_map(|r| r.heading.as_ref())
     }
 
-    /// The lines of a section: its heading, and all up to the next heading of its level or above. A heading that reads as
-    /// the text, whatever its case, comes before those that only hold it.
+    /// The lines of a section: its heading, and everything up to the next heading of the same or a
+    /// higher level. A heading that equals the text, ignoring case, takes precedence over headings
+    /// that contain it.
     ///
     /// # Errors
-    /// When there is none, or more than one.
+    /// Returns an error when no heading matches, or more than one.
     pub fn section(&self, text: &str) -> Result<Range<usize>, NoSection> {
         let wanted = folded(text);
         let named = |test: &dyn Fn(&str) -> bool| -> Vec<usize> {
@@ -152,7 +153,8 @@ impl Markdown {
         scored.into_iter().take(NAMED).map(|(_, h)| h.clone()).collect()
     }
 
-    /// Some lines, with the list of the links in them, in at most so many bytes. A few words say what is missing.
+    /// Renders a range of lines with the list of their links in at most `max_bytes` bytes. A note
+    /// says what is left out.
     #[must_use]
     pub fn text(&self, lines: Range<usize>, max_bytes: usize) -> Excerpt {
         let rows = trimmed(&self.rows[lines]);
@@ -160,20 +162,20 @@ impl Markdown {
         if total <= max_bytes {
             return Excerpt { text: self.written(rows, None), missing: 0 };
         }
-        // The size grows with the lines: the largest number of them that fits.
+        // The size grows with the number of lines, so search for the largest number that fits.
         let (mut fits, mut too_many) = (0, rows.len());
         while too_many - fits > 1 {
             let half = fits.midpoint(too_many);
             let whole = self.size(&rows[..half]) + self.note(rows, half, total).len() + 2;
             if whole <= max_bytes { fits = half } else { too_many = half }
         }
-        // A heading without anything below it belongs to what is missing.
+        // A heading with nothing below it is left out, too.
         while let Some(last) = trimmed_end(&rows[..fits]).filter(|&at| rows[at].heading.is_some()) {
             fits = last;
         }
         let note = self.note(rows, fits, total);
         let shown = trimmed(&rows[..fits]);
-        // A line that is long enough to matter is cut itself.
+        // The first line that does not fit is cut if it is long enough.
         let left = max_bytes.saturating_sub(self.size(shown) + note.len() + 4);
         let part = rows.get(fits).and_then(|row| row.beginning(left));
         let mut text = self.written(shown, Some(&note));
@@ -184,7 +186,7 @@ impl Markdown {
         Excerpt { text, missing: rows.len() - fits }
     }
 
-    /// The headings alone, in at most so many bytes.
+    /// Renders the headings of a range of lines in at most `max_bytes` bytes.
     #[must_use]
     pub fn outline(&self, lines: Range<usize>, max_bytes: usize) -> Excerpt {
         let headings: Vec<&Heading> = self.headings(lines).collect();
@@ -204,7 +206,7 @@ impl Markdown {
         Excerpt { text, missing: 0 }
     }
 
-    /// Our words in the place of what is cut.
+    /// The note in place of the lines that are left out.
     fn note(&self, rows: &[Row], shown: usize, total: usize) -> String {
         let next = rows[shown..].iter().find_map(|r| r.heading.as_ref());
         let section = match next {
@@ -216,7 +218,7 @@ impl Markdown {
         format!("[… {missing} more line{s}, the whole is {total} bytes: {section}--max-bytes {whole}]")
     }
 
-    /// Bytes of lines and of the list of their links.
+    /// The size in bytes of lines and the list of their links.
     fn size(&self, rows: &[Row]) -> usize {
         let rows = trimmed(rows);
         let lines: usize = rows.iter().map(|r| r.text.len() + 1).sum();
@@ -257,7 +259,7 @@ impl Markdown {
     }
 }
 
-/// Said where the device itself cut the capture.
+/// The note when the device truncated the capture.
 const CUT: &str = "[… the page is larger than what is captured]";
 
 impl Row {
@@ -266,19 +268,19 @@ impl Row {
     }
 }
 
-/// The last line that is not empty.
+/// The index of the last nonempty line.
 fn trimmed_end(rows: &[Row]) -> Option<usize> {
     rows.iter().rposition(|r| !r.is_empty())
 }
 
-/// Without empty lines at the ends.
+/// The lines without empty ones at the ends.
 fn trimmed(rows: &[Row]) -> &[Row] {
     let start = rows.iter().position(|r| !r.is_empty()).unwrap_or(rows.len());
     let end = trimmed_end(rows).map_or(start, |at| at + 1);
     &rows[start..end]
 }
 
-/// The numbers of the links in some lines, in order, each once.
+/// The numbers of the links in the lines, sorted, without duplicates.
 fn numbers(rows: &[Row]) -> Vec<u32> {
     let mut numbers: Vec<u32> = rows.iter().flat_map(|r| r.links.iter().copied()).collect();
     numbers.sort_unstable();

@@ -1,4 +1,4 @@
-//! The walk: a tree becomes lines of Markdown.
+//! Walks a tree and emits lines of Markdown.
 
 use super::inline::{Line, control, is_control};
 use super::{Heading, Row, escape};
@@ -6,44 +6,45 @@ use crate::outline::{Sketch, readable};
 use crate::{Attr, NodeRef, Role, States, Tree};
 use hashbrown::HashMap;
 
-/// Levels of elements that are told apart, wrappers around a single thing aside; what is deeper is read as text.
+/// The nesting up to which elements are distinguished, not counting wrappers around a single child.
+/// Deeper content is read as text.
 pub(super) const DEPTH: usize = 250;
 
-/// Levels of lists and quotes that a line is moved in for; what is deeper stands there, too.
+/// The nesting up to which lists and quotes are indented. Deeper content stays at that level.
 const INDENTED: usize = 12;
 
-/// Elements that flow with the text around them. Those of other platforms have no such thing.
+/// HTML elements that flow with the text around them. Other platforms have no such elements.
 const INLINE: &[&str] = &[
     "a", "abbr", "b", "bdi", "bdo", "big", "cite", "data", "dfn", "em", "font", "i", "ins", "kbd", "label",
     "output", "q", "ruby", "rb", "rp", "rt", "s", "samp", "slot", "small", "span", "strike", "strong", "sub",
     "sup", "time", "tt", "u", "var", "svg", "text", "tspan", "g", "picture", "img",
 ];
 
-/// How what follows is moved in.
+/// The indentation of the following lines.
 #[derive(Debug, Clone)]
 struct Indent {
-    /// Before the first line; spent by it.
+    /// The prefix of the first line, until that is emitted.
     marker: Option<String>,
-    /// Before all others.
+    /// The prefix of all other lines.
     rest: &'static str,
 }
 
-/// A page that is being written.
+/// A page while it is being written.
 #[derive(Debug)]
 pub(super) struct Page<'t> {
     sketch: Sketch<'t>,
-    /// Whether a node, or something in it, is a block.
+    /// For each node, whether it is or contains a block.
     blocks: Vec<bool>,
     pub(super) rows: Vec<Row>,
-    /// The addresses of links by their number, counting from 1.
+    /// The URLs of links by number, counting from 1.
     pub(super) links: Vec<String>,
     numbers: HashMap<String, u32>,
     indents: Vec<Indent>,
-    /// The next block stands directly below the last one.
+    /// Whether the next block directly follows the last one, without an empty line.
     pub(super) tight: bool,
-    /// The last block was a field: a form is not spread.
+    /// Whether the last block was a field: fields of a form follow each other without empty lines.
     after_field: bool,
-    /// The block link that the next line of text belongs to.
+    /// The number of the block link that the next line of text carries.
     pending_link: Option<u32>,
 }
 
@@ -91,10 +92,10 @@ impl<'t> Page<'t> {
         self.blocks[node.id().index()] && (!is_control(node) || node.role().holds_a_value())
     }
 
-    /// The number of a link's address; `None` where a link goes nowhere that could be named.
+    /// The number of a link's URL; `None` if the link has no usable target.
     pub(super) fn number(&mut self, link: NodeRef<'t>) -> Option<u32> {
         let href = link.attr(Attr::Href).filter(|url| *url != "javascript:")?;
-        // Paths are those of the document that they stand in, and a page may show several.
+        // Paths are relative to their own document's origin, and a page may show several documents.
         let (here, top) = (link.document().origin(), link.tree().documents()[0].origin());
         let url =
             if href.starts_with('/') && here != top { format!("{here}{href}") } else { href.to_owned() };
@@ -144,7 +145,7 @@ impl<'t> Page<'t> {
         }
     }
 
-    /// What a chain of wrappers is around.
+    /// The content of a chain of wrappers around a single child.
     fn unwrapped(&self, mut node: NodeRef<'t>) -> NodeRef<'t> {
         while node.role() == Role::Generic && !is_preformatted(node) && !self.skips(node) {
             let mut children = node.children();
@@ -156,7 +157,7 @@ impl<'t> Page<'t> {
         node
     }
 
-    /// The children: blocks, and paragraphs of what flows between them.
+    /// Writes the children: blocks, and paragraphs of the text between them.
     pub(super) fn children(&mut self, node: NodeRef<'t>, depth: usize) {
         let mut line = Line::default();
         for child in node.children() {
@@ -170,7 +171,7 @@ impl<'t> Page<'t> {
         self.paragraph(line);
     }
 
-    /// The name of a group, unless something in it says it.
+    /// Writes the name of a group, unless something in the group repeats it.
     fn title(&mut self, node: NodeRef<'t>) {
         if !node.role().is_titled() || node.name().is_empty() {
             return;
@@ -220,7 +221,8 @@ impl<'t> Page<'t> {
                 self.paragraph(std::mem::take(&mut loose));
                 let marker = if list.tag() == "ol" { format!("{number}. ") } else { "- ".to_owned() };
                 number = number.saturating_add(1);
-                // The items of one list stand together; the first is set off from what comes before, except in an item.
+                // Items of one list follow each other directly. An empty line precedes the first
+                // one, except inside of an item.
                 if !(first && nested) {
                     self.tight = !first || self.in_item();
                 }
@@ -282,7 +284,7 @@ impl<'t> Page<'t> {
         self.after_field = true;
     }
 
-    /// A card that is one link: its first line carries the address.
+    /// Writes a card that is one link: its first line carries the URL.
     fn block_link(&mut self, node: NodeRef<'t>, depth: usize) {
         let outer = self.pending_link;
         self.pending_link = self.number(node).or(outer);
@@ -299,7 +301,7 @@ impl<'t> Page<'t> {
         match self.pending_link.take() {
             Some(number) if !line.text.contains("][") => line.linked(number),
             Some(number) => {
-                // Links do not stand in links.
+                // Links cannot contain links.
                 self.pending_link = Some(number);
                 line
             }
@@ -318,7 +320,7 @@ impl<'t> Page<'t> {
         self.emit(line.text, line.links);
     }
 
-    /// Adds a line, with an empty one before it where a block begins.
+    /// Emits a line, after an empty line if a block begins.
     pub(super) fn emit(&mut self, text: String, links: Vec<u32>) {
         if !self.tight && !self.rows.is_empty() {
             let empty = self.prefix_of(true).trim_end().to_owned();
@@ -330,7 +332,7 @@ impl<'t> Page<'t> {
         self.rows.push(Row { text: (prefix + &text).trim_end().to_owned(), links, ..Row::default() });
     }
 
-    /// Whether a marker waits for its line.
+    /// Whether a marker waits for its first line.
     fn marker_is_open(&self) -> bool {
         self.indents.last().is_some_and(|i| i.marker.is_some())
     }
@@ -339,7 +341,7 @@ impl<'t> Page<'t> {
         self.indents.last().is_some_and(|i| i.rest.trim().is_empty())
     }
 
-    /// What stands before the next line; markers are spent by it.
+    /// The prefix of the next line. Uses up the markers.
     fn prefix(&mut self) -> String {
         let prefix = self.prefix_of(false);
         for indent in &mut self.indents {
@@ -348,7 +350,7 @@ impl<'t> Page<'t> {
         prefix
     }
 
-    /// An empty line stands before what is still to begin.
+    /// The prefix of a line. Before an empty line, indentation that is yet to begin is left out.
     fn prefix_of(&self, empty: bool) -> String {
         let shown = self.indents.iter().take(INDENTED).take_while(|i| !empty || i.marker.is_none());
         shown.map(|i| i.marker.as_deref().unwrap_or(i.rest)).collect()
@@ -361,13 +363,13 @@ impl<'t> Page<'t> {
     }
 }
 
-/// The words in a node.
+/// The text in a node.
 pub(super) fn plain(node: NodeRef<'_>) -> String {
     let words = node.subtree().filter(|n| n.is_text() && !n.is(States::HIDDEN)).map(NodeRef::name);
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Whether the white space of a text counts.
+/// Whether white space in a node is significant.
 pub(super) fn is_preformatted(node: NodeRef<'_>) -> bool {
     node.attr(Attr::Preformatted).is_some() || node.tag() == "pre"
 }
@@ -383,7 +385,7 @@ fn is_block_itself(node: NodeRef<'_>) -> bool {
         Role::Generic | Role::Clickable | Role::Term | Role::Status | Role::Note => {
             is_preformatted(node) || !INLINE.contains(&node.tag())
         }
-        // Fields stand on lines of their own.
+        // Fields have lines of their own.
         role if role.is_control() => role.holds_a_value() || matches!(role, Role::TreeItem),
         _ => true,
     }

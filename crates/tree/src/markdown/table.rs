@@ -1,17 +1,17 @@
-//! Tables, as GFM writes them (GFM 0.29, 4.10).
+//! Renders tables as GFM does (GFM 0.29, 4.10).
 
 use super::escape;
 use super::inline::Line;
 use super::page::Page;
 use crate::{Attr, NodeRef, Role};
 
-/// Columns that are written; a wider table says so by its last one.
+/// The most columns that are written.
 const COLUMNS: usize = 100;
 
-/// A cell that stands for several rows is repeated if it is as short as this, in bytes.
+/// The longest cell, in bytes, that is repeated in each of the rows that it spans.
 const REPEATED: usize = 100;
 
-/// A cell.
+/// A cell of a table.
 #[derive(Debug, Default, Clone)]
 struct Cell {
     line: Line,
@@ -19,7 +19,7 @@ struct Cell {
 }
 
 impl<'t> Page<'t> {
-    /// A table; one that is there for the layout is read like any other container.
+    /// Writes a table. A layout table is written like any other container.
     pub(super) fn table(&mut self, table: NodeRef<'t>, depth: usize) {
         let mut rows = Vec::new();
         rows_of(table, &mut rows, 0);
@@ -29,7 +29,7 @@ impl<'t> Page<'t> {
         }
         self.table_title(table, depth);
         let mut grid: Vec<Vec<Cell>> = Vec::new();
-        // What reaches down from rows above, by column: how many rows are left, and the cell.
+        // Cells that span rows from above, by column: the number of remaining rows, and the cell.
         let mut down: Vec<(usize, Cell)> = Vec::new();
         for row in rows {
             let cells = self.cells(row, &mut down, depth);
@@ -89,7 +89,7 @@ impl<'t> Page<'t> {
                 continue;
             }
             let Some(node) = own.next() else {
-                // Beyond the last cell of its own there may be some that reach down further right.
+                // After the row's own cells, further columns may still be spanned from above.
                 if down.iter().skip(at).any(|(left, _)| *left > 0) {
                     cells.push(Cell::default());
                     continue;
@@ -123,7 +123,7 @@ fn span(cell: NodeRef<'_>, attr: Attr, most: usize) -> usize {
     cell.attr(attr).and_then(|s| s.trim().parse().ok()).unwrap_or(1).clamp(1, most.max(1))
 }
 
-/// The rows of a table, through row groups and wrappers, but not those of tables in it.
+/// Collects the rows of a table through row groups and wrappers, but not those of nested tables.
 fn rows_of<'t>(node: NodeRef<'t>, rows: &mut Vec<NodeRef<'t>>, depth: usize) {
     for child in node.children() {
         match child.role() {
@@ -146,7 +146,7 @@ fn cells_of(row: NodeRef<'_>) -> Vec<NodeRef<'_>> {
     cells
 }
 
-/// A table without headers whose cells hold what no cell of data does.
+/// Whether a table is for layout: without headers, and with content that data cells do not have.
 fn is_layout(table: NodeRef<'_>, rows: &[NodeRef<'_>]) -> bool {
     let cells: Vec<_> = rows.iter().flat_map(|r| cells_of(*r)).collect();
     let headed = cells.iter().any(|c| matches!(c.role(), Role::ColumnHeader | Role::RowHeader));

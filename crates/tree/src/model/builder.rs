@@ -1,4 +1,4 @@
-//! Building a tree: nodes are pushed in document order with their depth.
+//! Builds a tree from nodes that are pushed in document order with their depth.
 
 use crate::model::node::{Attr, Document, Handle, IdentityGrade, NodeId, SurfaceId};
 use crate::model::strings::{Interner, StrId, Strings};
@@ -8,21 +8,21 @@ use crate::{Role, States, Tree};
 /// One node as a device reports it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NodeSpec<'a> {
-    /// Its role.
+    /// The role; `None` for a generic wrapper.
     pub role: Option<Role>,
-    /// Accessible name, or the text of a text leaf. White space is collapsed here.
+    /// The accessible name, or the text of a text leaf. The builder collapses white space.
     pub name: &'a str,
-    /// Value; leave it empty for secrets.
+    /// The value; leave it empty for secrets.
     pub value: &'a str,
-    /// The platform's own word for the element.
+    /// The platform's own name for the kind of element.
     pub tag: &'a str,
-    /// States.
+    /// The states.
     pub states: States,
-    /// Level of a heading or tree item, 0 for none.
+    /// The level of a heading or tree item; 0 for none.
     pub level: u8,
-    /// Number of the handle in the scope of its document; 0 for none.
+    /// The id in the node's handle, within the scope of its document; 0 for none.
     pub id: u64,
-    /// Rare attributes; empty values are dropped.
+    /// Rare attributes. The builder drops empty values.
     pub attrs: &'a [(Attr, &'a str)],
 }
 
@@ -30,15 +30,15 @@ pub struct NodeSpec<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TreeError {
-    /// The first node was no document, or the depth of a node is more than one below the last.
+    /// The first node is not a document, or a node is more than one level deeper than the last.
     #[error("node {node} is at depth {depth}, which no node before it allows")]
     Depth {
-        /// Its position.
+        /// The position of the node.
         node: usize,
-        /// Its depth.
+        /// The depth of the node.
         depth: usize,
     },
-    /// More nodes, documents or text than can be numbered.
+    /// There are too many nodes or documents, or there is too much text.
     #[error("the tree is too large: {0}")]
     TooLarge(&'static str),
     /// No root was pushed.
@@ -61,13 +61,13 @@ pub enum TreeError {
 pub struct TreeBuilder {
     tree: Tree,
     strings: Interner,
-    /// Open ancestors: (node, document index).
+    /// Open ancestors as (node, document index).
     open: Vec<(NodeId, u16)>,
     scratch: String,
 }
 
 impl TreeBuilder {
-    /// An empty builder for a device whose handles promise `grade`.
+    /// Creates an empty builder for a device whose handles promise `grade`.
     #[must_use]
     pub fn new(grade: IdentityGrade) -> Self {
         let tree = Tree {
@@ -84,46 +84,48 @@ impl TreeBuilder {
         Self { tree, strings: Interner::new(), open: Vec::new(), scratch: String::new() }
     }
 
-    /// Makes room for so many nodes.
+    /// Reserves capacity for `nodes` more nodes.
     pub fn reserve(&mut self, nodes: usize) -> &mut Self {
         self.tree.nodes.reserve(nodes);
         self
     }
 
-    /// Says which surface is captured.
+    /// Sets the captured surface.
     pub fn surface(&mut self, surface: SurfaceId) -> &mut Self {
         self.tree.surface = surface;
         self
     }
 
-    /// Says that a limit cut the capture.
+    /// Sets whether a limit truncated the capture.
     pub fn truncated(&mut self, truncated: bool) -> &mut Self {
         self.tree.truncated = truncated;
         self
     }
 
-    /// Says which of the handles asked about are in a document but not in the tree.
+    /// Adds watched handles that are in a document but not in the tree.
     pub fn hidden(&mut self, handles: impl IntoIterator<Item = Handle>) -> &mut Self {
         self.tree.hidden.extend(handles);
         self
     }
 
-    /// How many nodes were pushed.
+    /// The number of nodes pushed.
     #[must_use]
     pub fn len(&self) -> usize {
         self.tree.nodes.len()
     }
 
-    /// Whether nothing was pushed yet.
+    /// Whether no node was pushed yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Pushes a document: the root at depth 0, or a frame's below the element that shows it.
+    /// Pushes a document: the root at depth 0, or a frame's document below the element that shows
+    /// it.
     ///
     /// # Errors
-    /// If the depth does not fit or there are too many.
+    /// Returns [`TreeError::Depth`] when the depth does not fit, [`TreeError::TooLarge`] when a
+    /// limit is exceeded.
     pub fn document(&mut self, depth: usize, document: Document, id: u64) -> Result<NodeId, TreeError> {
         let index = u16::try_from(self.tree.documents.len()).map_err(|_| TreeError::TooLarge("documents"))?;
         let title = document.title.clone();
@@ -132,10 +134,11 @@ impl TreeBuilder {
         self.push(depth, spec, Some(index))
     }
 
-    /// Pushes an element or a text leaf. Depth 1 is below the root.
+    /// Pushes an element or a text leaf. Depth 1 is directly below the root.
     ///
     /// # Errors
-    /// If the depth does not fit or there are too many.
+    /// Returns [`TreeError::Depth`] when the depth does not fit, [`TreeError::TooLarge`] when a
+    /// limit is exceeded.
     pub fn node(&mut self, depth: usize, spec: NodeSpec<'_>) -> Result<NodeId, TreeError> {
         self.push(depth, spec, None)
     }
@@ -206,10 +209,10 @@ impl TreeBuilder {
         id
     }
 
-    /// The finished tree.
+    /// Returns the finished tree.
     ///
     /// # Errors
-    /// If nothing was pushed.
+    /// Returns [`TreeError::Empty`] when nothing was pushed.
     pub fn finish(mut self) -> Result<Tree, TreeError> {
         if self.is_empty() {
             return Err(TreeError::Empty);

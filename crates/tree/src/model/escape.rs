@@ -1,15 +1,15 @@
-//! The one function that puts an app's text between quotes.
+//! Quotes and escapes the text of an app; every way out uses these functions.
 //!
-//! Everything that an agent or a terminal reads from an app is untrusted: whatever could move a cursor, colour a
-//! line, reorder what is read, hide in it, or start a new line is written as an escape. The selector grammar reads
-//! the same escapes, so a name can be copied from a snapshot into a selector.
+//! All text from an app is untrusted. Characters that could move a cursor, colour a line, reorder
+//! or hide text, or start a new line are written as escapes. The selector grammar reads the same
+//! escapes, so a name can be copied from a snapshot into a selector.
 
 use std::fmt::Write as _;
 
-/// Longest name or value that is printed, in characters.
+/// The longest name or value that is printed, in characters.
 pub const MAX_CHARS: usize = 120;
 
-/// `s` in quotes, escaped, cut after [`MAX_CHARS`] characters with `…`.
+/// Returns `s` in quotes, escaped, cut after [`MAX_CHARS`] characters with `…`.
 ///
 /// ```
 /// use stickpin_tree::quote;
@@ -22,7 +22,8 @@ pub fn quote(s: &str) -> String {
     out
 }
 
-/// `s` in quotes, escaped, of any length: for selectors, which must parse back to what they were.
+/// Returns `s` in quotes and escaped, at any length. For selectors, which must parse back to the
+/// same text.
 #[must_use]
 pub fn quote_whole(s: &str) -> String {
     let mut out = String::with_capacity(s.len() + 2);
@@ -30,14 +31,14 @@ pub fn quote_whole(s: &str) -> String {
     out
 }
 
-/// Appends [`quote`]d text to `out`.
+/// Appends text as [`quote`] writes it, cut after `max_chars` characters.
 pub(crate) fn quote_into(out: &mut String, s: &str, max_chars: usize) {
     out.push('"');
     escape_into(out, s, max_chars, true);
     out.push('"');
 }
 
-/// `s` escaped and cut after `max_chars` characters, without quotes: for addresses.
+/// Returns `s` escaped and cut after `max_chars` characters, without quotes. For URLs.
 #[must_use]
 pub fn escape(s: &str, max_chars: usize) -> String {
     let mut out = String::with_capacity(s.len().min(max_chars));
@@ -45,11 +46,12 @@ pub fn escape(s: &str, max_chars: usize) -> String {
     out
 }
 
-/// Longest address that is printed, in characters.
+/// The longest URL that is printed, in characters.
 pub const MAX_URL: usize = 300;
 
-/// An address as one word, cut after [`MAX_URL`] characters: escaped, with white space and quotes percent-encoded. For
-/// the line that says where an app is; within a sentence an address stands in quotes ([`quote_url`]).
+/// Returns a URL as one word, escaped and cut after [`MAX_URL`] characters, with white space and
+/// quotes percent-encoded. For the line that says where an app is; within a sentence, use
+/// [`quote_url`].
 ///
 /// ```
 /// use stickpin_tree::bare_url;
@@ -58,7 +60,7 @@ pub const MAX_URL: usize = 300;
 #[must_use]
 pub fn bare_url(url: &str) -> String {
     let mut word = String::with_capacity(url.len().min(4 * MAX_URL));
-    // One more than is printed: whether it is cut shows.
+    // One more than is printed, so that a cut shows.
     for c in url.chars().take(MAX_URL + 1) {
         if c == '"' || c.is_whitespace() && !is_unsafe(c) {
             percent_encode(&mut word, c);
@@ -76,7 +78,7 @@ pub(crate) fn percent_encode(out: &mut String, c: char) {
     }
 }
 
-/// An address in quotes, cut after [`MAX_URL`] characters.
+/// Returns a URL in quotes, cut after [`MAX_URL`] characters.
 #[must_use]
 pub fn quote_url(url: &str) -> String {
     let mut out = String::with_capacity(url.len().min(4 * MAX_URL) + 2);
@@ -106,7 +108,7 @@ fn escape_into(out: &mut String, s: &str, max_chars: usize, quoted: bool) {
     }
 }
 
-/// Characters that are invisible, or act on what stands around them.
+/// Whether a character is invisible or affects the text around it.
 #[must_use]
 pub fn is_unsafe(c: char) -> bool {
     c.is_control()

@@ -1,4 +1,4 @@
-//! Trees and what they are made of.
+//! Trees and their parts.
 
 mod builder;
 pub(crate) mod escape;

@@ -1,10 +1,10 @@
-//! Which things of two lists belong together.
+//! Pairs the items of two lists.
 
 use hashbrown::{HashMap, HashSet};
 use std::collections::VecDeque;
 use std::hash::Hash;
 
-/// Pairs what has equal keys in both lists, in order, and takes it out of them. What has no key stays.
+/// Pairs items with equal keys in order and removes them from both lists. Items without a key stay.
 pub(crate) fn pair_equal<T: Copy, K: Hash + Eq>(
     left: &mut Vec<T>,
     right: &mut Vec<T>,

@@ -1,21 +1,21 @@
-//! The role set: ARIA 1.2 roles under their ARIA names, and the few that a captured tree needs besides.
+//! Roles: the ARIA 1.2 roles under their ARIA names, and the few others that a captured tree needs.
 
 use std::fmt;
 use std::str::FromStr;
 
 macro_rules! roles {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
-        /// What kind of thing a node is, in ARIA's words on every platform.
+        /// The kind of a node, in ARIA's terms on every platform.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
         #[allow(missing_docs, reason = "the variants are ARIA's own terms")]
         pub enum Role { $($(#[$doc])* $variant,)* }
 
         impl Role {
-            /// All roles, in the order of their declaration.
+            /// All roles in order of declaration.
             pub const ALL: &'static [Role] = &[$(Role::$variant,)*];
 
-            /// The name that snapshots, selectors and JSON use.
+            /// The name used in snapshots, selectors and JSON.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Role::$variant => $name,)* }
@@ -31,19 +31,19 @@ macro_rules! roles {
     };
 }
 
-/// A word that is no role.
+/// A word that is not a role.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a role")]
 pub struct UnknownRole(pub String);
 
 roles! {
-    /// The root of a document or frame. Its address and title stand in [`Document`](crate::Document).
+    /// The root of a document or frame. [`Document`](crate::Document) holds its URL and title.
     Document = "document",
-    /// A text leaf: its text is the node's name.
+    /// A text leaf, whose name is its text.
     Text = "text",
     /// A wrapper without meaning of its own.
     Generic = "generic",
-    /// Can be clicked, has no role.
+    /// A clickable element without a role.
     Clickable = "clickable",
     /// The element that shows a frame.
     Iframe = "iframe",
@@ -86,7 +86,7 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// Fields that a person fills in or sets: their content never tells records apart.
+    /// Fields that a person fills in or sets. Their content never distinguishes records.
     pub is_input { TextBox SearchBox SpinButton Combobox ListBox Slider Checkbox Radio Switch Option }
 
     /// Roles whose elements a person presses, sets or types into.
@@ -95,45 +95,45 @@ kinds! {
         Button Link MenuItem MenuItemCheckbox MenuItemRadio Tab TreeItem Clickable
     }
 
-    /// Fields that hold what a person writes, chooses from many, or moves. What stands beside a box to check is as often
-    /// what it is about as its label.
+    /// Fields that hold what a person writes, chooses from many, or moves. Excludes checkboxes:
+    /// text beside one is as often its subject as its label.
     pub(crate) holds_a_value { TextBox SearchBox SpinButton Combobox ListBox Slider }
 
-    /// Roles that are one of a row of likes.
+    /// Roles of rows: one of several similar elements.
     pub(crate) is_row { Row ListItem Article Option TreeItem }
 
-    /// Roles of a table's cells.
+    /// Roles of table cells.
     pub(crate) is_cell { Cell GridCell ColumnHeader RowHeader }
 
     /// Markup within a sentence.
     pub(crate) is_markup { Strong Emphasis Mark Subscript Superscript Time Insertion Deletion Suggestion }
 
-    /// Roles whose children are presentational (ARIA 1.2, 5.2.8): the name says all.
+    /// Roles whose children are presentational (ARIA 1.2, 5.2.8): the name says everything.
     pub(crate) is_told_by_name {
         Button Link Checkbox Image MenuItemCheckbox MenuItemRadio Meter ProgressBar Radio Slider Switch Tab
     }
 
-    /// Containers whose name says where something stands.
+    /// Containers whose name says where something is.
     pub(crate) is_area {
         Region Form Group RadioGroup Dialog AlertDialog Navigation Article Complementary TabPanel Table Grid List Toolbar
         Menu Search Figure
     }
 
-    /// Containers that are worth a line only for what they are called or for several things in them.
+    /// Containers that get a line only for their name or for several children.
     pub(crate) is_wrapper {
         ListItem Cell GridCell Group Region Figure Article Definition Term Blockquote Caption Note
     }
 
-    /// Containers that say nothing when nothing is in them.
+    /// Containers that mean nothing when they are empty.
     pub(crate) is_hollow { Paragraph Group Region ListItem Figure Generic Note }
 
-    /// Containers whose name is a title above what is in them, where that does not say it.
+    /// Containers whose name becomes a title above their content, unless the content repeats it.
     pub(crate) is_titled { Group RadioGroup Dialog AlertDialog Figure Table Grid TreeGrid }
 
-    /// What no cell of a table of data holds.
+    /// Roles that never occur in the cells of a data table.
     pub(crate) is_structure { Table Heading List Form Navigation Main Article Blockquote }
 
-    /// What flows with the text around it, besides markup.
+    /// Roles that flow with the surrounding text, besides markup.
     pub(crate) is_inline {
         Text Label Link Image ScrollBar Tooltip Math ProgressBar Meter Timer Video Audio Canvas
     }

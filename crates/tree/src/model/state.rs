@@ -1,4 +1,4 @@
-//! What a node is at the moment of a capture. States are never part of an element's meaning.
+//! The states of a node at the moment of a capture. States are never part of an element's meaning.
 
 use bitflags::bitflags;
 
@@ -34,13 +34,13 @@ bitflags! {
         const FOCUSED = 1 << 12;
         /// Can take the keyboard focus.
         const FOCUSABLE = 1 << 13;
-        /// Its value was judged wrong by the app.
+        /// Has a value that the app considers wrong.
         const INVALID = 1 << 14;
         /// Several of its options can be selected.
         const MULTISELECTABLE = 1 << 15;
         /// A dialog that blocks the rest.
         const MODAL = 1 << 16;
-        /// In the tree, but invisible to a person (`visibility: hidden` and the like).
+        /// In the tree but invisible to a person (`visibility: hidden` and similar).
         const HIDDEN = 1 << 17;
         /// Takes text.
         const EDITABLE = 1 << 18;
@@ -52,21 +52,22 @@ bitflags! {
         const SCROLLABLE = 1 << 21;
         /// Being updated (`aria-busy`).
         const BUSY = 1 << 22;
-        /// A live region, or inside its role (`status`, `alert`, `log`, `timer`).
+        /// Is a live region, or has a role that implies one (`status`, `alert`, `log`, `timer`).
         const LIVE = 1 << 23;
-        /// A person can act on it: a control, or clickable without a role.
+        /// Can be acted on by a person: a control, or clickable without a role.
         const ACTIONABLE = 1 << 24;
-        /// Its name comes from its content, so the text leaves below repeat it.
+        /// Has a name from its content, so the text leaves below repeat it.
         const NAME_FROM_CONTENT = 1 << 25;
         /// Opens a popup (`aria-haspopup`).
         const HAS_POPUP = 1 << 26;
-        /// The root of content that a person edits (contenteditable, text area): its text is not the app's.
+        /// The root of content that a person edits (contenteditable, text area), whose text is not
+        /// the app's.
         const EDIT_HOST = 1 << 27;
-        /// A `<time>` element or the like.
+        /// A `<time>` element or similar.
         const TIME = 1 << 28;
-        /// Text leaf of a block-like parent: an outline must not run it together with its neighbours.
+        /// A text leaf of a block-like parent, which an outline must not join with its neighbours.
         const BLOCK = 1 << 29;
-        /// Its value is longer than a capture holds: the device knows the rest.
+        /// Has a value that was cut in the capture; the device knows the rest.
         const CLIPPED = 1 << 30;
     }
 }

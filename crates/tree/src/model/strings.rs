@@ -3,7 +3,7 @@
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher;
 
-/// A string of one tree. `StrId::EMPTY` is the empty string.
+/// The id of a string in one tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StrId(pub(crate) u32);
 
@@ -12,11 +12,11 @@ impl StrId {
     pub const EMPTY: Self = Self(0);
 }
 
-/// The finished table.
+/// The finished string table.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Strings {
     text: String,
-    /// End of each string in `text`.
+    /// The end of each string in `text`.
     ends: Vec<u32>,
 }
 
@@ -32,7 +32,7 @@ impl Strings {
     }
 }
 
-/// A table under construction.
+/// A string table under construction.
 #[derive(Debug)]
 pub(crate) struct Interner {
     strings: Strings,
@@ -51,7 +51,8 @@ impl Interner {
         interner
     }
 
-    /// The id of `s`, stored now if it is new. `None` when the table is full (4 GiB of text).
+    /// Returns the id of `s`, adding `s` if it is new. `None` when the table is full (4 GiB of
+    /// text).
     pub(crate) fn intern(&mut self, s: &str) -> Option<StrId> {
         let hash = self.hasher.hash_one(s);
         let strings = &self.strings;

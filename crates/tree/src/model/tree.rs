@@ -1,4 +1,4 @@
-//! The immutable tree, its nodes in document order.
+//! The immutable tree, with its nodes in document order.
 
 use crate::model::node::{Attr, Document, Handle, IdentityGrade, NodeId, SurfaceId};
 use crate::model::strings::{StrId, Strings};
@@ -6,14 +6,14 @@ use crate::{Role, States};
 
 /// What a device returned for its whole UI at one moment.
 ///
-/// Nodes in document order: 40 bytes each besides the strings, which are stored once.
+/// Nodes are in document order and take 40 bytes each. Strings are stored separately, each once.
 #[derive(Debug, Clone)]
 pub struct Tree {
     pub(crate) strings: Strings,
     pub(crate) nodes: Vec<Node>,
-    /// Sorted by node, then attribute.
+    /// Rare attributes, sorted by node, then attribute.
     pub(crate) attrs: Vec<(NodeId, Attr, StrId)>,
-    /// A bit for each node that has any: most have none, and are asked for several.
+    /// One bit per node with rare attributes. Most nodes have none but are asked for several.
     pub(crate) attributed: Vec<u64>,
     pub(crate) documents: Vec<Document>,
     pub(crate) hidden: Vec<Handle>,
@@ -22,13 +22,13 @@ pub struct Tree {
     pub(crate) truncated: bool,
 }
 
-/// One node as it is stored.
+/// One node as stored.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Node {
-    /// Number of the handle in the scope of its document; 0 for none.
+    /// The id in the node's handle, within the scope of its document; 0 for none.
     pub(crate) id: u64,
     pub(crate) parent: NodeId,
-    /// First node after the subtree.
+    /// The first node after the subtree.
     pub(crate) end: NodeId,
     pub(crate) states: States,
     pub(crate) tag: StrId,
@@ -40,13 +40,14 @@ pub(crate) struct Node {
 }
 
 impl Tree {
-    /// How many nodes, text leaves and wrappers included. Never 0: there is always a root document.
+    /// The number of nodes, text leaves and wrappers included. Never 0: there is always a root
+    /// document.
     #[must_use]
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Always false; here for the convention.
+    /// Always false; exists by convention.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
@@ -58,10 +59,10 @@ impl Tree {
         self.node(NodeId::ROOT)
     }
 
-    /// The node at a position of *this* tree.
+    /// Returns the node at a position of *this* tree.
     ///
     /// # Panics
-    /// If the position is beyond the tree.
+    /// Panics when the position is out of range.
     #[must_use]
     pub fn node(&self, id: NodeId) -> NodeRef<'_> {
         assert!(id.index() < self.len(), "node {} of a tree of {}", id.0, self.len());
@@ -74,38 +75,38 @@ impl Tree {
             .map(|i| NodeRef { tree: self, id: NodeId(i) })
     }
 
-    /// The node with an [address](NodeRef::address). Linear.
+    /// Finds the node with an [address](NodeRef::address). Takes linear time.
     #[must_use]
     pub fn find_address(&self, address: Handle) -> Option<NodeRef<'_>> {
         self.nodes().find(|n| n.address() == Some(address))
     }
 
-    /// The node with a handle. Linear: keep an index where many are looked up ([`Tree::handle_index`]).
+    /// Finds the node with a handle. Takes linear time; for many lookups, use
+    /// [`Tree::handle_index`].
     #[must_use]
     pub fn find_handle(&self, handle: Handle) -> Option<NodeRef<'_>> {
         self.nodes().find(|n| n.handle() == Some(handle))
     }
 
-    /// An index over all handles.
+    /// Builds an index of all handles.
     #[must_use]
     pub fn handle_index(&self) -> hashbrown::HashMap<Handle, NodeId> {
         self.nodes().filter_map(|n| Some((n.handle()?, n.id()))).collect()
     }
 
-    /// The documents: the top one first.
+    /// The documents, the top one first.
     #[must_use]
     pub fn documents(&self) -> &[Document] {
         &self.documents
     }
 
-    /// Handles that the capture was asked about and that are still in the document but not in the tree:
-    /// hidden is not replaced.
+    /// Watched handles that are still in the document but not in the tree: hidden, not replaced.
     #[must_use]
     pub fn hidden(&self) -> &[Handle] {
         &self.hidden
     }
 
-    /// The surface that was captured.
+    /// The captured surface.
     #[must_use]
     pub fn surface(&self) -> SurfaceId {
         self.surface
@@ -117,13 +118,13 @@ impl Tree {
         self.grade
     }
 
-    /// Whether a limit cut the capture: what is missing proves nothing then.
+    /// Whether a limit truncated the capture, so that absence proves nothing.
     #[must_use]
     pub fn truncated(&self) -> bool {
         self.truncated
     }
 
-    /// Bytes on the heap.
+    /// The size on the heap, in bytes.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.strings.heap_bytes()
@@ -133,7 +134,8 @@ impl Tree {
     }
 }
 
-/// By value: everything that a device reported. `replace_tree` asks this before it counts a replacement.
+/// Compares by value everything that a device reported. `replace_tree` uses this to detect an
+/// unchanged tree.
 impl PartialEq for Tree {
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len()
@@ -162,7 +164,7 @@ impl<'t> NodeRef<'t> {
         &self.tree.nodes[self.id.index()]
     }
 
-    /// Whether a device reported the same of a node in the same position of another tree.
+    /// Whether a device reported the same for a node at the same position of another tree.
     fn reads_as(self, other: NodeRef<'_>) -> bool {
         let (a, b) = (self.node(), other.node());
         (a.end, a.role, a.states, a.level, a.document) == (b.end, b.role, b.states, b.level, b.document)
@@ -170,55 +172,57 @@ impl<'t> NodeRef<'t> {
             && (self.name(), self.value(), self.tag()) == (other.name(), other.value(), other.tag())
     }
 
-    /// Its position.
+    /// The position of the node.
     #[must_use]
     pub fn id(self) -> NodeId {
         self.id
     }
 
-    /// The tree it belongs to.
+    /// The tree of the node.
     #[must_use]
     pub fn tree(self) -> &'t Tree {
         self.tree
     }
 
-    /// Its role.
+    /// The role.
     #[must_use]
     pub fn role(self) -> Role {
         self.node().role
     }
 
-    /// Its accessible name; of a text leaf the text. White space is collapsed; empty if it has none.
+    /// The accessible name, or the text of a text leaf. White space is collapsed; empty if there is
+    /// none.
     #[must_use]
     pub fn name(self) -> &'t str {
         self.tree.strings.get(self.node().name)
     }
 
-    /// The name as an id of this tree's strings: equal ids are equal names.
+    /// The name as a string id of this tree: equal ids mean equal names.
     #[must_use]
     pub fn name_id(self) -> StrId {
         self.node().name
     }
 
-    /// Its value; empty if it has none.
+    /// The value; empty if there is none.
     #[must_use]
     pub fn value(self) -> &'t str {
         self.tree.strings.get(self.node().value)
     }
 
-    /// The platform's own word for the element: an HTML tag, an AT-SPI role, a class name. `#text` is empty.
+    /// The platform's own name for the kind of element: an HTML tag, an AT-SPI role, a class name.
+    /// Empty for text nodes.
     #[must_use]
     pub fn tag(self) -> &'t str {
         self.tree.strings.get(self.node().tag)
     }
 
-    /// The tag as an id of this tree's strings.
+    /// The tag as a string id of this tree.
     #[must_use]
     pub fn tag_id(self) -> StrId {
         self.node().tag
     }
 
-    /// Its states.
+    /// The states.
     #[must_use]
     pub fn states(self) -> States {
         self.node().states
@@ -230,13 +234,13 @@ impl<'t> NodeRef<'t> {
         self.states().contains(states)
     }
 
-    /// Level of a heading or tree item; 0 if it has none.
+    /// The level of a heading or tree item; 0 if there is none.
     #[must_use]
     pub fn level(self) -> u8 {
         self.node().level
     }
 
-    /// A rare attribute.
+    /// The value of a rare attribute.
     #[must_use]
     pub fn attr(self, attr: Attr) -> Option<&'t str> {
         let (word, bit) = (self.id.index() / 64, self.id.index() % 64);
@@ -257,43 +261,45 @@ impl<'t> NodeRef<'t> {
             .map(move |&(_, a, s)| (a, self.tree.strings.get(s)))
     }
 
-    /// How the device names it over captures; `None` where the device has no identity or the node is made up.
+    /// The device's name for the element across captures; `None` if the device has no identity or
+    /// the node is synthetic.
     #[must_use]
     pub fn handle(self) -> Option<Handle> {
         if self.tree.grade == IdentityGrade::None { None } else { self.address() }
     }
 
-    /// How to name it to the device until the next capture, whatever the grade; `None` for made-up nodes.
+    /// The device's name for the element until the next capture, whatever the grade; `None` for
+    /// synthetic nodes.
     #[must_use]
     pub fn address(self) -> Option<Handle> {
         let id = self.node().id;
         (id != 0).then(|| Handle { scope: self.document().scope, id })
     }
 
-    /// The document it lives in; of a document node that document itself.
+    /// The document of the node; for a document node, that document.
     #[must_use]
     pub fn document(self) -> &'t Document {
         &self.tree.documents[usize::from(self.node().document)]
     }
 
-    /// The index of its document in [`Tree::documents`].
+    /// The index of the node's document in [`Tree::documents`].
     #[must_use]
     pub fn document_index(self) -> usize {
         usize::from(self.node().document)
     }
 
-    /// Its parent; `None` for the root.
+    /// The parent; `None` for the root.
     #[must_use]
     pub fn parent(self) -> Option<NodeRef<'t>> {
         (self.id != NodeId::ROOT).then(|| NodeRef { tree: self.tree, id: self.node().parent })
     }
 
-    /// From the parent up to the root.
+    /// The ancestors from the parent up to the root.
     pub fn ancestors(self) -> impl Iterator<Item = NodeRef<'t>> {
         std::iter::successors(self.parent(), |n| n.parent())
     }
 
-    /// Its children in order.
+    /// The children in order.
     pub fn children(self) -> impl Iterator<Item = NodeRef<'t>> {
         let (tree, end) = (self.tree, self.node().end);
         let mut next = NodeId(self.id.0 + 1);
@@ -306,25 +312,25 @@ impl<'t> NodeRef<'t> {
         })
     }
 
-    /// Itself and everything below, in order.
+    /// The node and all of its descendants, in order.
     pub fn subtree(self) -> impl Iterator<Item = NodeRef<'t>> {
         let tree = self.tree;
         (self.id.0..self.node().end.0).map(move |i| NodeRef { tree, id: NodeId(i) })
     }
 
-    /// First position after its subtree.
+    /// The first position after the subtree.
     #[must_use]
     pub fn subtree_end(self) -> NodeId {
         self.node().end
     }
 
-    /// Whether `other` is this node or inside it.
+    /// Whether `other` is this node or a descendant.
     #[must_use]
     pub fn contains(self, other: NodeId) -> bool {
         other >= self.id && other < self.node().end
     }
 
-    /// Whether it is a text leaf.
+    /// Whether the node is a text leaf.
     #[must_use]
     pub fn is_text(self) -> bool {
         self.role() == Role::Text

@@ -1,16 +1,16 @@
-//! `-i`: toolbars with more than a few buttons are one line.
+//! `-i`: folds a toolbar with more than a few buttons into one line.
 //!
-//! Forty formatting buttons above an editor are most of the bytes of its outline, and seldom what a reader is after:
-//! `toolbar "Formatting" 12 buttons (snapshot -s @e7)`. Fields in a toolbar keep their lines. `--all` folds nothing, and a
-//! toolbar that is asked for by `-s` is open.
+//! Forty formatting buttons above an editor take most of the bytes of its outline and are seldom
+//! what a reader wants: `toolbar "Formatting" 12 buttons (snapshot -s @e7)`. Fields in a toolbar
+//! keep their lines. `--all` folds nothing, and `-s` opens the toolbar that it names.
 
 use super::sketch::Sketch;
 use crate::{NodeRef, Role};
 
-/// A toolbar with more buttons is folded.
+/// The most buttons of a toolbar that is not folded.
 const MOST_BUTTONS: usize = 8;
 
-/// The outermost toolbar of several that stand in each other counts the buttons of all.
+/// Folds the toolbars of a sketch. Of nested toolbars, the outermost counts all buttons.
 pub(super) fn fold(sketch: &mut Sketch<'_>) {
     let toolbars: Vec<NodeRef<'_>> =
         sketch.nodes().filter(|n| n.role() == Role::Toolbar && !sketch.is_scope(*n)).collect();

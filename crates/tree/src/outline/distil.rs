@@ -1,11 +1,11 @@
-//! A tree distilled by the passes, for a view or for reading.
+//! Distils a tree by running the passes, for a view or for reading.
 
 use super::sketch::Sketch;
 use super::view::View;
 use super::{interactive, passes};
 use crate::{NodeId, Tree};
 
-/// Returns the lines of a view, runs not yet cut.
+/// Returns the lines of a view, before runs are cut.
 pub(crate) fn distilled<'t>(tree: &'t Tree, view: &View) -> Sketch<'t> {
     let mut sketch = Sketch::raw(tree, view.scope);
     if !view.raw {
@@ -16,14 +16,15 @@ pub(crate) fn distilled<'t>(tree: &'t Tree, view: &View) -> Sketch<'t> {
             interactive::apply(&mut sketch, !view.all);
         }
     }
-    // A scope that was asked for by name has a line, whatever the passes think of it.
+    // An explicitly named scope always has a line.
     if let Some(scope) = view.scope.filter(|s| *s != NodeId::ROOT) {
         sketch.show(tree.node(scope));
     }
     sketch
 }
 
-/// Returns the lines for Markdown: drops what is hidden and what only repeats a name, and keeps all markup.
+/// Returns the lines for Markdown: drops hidden nodes and repetitions of names, and keeps all
+/// markup.
 pub(crate) fn readable(tree: &Tree, scope: NodeId) -> Sketch<'_> {
     let mut sketch = Sketch::raw(tree, Some(scope));
     for pass in passes::FOR_READING {

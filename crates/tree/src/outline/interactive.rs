@@ -1,15 +1,19 @@
-//! `-i`: what is needed to choose an action.
+//! `-i`: keeps what is needed to choose an action.
 //!
-//! Kept: what can be acted on (also while it is disabled); headings for orientation; what has just been said
-//! (alert, status, tooltip) and dialogs, with their words when these are few; named groups of fields, because radio buttons
-//! are called "Yes" and "No"; frames and apps; drawing surfaces and media, which are acted on by points. Toolbars
-//! of many buttons are one line (`bars.rs`).
+//! - Actionable elements, even while disabled.
+//! - Headings, for orientation.
+//! - Messages (alert, status, tooltip) and dialogs, with their text if it is short.
+//! - Named groups of fields, because radio buttons are called "Yes" and "No".
+//! - Frames and apps.
+//! - Drawing surfaces and media, which are acted on by coordinates.
+//!
+//! Toolbars with many buttons become one line (`bars.rs`).
 
 use super::bars;
 use super::sketch::{Shown, Sketch};
 use crate::{NodeRef, Role, States};
 
-/// So many texts of a dialog or message are still a question or an answer; more are content.
+/// Up to this many texts, a dialog or message is a question or an answer; more are content.
 const FEW_TEXTS: usize = 3;
 
 pub(super) fn apply(sketch: &mut Sketch<'_>, folds_bars: bool) {
@@ -30,12 +34,12 @@ fn choose(sketch: &mut Sketch<'_>, lines: &[Shown<'_>]) {
                 sketch.drop(node);
             }
         } else if node.role() == Role::Option && (!node.is(States::ACTIONABLE) || in_closed_list(node)) {
-            // Options of a closed list: nobody can press them; the list shows which one is chosen.
+            // Options of a closed list cannot be pressed; the list shows the chosen one.
             sketch.drop(node);
         } else if !is_needed(sketch, node) || repeats_in_child(sketch, lines, at) {
             sketch.fold(node);
         } else if sketch.label(node).is_empty() && !node.name().is_empty() {
-            // The cells that said it are not shown here.
+            // The cells that repeat the name are not shown here.
             sketch.set_label(node, node.name().to_owned());
         }
     }
@@ -59,12 +63,12 @@ fn is_needed(sketch: &Sketch<'_>, node: NodeRef<'_>) -> bool {
         }
 }
 
-/// What appears to say something about what was just done.
+/// Whether elements of a role report what just happened.
 fn is_message(role: Role) -> bool {
     matches!(role, Role::Alert | Role::Status | Role::Tooltip)
 }
 
-/// A heading that is nothing but a link: the link says it all.
+/// Whether a heading contains only a link, which says everything.
 fn repeats_in_child(sketch: &Sketch<'_>, lines: &[Shown<'_>], at: usize) -> bool {
     let node = lines[at].node;
     node.role() == Role::Heading
@@ -74,7 +78,7 @@ fn repeats_in_child(sketch: &Sketch<'_>, lines: &[Shown<'_>], at: usize) -> bool
         && sketch.label(lines[at + 1].node) == sketch.label(node)
 }
 
-/// For each line whether texts directly under it are kept.
+/// For each line, whether the texts directly below it are kept.
 fn speaking(lines: &[Shown<'_>]) -> Vec<bool> {
     let mut texts = vec![0_usize; lines.len()];
     for line in lines.iter().filter(|l| l.node.is_text()) {
@@ -86,7 +90,7 @@ fn speaking(lines: &[Shown<'_>]) -> Vec<bool> {
     lines.iter().zip(texts).map(|(l, texts)| says(l.node.role()) && texts <= FEW_TEXTS).collect()
 }
 
-/// Messages, groups and dialogs without any words or lines of their own.
+/// Folds messages and groups without any text or lines of their own.
 fn fold_empty(sketch: &mut Sketch<'_>, lines: &[Shown<'_>]) {
     for line in lines.iter().filter(|line| line.children == 0 && !line.node.is(States::ACTIONABLE)) {
         let quiet = match line.node.role() {

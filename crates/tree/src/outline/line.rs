@@ -1,23 +1,23 @@
-//! How one node reads.
+//! Writes one node as a line.
 
 use crate::model::escape::{MAX_CHARS, quote, quote_into};
 use crate::{Attr, NodeRef, Role, States};
 use std::borrow::Cow;
 use stickpin_refs::Ref;
 
-/// Which view a line stands in.
+/// The view that contains a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// All that a reader needs: `value="0"`.
+    /// The full view: `value="0"`.
     Full,
-    /// `-i`, where a value, the most frequent state of all, is written `="0"`.
+    /// `-i`, where a value, the most frequent state, is written `="0"`.
     Compact,
-    /// `--raw`: hidden ones say so, too.
+    /// `--raw`, which also marks hidden nodes.
     Raw,
 }
 
-/// One node as a line for messages, without indentation: `@e57 button "Delete" in "Mail 11"`. `telling` is the text
-/// of its row where that is wanted.
+/// Writes one node as a line for messages, without indentation: `@e57 button "Delete" in "Mail
+/// 11"`. `telling` is the text that identifies the row, if wanted.
 #[must_use]
 pub fn line(node: NodeRef<'_>, r#ref: Option<Ref>, telling: Option<&str>) -> String {
     let mut out = r#ref.map_or_else(String::new, |r| format!("{r} "));
@@ -30,16 +30,16 @@ pub fn line(node: NodeRef<'_>, r#ref: Option<Ref>, telling: Option<&str>) -> Str
     out
 }
 
-/// The label, or the first text inside of what has none: a message must say which row is meant.
+/// The label, or the first text inside of a node without one: a message must name the row.
 pub(crate) fn or_first_words<'a>(node: NodeRef<'a>, label: &'a str) -> &'a str {
     if !label.is_empty() {
         return label;
     }
-    // Bounded: a message about a large container needs no search through all of it.
+    // Bounded, so that a message about a large container does not search all of it.
     node.subtree().skip(1).take(200).map(NodeRef::name).find(|n| !n.is_empty()).unwrap_or("")
 }
 
-/// Appends role, label and states.
+/// Appends the role, label and states.
 pub(crate) fn describe(out: &mut String, node: NodeRef<'_>, label: &str, style: Style) {
     out.push_str(node.role().name());
     if !label.is_empty() {
@@ -52,7 +52,7 @@ pub(crate) fn describe(out: &mut String, node: NodeRef<'_>, label: &str, style: 
     }
 }
 
-/// States that are said by one word.
+/// States that are written as one word.
 const WORDS: [(States, &str); 9] = [
     (States::SELECTED, "selected"),
     (States::DISABLED, "disabled"),
@@ -65,7 +65,7 @@ const WORDS: [(States, &str); 9] = [
     (States::FOCUSED, "focused"),
 ];
 
-/// The states that a reader needs, as the words of the line.
+/// The states that a reader needs, as words of the line.
 pub(crate) fn state_words<'t>(node: NodeRef<'t>, label: &str, style: Style) -> Vec<Cow<'t, str>> {
     let mut words: Vec<Cow<'t, str>> = Vec::new();
     let states = node.states();
@@ -89,7 +89,7 @@ pub(crate) fn state_words<'t>(node: NodeRef<'t>, label: &str, style: Style) -> V
     if states.contains(States::EXPANDED) {
         words.push("expanded".into());
     } else if states.contains(States::EXPANDABLE) && node.role() != Role::Combobox {
-        // A combobox is expected to be closed; everything else says so.
+        // A combobox is assumed to be closed; everything else says so.
         words.push("expanded=false".into());
     } else if states.contains(States::HAS_POPUP) && node.role() != Role::Combobox {
         words.push("haspopup".into());
@@ -105,7 +105,7 @@ pub(crate) fn state_words<'t>(node: NodeRef<'t>, label: &str, style: Style) -> V
     words
 }
 
-/// What can be acted on and has no name (a link around a picture): something else to know it by.
+/// A substitute for the name of a nameless actionable element (a link around a picture).
 fn instead_of_a_name(node: NodeRef<'_>) -> Option<String> {
     let known_by = [
         (Attr::Description, "description"),
@@ -119,10 +119,10 @@ fn instead_of_a_name(node: NodeRef<'_>) -> Option<String> {
     Some(format!("{word}={}", quote(text)))
 }
 
-/// Nodes of an icon that are looked at: a link around a span around a picture.
+/// The most nodes searched in an icon: a link around a span around a picture.
 const ICON: usize = 8;
 
-/// The picture that something without a word consists of: by its file, or by what its class calls it.
+/// The picture that a wordless element consists of, by its file name or icon class.
 fn picture_in(node: NodeRef<'_>) -> Option<(&'static str, &str)> {
     let mut within = node.subtree();
     let parts: Vec<NodeRef<'_>> = within.by_ref().take(ICON).collect();
@@ -134,7 +134,7 @@ fn picture_in(node: NodeRef<'_>) -> Option<(&'static str, &str)> {
     source.map(|file| ("source", file)).or_else(|| Some(("class", class()?)))
 }
 
-/// The end of an address that names a picture; none of one that holds it.
+/// The file name at the end of a picture's URL; `None` for an embedded picture.
 fn file_name(source: &str) -> Option<&str> {
     if source.starts_with("data:") || source.starts_with("blob:") {
         return None;
@@ -143,7 +143,8 @@ fn file_name(source: &str) -> Option<&str> {
     path.rsplit('/').find(|part| !part.is_empty())
 }
 
-/// The class that says which icon of a family it is (`fa-trash` of `fa fa-trash`), or else the first that no tool made up.
+/// The class that names an icon of a family (`fa-trash` in `fa fa-trash`), or else the first class
+/// that no tool generated.
 fn icon_class(class: &str) -> Option<&str> {
     let names = || class.split_whitespace().filter(|name| !name.contains(|c: char| c.is_ascii_digit()));
     let is_of =
@@ -154,7 +155,8 @@ fn icon_class(class: &str) -> Option<&str> {
 }
 
 fn value(node: NodeRef<'_>, label: &str, style: Style) -> Option<String> {
-    // Whatever a device says: what is protected is not printed. What an option sends to a server is no text.
+    // Never print a protected value, whatever the device reports. The value of an option is for the
+    // server.
     if node.is(States::PROTECTED) || node.role() == Role::Option {
         return None;
     }
@@ -162,7 +164,7 @@ fn value(node: NodeRef<'_>, label: &str, style: Style) -> Option<String> {
     if !shown.is_empty() && (shown != label || node.role().is_input()) {
         return Some(format!("{}={}", if style == Style::Compact { "" } else { "value" }, quote(shown)));
     }
-    // The placeholder tells what to type, and is often all that a field without a label has.
+    // The placeholder says what to type and is often all that an unlabelled field has.
     let placeholder = node.attr(Attr::Placeholder)?;
     (placeholder != label && (style != Style::Compact || label.is_empty()))
         .then(|| format!("placeholder={}", quote(placeholder)))

@@ -1,9 +1,9 @@
-//! The text of a snapshot: which nodes of a tree are worth a line, and how the lines read.
+//! The text of a snapshot: selects the nodes of a tree that get a line, and writes the lines.
 //!
-//! Three steps. *Distilling passes* (`passes/`, one file each) mark nodes as shown, folded (the children move up)
-//! or dropped (with all below). [`Outline::plan`] cuts runs, tells equal lines apart and applies the bounds: it
-//! knows every line that will be printed, so the session issues refs for exactly these. [`Plan::render`] puts the
-//! numbers in.
+//! There are three steps. *Distilling passes* (`passes/`, one file each) mark nodes as shown,
+//! folded (the children move up) or dropped (with all descendants). [`Outline::plan`] cuts runs,
+//! distinguishes equal lines and applies the limits. The plan knows every line that will be
+//! printed, so the session issues refs for exactly these. [`Plan::render`] inserts the refs.
 //!
 //! Specification: `commands.md`, "Snapshot text".
 

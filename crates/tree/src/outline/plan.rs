@@ -1,4 +1,4 @@
-//! Which lines are printed, settled before refs are issued; then the text with the refs in it.
+//! Plans the printed lines before refs are issued, then renders them with the refs.
 
 use super::distil::distilled;
 use super::line::{Style, describe};
@@ -12,17 +12,17 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use stickpin_refs::{Generation, Ref};
 
-/// Makes [`Plan`]s.
+/// Creates [`Plan`]s.
 #[derive(Debug)]
 pub struct Outline;
 
-/// The lines of a view, without the numbers of its refs.
+/// The lines of a view, without the numbers of the refs.
 #[derive(Debug)]
 pub struct Plan<'t> {
     tree: &'t Tree,
     lines: Vec<Line>,
     total: usize,
-    /// Lines of nodes that the byte bound left out.
+    /// The number of lines that the size limit left out.
     pub(super) beyond: usize,
     max_bytes: usize,
     depth_cut: bool,
@@ -33,11 +33,11 @@ enum Line {
     Node {
         id: NodeId,
         depth: usize,
-        /// What stands behind the ref.
+        /// The text after the ref.
         text: String,
         has_ref: bool,
-        /// Buttons of a toolbar that have no line, and whether this is the first such line: the one that says how to see
-        /// them.
+        /// For a folded toolbar, the number of hidden buttons, and whether this is the first such
+        /// line, which says how to see them.
         folded: Option<(usize, bool)>,
     },
     More {
@@ -46,21 +46,22 @@ enum Line {
     },
 }
 
-/// What the line of a folded toolbar says besides: ` 12 buttons (snapshot -s @e12)`.
+/// The bytes for the end of a folded toolbar's line: ` 12 buttons (snapshot -s @e12)`.
 const FOLDED_ROOM: usize = 40;
 
-/// What a ref takes in a line, with what surrounds it, and a line about what was left out: more than most.
+/// The bytes for a ref with its separators, and for a line about what was left out. Generous
+/// estimates.
 const REF_ROOM: usize = 12;
 const MORE_ROOM: usize = 80;
 
-/// Kept free for the lines that say what was left out.
+/// The bytes reserved for the lines that say what was left out.
 const LAST_WORDS: usize = 200;
 
 impl Outline {
     /// Plans the text of a view. Asks `cues` only about nodes of `tree`.
     ///
     /// # Panics
-    /// If `view.scope` is not a node of `tree`.
+    /// Panics when `view.scope` is not a node of `tree`.
     #[must_use]
     pub fn plan<'t>(tree: &'t Tree, view: &View, cues: &Cues<'_>) -> Plan<'t> {
         let mut sketch = distilled(tree, view);
@@ -81,8 +82,8 @@ impl Outline {
         };
         let budget = if view.all { usize::MAX } else { plan.budget(view) };
 
-        // First what fits without the words that tell equal lines apart, then with them: so a page of 100,000
-        // nodes costs no more text than is printed.
+        // First select what fits without the suffixes that distinguish equal lines, then with them.
+        // A page of 100,000 nodes thus builds only the text that is printed.
         let ref_width = 3 + view.ref_digits;
         let deepest = view.depth.unwrap_or(usize::MAX);
         let room = if view.all { all_lines.len() } else { 0 };
@@ -133,7 +134,7 @@ impl Outline {
     }
 }
 
-/// Lines of nodes that `-d` leaves out, per line that stands at the last level shown.
+/// The number of lines that `-d` leaves out, per line at the deepest level shown.
 fn inside_counts(lines: &[Shown<'_>], deepest: usize) -> Vec<usize> {
     let mut counts = vec![0; lines.len()];
     let mut last = None;
@@ -147,13 +148,13 @@ fn inside_counts(lines: &[Shown<'_>], deepest: usize) -> Vec<usize> {
     counts
 }
 
-/// Where an element can be acted on or read by itself. A text is read by reading its line.
+/// Whether a node takes a ref: it can be acted on or read by itself. A text is read in its line.
 pub(crate) fn takes_ref(node: NodeRef<'_>) -> bool {
     !node.is_text() && node.address().is_some()
 }
 
 impl Plan<'_> {
-    /// Bytes for lines.
+    /// The bytes available for lines.
     fn budget(&self, view: &View) -> usize {
         view.max_bytes.saturating_sub(LAST_WORDS + self.header(Some(Generation::new(u64::MAX))).len() + 1)
     }
@@ -174,7 +175,7 @@ impl Plan<'_> {
         }
     }
 
-    /// The nodes that need a ref, in the order of their lines.
+    /// The nodes that need a ref, in line order.
     #[must_use]
     pub fn refs(&self) -> Vec<NodeId> {
         let needs = |l: &Line| match *l {
@@ -184,19 +185,19 @@ impl Plan<'_> {
         self.lines.iter().filter_map(needs).collect()
     }
 
-    /// How many nodes have a line.
+    /// The number of nodes with a line.
     #[must_use]
     pub fn shown(&self) -> usize {
         self.lines.iter().filter(|l| matches!(l, Line::Node { .. })).count()
     }
 
-    /// How many nodes the tree has in the scope.
+    /// The number of nodes in the scope.
     #[must_use]
     pub fn total(&self) -> usize {
         self.total
     }
 
-    /// Whether lines are missing because of `-d` or the byte bound.
+    /// Whether `-d` or the size limit left out lines.
     #[must_use]
     pub fn cut(&self) -> bool {
         self.beyond > 0 || self.depth_cut
@@ -218,10 +219,11 @@ impl Plan<'_> {
         out
     }
 
-    /// The lines with the refs in them, without the header; every line ends with a newline.
+    /// Renders the lines with their refs, without the header. Every line ends with a newline.
     #[must_use]
     pub fn render(&self, ref_of: &dyn Fn(NodeId) -> Option<Ref>) -> String {
-        // Room for all at once: the text of a large page would be copied at each doubling.
+        // Reserve space for everything, because the text of a large page would be copied at each
+        // doubling.
         let room = |line: &Line| match line {
             Line::Node { depth, text, folded, .. } => {
                 2 * depth + REF_ROOM + text.len() + folded.map_or(0, |_| FOLDED_ROOM)
@@ -264,7 +266,7 @@ impl Plan<'_> {
     }
 }
 
-/// What is folded into the line of a toolbar, and with which ref it opens.
+/// Appends the number of folded buttons, and the command that shows them.
 fn render_folded(out: &mut String, buttons: usize, opens: Option<Ref>) {
     write!(out, " {buttons} buttons").expect("writing to a String cannot fail");
     if let Some(r) = opens {

@@ -1,29 +1,29 @@
-//! Runs of similar siblings: a thousand rows tell no more than twenty-five.
+//! Cuts runs of similar siblings: a thousand rows say no more than twenty-five.
 
 use super::sketch::{Fate, Sketch};
 use crate::{Attr, NodeId, NodeRef, Role};
 use std::collections::BTreeMap;
 
-/// A longer run is cut.
+/// The run length above which a run is cut.
 const LONGEST: usize = 30;
-/// So many items of a cut run stay.
+/// How many items of a cut run stay.
 const KEPT: usize = 25;
 
-/// A place where items of a run were left out.
+/// A gap in a run.
 #[derive(Debug, Clone)]
 pub(super) struct More {
-    /// How many.
+    /// The number of missing items.
     pub(super) count: usize,
-    /// What they are.
+    /// The role of the items.
     pub(super) role: Role,
-    /// What to aim `-s` at to see them, where something on the page can be aimed at.
+    /// The container to pass to `-s` to see the items, if one can be named.
     pub(super) within: Option<NodeId>,
-    /// Whether this is the first gap of its run: the one that says how to see the rest.
+    /// Whether this is the first gap of its run, which says how to see the rest.
     pub(super) first: bool,
 }
 
-/// Drops the items beyond the bound from runs, but not those that hold a node for which `held` is true. The answer
-/// says before which (dropped) node what is missing.
+/// Drops the items of runs beyond the limit, except those that contain a node for which `held` is
+/// true. Returns the gaps, keyed by their first dropped node.
 pub(super) fn cut(sketch: &mut Sketch<'_>, held: &dyn Fn(NodeId) -> bool) -> BTreeMap<NodeId, More> {
     let mut gaps = BTreeMap::new();
     let tree = sketch.tree;
@@ -72,9 +72,10 @@ fn scope_of(parent: NodeRef<'_>) -> Option<NodeRef<'_>> {
     })
 }
 
-/// What makes siblings similar.
+/// The properties by which siblings are similar.
 fn kind(node: NodeRef<'_>) -> (Role, &str, &str) {
-    // Elements without a role are told apart by the first word of their class: `row odd`, `row even`.
+    // Elements without a role are distinguished by the first word of their class: `row odd`, `row
+    // even`.
     let class = match node.role() {
         Role::Generic | Role::Clickable => {
             node.attr(Attr::Class).and_then(|c| c.split_whitespace().next()).unwrap_or("")
@@ -84,7 +85,7 @@ fn kind(node: NodeRef<'_>) -> (Role, &str, &str) {
     (node.role(), node.tag(), class)
 }
 
-/// How many lines stand before each position.
+/// The number of lines before each position.
 struct Counts(Vec<u32>);
 
 impl Counts {

@@ -1,50 +1,50 @@
-//! A tree with a fate for every node: what the passes work on.
+//! A tree with a fate for every node, on which the passes work.
 
 use crate::{NodeId, NodeRef, Tree};
 use hashbrown::HashMap;
 
-/// What becomes of a node in a view.
+/// What happens to a node in a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It has a line.
+    /// The node has a line.
     Show,
-    /// It has none; its children move up.
+    /// The node has no line; its children move up.
     Fold,
-    /// It has none, nor has anything below.
+    /// Neither the node nor its descendants have a line.
     Drop,
 }
 
-/// A node with a line, and where it stands among the lines.
+/// A node with a line, and its position among the lines.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shown<'t> {
     pub(crate) node: NodeRef<'t>,
-    /// Its level, from 0.
+    /// The level, from 0.
     pub(crate) depth: usize,
-    /// The line that it stands under, as a position among the lines.
+    /// The index of the parent line.
     pub(crate) parent: Option<usize>,
-    /// The line before it under the same parent.
+    /// The index of the previous line with the same parent.
     pub(crate) before: Option<usize>,
-    /// How many lines stand directly under it. The first of them is the next line.
+    /// The number of direct child lines. The first of them is the next line.
     pub(crate) children: usize,
 }
 
-/// The tree with the fates.
+/// A tree with the fates of its nodes.
 #[derive(Debug)]
 pub(crate) struct Sketch<'t> {
     pub(crate) tree: &'t Tree,
     pub(super) fate: Vec<Fate>,
-    /// What is printed in the place of the name.
+    /// Labels that are printed instead of names.
     label: HashMap<NodeId, String>,
     /// How many buttons of a toolbar have no line.
     folded: HashMap<NodeId, usize>,
-    /// The room of lines that were read. They are made for every pass, and of large pages they are megabytes.
+    /// A buffer for lines, reused because every pass needs them and a large page takes megabytes.
     room: Vec<Shown<'t>>,
     start: usize,
     end: usize,
 }
 
 impl<'t> Sketch<'t> {
-    /// Everything in the scope is shown, but the top document.
+    /// Creates a sketch in which everything in the scope is shown, except for the top document.
     pub(crate) fn raw(tree: &'t Tree, scope: Option<NodeId>) -> Self {
         let root = tree.node(scope.unwrap_or(NodeId::ROOT));
         let mut fate = vec![Fate::Show; tree.len()];
@@ -53,7 +53,7 @@ impl<'t> Sketch<'t> {
         Self { tree, fate, label: HashMap::new(), folded: HashMap::new(), room: Vec::new(), start, end }
     }
 
-    /// Whether the view is of this part only.
+    /// Whether a node is the scope of the view.
     pub(super) fn is_scope(&self, node: NodeRef<'_>) -> bool {
         self.start > 0 && node.id().index() == self.start
     }
@@ -67,17 +67,17 @@ impl<'t> Sketch<'t> {
         self.folded.insert(toolbar.id(), buttons);
     }
 
-    /// Whether a node is dropped with all below.
+    /// Whether a node is dropped with all of its descendants.
     pub(crate) fn drops(&self, node: NodeRef<'_>) -> bool {
         self.fate[node.id().index()] == Fate::Drop
     }
 
-    /// How many nodes the scope has.
+    /// The number of nodes in the scope.
     pub(crate) fn total(&self) -> usize {
         self.end - self.start
     }
 
-    /// The nodes in the scope that are not dropped with something above them.
+    /// The nodes in the scope that are neither dropped nor below a dropped node.
     pub(super) fn nodes(&self) -> impl Iterator<Item = NodeRef<'t>> {
         let tree = self.tree;
         let mut next = self.start;
@@ -95,7 +95,7 @@ impl<'t> Sketch<'t> {
         })
     }
 
-    /// Whether something above a node is dropped.
+    /// Whether an ancestor of a node is dropped.
     pub(super) fn is_dropped(&self, node: NodeRef<'_>) -> bool {
         node.ancestors().take_while(|n| n.id().index() >= self.start).any(|n| self.drops(n))
     }
@@ -120,7 +120,7 @@ impl<'t> Sketch<'t> {
         self.fate[node.id().index()] = Fate::Show;
     }
 
-    /// What is printed between the quotes of its line.
+    /// The text between the quotes of the node's line.
     pub(crate) fn label<'s>(&'s self, node: NodeRef<'t>) -> &'s str {
         self.label.get(&node.id()).map_or_else(|| node.name(), String::as_str)
     }
@@ -129,20 +129,21 @@ impl<'t> Sketch<'t> {
         self.label.insert(node.id(), label);
     }
 
-    /// Lends a pass the lines as they are now, in order; what it changes shows in the next ones.
+    /// Passes the current lines, in order, to a pass. Its changes show in the lines of the next
+    /// pass.
     pub(super) fn with_lines(&mut self, pass: impl FnOnce(&mut Self, &[Shown<'t>])) {
         let lines = self.lines();
         pass(self, &lines);
         self.room = lines;
     }
 
-    /// The lines as they are now, in order, for whoever keeps them.
+    /// Returns the current lines, in order.
     pub(crate) fn lines(&mut self) -> Vec<Shown<'t>> {
         let most = self.fate[self.start..self.end].iter().filter(|f| **f == Fate::Show).count();
         let mut lines = std::mem::take(&mut self.room);
         lines.clear();
         lines.reserve(most);
-        // Open lines: (first position after its subtree, its line, its last child's line).
+        // Open lines as (first position after the subtree, line, line of the last child).
         let mut open: Vec<(NodeId, usize, Option<usize>)> = Vec::new();
         let mut top = None;
         for node in self.nodes().filter(|&n| self.shows(n)) {

@@ -1,4 +1,4 @@
-//! Lines that read the same: four `button "Delete"` are too little to choose by.
+//! Distinguishes lines that read the same: four times `button "Delete"` is not enough to choose by.
 
 use super::sketch::{Shown, Sketch};
 use super::view::Cues;
@@ -6,9 +6,9 @@ use crate::model::escape::{MAX_CHARS, quote_into};
 use crate::{NodeRef, Role, States};
 use hashbrown::HashMap;
 
-/// What is put behind each of `lines` (a position for each) so that equal ones differ: ` in "Mail 1"`.
+/// Returns suffixes that make equal lines differ, such as ` in "Mail 1"`, by index in `lines`.
 ///
-/// Only what a person acts on is told apart, and only where its row is not itself a line above it.
+/// Covers only actionable elements whose row is not itself a line above them.
 pub(super) fn suffixes(
     sketch: &Sketch<'_>,
     lines: &[Shown<'_>],
@@ -22,7 +22,7 @@ pub(super) fn suffixes(
             alike.entry((line.node.role(), sketch.label(line.node))).or_default().push(at);
         }
     }
-    // What a reader has just read: the heading before a line, and the line that it stands under.
+    // What the reader has just read: the heading before a line, and its parent line.
     let mut headings: Vec<Option<usize>> = Vec::with_capacity(lines.len());
     for (at, line) in lines.iter().enumerate() {
         let heading = line.node.role() == Role::Heading;
@@ -39,7 +39,7 @@ pub(super) fn suffixes(
             .iter()
             .map(|&at| {
                 let heading = label(headings[at]);
-                // The row's own heading, which no other row has, stands right above.
+                // The row's own heading, unique among the rows, is right above.
                 let own = headings[at].is_some_and(|h| in_one_row(lines[h].node, lines[at].node));
                 if own && read[heading] == 1 {
                     return String::new();
@@ -47,7 +47,7 @@ pub(super) fn suffixes(
                 told(sketch, lines[at].node, [heading, label(lines[at].parent)], cues)
             })
             .collect();
-        // A word that all of them share says nothing.
+        // A suffix that all lines share distinguishes nothing.
         if told.iter().all(|t| *t == told[0]) {
             continue;
         }
@@ -75,7 +75,7 @@ fn told(sketch: &Sketch<'_>, node: NodeRef<'_>, above: [&str; 2], cues: &Cues<'_
     } else if let Some(area) =
         node.ancestors().find(|a| !a.name().is_empty() && a.role().is_area()).filter(|a| !sketch.shows(*a))
     {
-        // An area that is a line itself tells by standing above.
+        // An area with a line of its own is already named above.
         out.push_str(" in ");
         out.push_str(area.role().name());
         out.push(' ');
@@ -84,7 +84,8 @@ fn told(sketch: &Sketch<'_>, node: NodeRef<'_>, above: [&str; 2], cues: &Cues<'_
     out
 }
 
-/// In the full view rows without a role are told apart by the texts around.
+/// Whether the row of a node is not shown or not named. In the full view, rows without a role are
+/// distinguished by the surrounding texts.
 fn row_is_hidden(sketch: &Sketch<'_>, node: NodeRef<'_>, interactive: bool) -> bool {
     match node.ancestors().find(|a| a.role().is_row()) {
         Some(row) => !sketch.shows(row) || sketch.label(row).is_empty() && interactive,

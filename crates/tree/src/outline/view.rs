@@ -1,26 +1,26 @@
-//! What a plan is made for: which part of a tree, and what the session knows besides.
+//! The input of a plan: the part of a tree to show, and what the session knows.
 
 use crate::NodeId;
 
-/// Bound of the text unless another is asked for, in bytes.
+/// The default size limit of the text, in bytes.
 pub const DEFAULT_MAX_BYTES: usize = 24_000;
 
-/// Which part of a tree is shown, and how much of it.
+/// The part of a tree to show, and how much of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
-    /// `-i`: what is needed to choose an action.
+    /// `-i`: show what is needed to choose an action.
     pub interactive: bool,
-    /// `-d`: levels shown.
+    /// `-d`: the number of levels shown.
     pub depth: Option<usize>,
-    /// `-s`: only this subtree.
+    /// `-s`: show only this subtree.
     pub scope: Option<NodeId>,
-    /// `--all`: neither runs nor the text are cut.
+    /// `--all`: cut neither runs nor the text.
     pub all: bool,
-    /// `--raw`: every node, without distilling.
+    /// `--raw`: show every node, without distilling.
     pub raw: bool,
-    /// Bound of the text in bytes, header included.
+    /// The size limit of the text in bytes, header included.
     pub max_bytes: usize,
-    /// How many digits a ref may have: the bound is applied before the numbers are known.
+    /// The number of digits that a ref may have: the limit applies before the numbers are known.
     pub ref_digits: usize,
 }
 
@@ -38,20 +38,20 @@ impl Default for View {
     }
 }
 
-/// What a plan asks of those who know more than the tree.
+/// The questions that a plan asks of its caller.
 pub struct Cues<'a> {
-    /// Whether a ref of this node was issued and stands: its row is not cut away.
+    /// Whether a ref to this node was issued and still holds, so that its row must not be cut.
     pub held: &'a dyn Fn(NodeId) -> bool,
-    /// The shortest text that tells its row from the sibling rows.
+    /// The shortest text that distinguishes the node's row from its sibling rows.
     pub telling: &'a dyn Fn(NodeId) -> Option<String>,
 }
 
 impl Cues<'_> {
-    /// Nothing is held, nothing is told apart.
+    /// Answers for a session without refs and without rows to distinguish.
     pub const NONE: Cues<'static> = Cues { held: &|_| false, telling: &|_| None };
 }
 
-/// A text in lower case, its white space collapsed.
+/// Lower-cases a text and collapses its white space.
 pub(crate) fn folded(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-/// A selector that cannot be read.
+/// A selector that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SelectorError {
-    /// What is wrong. The words of the app or user in it are quoted and cut.
+    /// The error message. Text of the app or user in it is quoted and cut.
     pub message: String,
-    /// The bytes of the text that are at fault.
+    /// The faulty part, as a byte range of the parsed text.
     pub span: Range<usize>,
-    /// What to type instead, with an example.
+    /// The hint: what to type instead, with an example.
     pub hint: String,
 }

@@ -1,4 +1,4 @@
-//! Selectors as text: the inverse of parsing.
+//! Formats selectors as text: the inverse of parsing.
 
 use super::parse::is_bare;
 use super::{Alternative, Selector, Term};
@@ -48,7 +48,7 @@ impl fmt::Display for Term {
     }
 }
 
-/// A value, quoted where it must be.
+/// A value, quoted if necessary.
 struct Value<'a>(&'a str);
 
 impl fmt::Display for Value<'_> {

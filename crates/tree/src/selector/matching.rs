@@ -1,4 +1,4 @@
-//! Which nodes of a tree a selector means.
+//! Finds the nodes that a selector matches.
 
 use super::text::TextIndex;
 use super::{Alternative, Compare, Flag, Key, Selector, Term, reduce};
@@ -7,18 +7,19 @@ use crate::{Attr, Document, NodeId, NodeRef, Role, States, Tree};
 use hashbrown::HashSet;
 use std::borrow::Cow;
 
-/// Answers the `css=` terms: whether a node is among what the device found for one.
+/// Answers `css=` terms: whether the device's matches include a node.
 pub type CssAnswers<'a> = dyn Fn(&str, NodeId) -> bool + 'a;
 
 impl Selector {
-    /// What the first alternative that matches anything matches, in document order. Text leaves are not among
-    /// them but with `role=text`: the element that shows the text is. `css=` terms match nothing: see [`Selector::css`].
+    /// Returns the matches of the first alternative that has any, in document order. Text leaves
+    /// match only with `role=text`; otherwise, the element that shows the text does. `css=` terms
+    /// match nothing, see [`Selector::css`].
     #[must_use]
     pub fn matches(&self, tree: &Tree) -> Vec<NodeId> {
         self.matches_with(tree, &|_, _| false)
     }
 
-    /// As [`Selector::matches`], with the device's answers to `css=` terms.
+    /// Returns the matches like [`Selector::matches`], with the device's answers to `css=` terms.
     #[must_use]
     pub fn matches_with(&self, tree: &Tree, css: &CssAnswers<'_>) -> Vec<NodeId> {
         let mut texts = None;
@@ -34,19 +35,19 @@ impl Selector {
     }
 }
 
-/// A term with what it needs worked out once for the whole tree.
+/// A term with data that is computed once for the whole tree.
 enum Prepared<'s> {
     Role(Role),
     Has {
         key: Key,
         value: Wanted<'s>,
     },
-    /// By label or value, or one of these by text content.
+    /// Matches by label or value, or by text content as one of `holders`.
     Text {
         value: Wanted<'s>,
         holders: HashSet<NodeId>,
     },
-    /// By the texts of its row.
+    /// Matches by the texts of the node's row.
     Row {
         value: Wanted<'s>,
         structure: Structure,
@@ -55,7 +56,7 @@ enum Prepared<'s> {
         flag: Flag,
         wanted: bool,
     },
-    /// Subtrees, outermost, as ranges in order.
+    /// Outermost subtrees as ranges, in order.
     In(Vec<(NodeId, NodeId)>),
     Css(&'s str),
 }
@@ -63,9 +64,10 @@ enum Prepared<'s> {
 impl Alternative {
     fn find(&self, tree: &Tree, css: &CssAnswers<'_>, texts: &mut Option<TextIndex>) -> Vec<NodeId> {
         let mut terms: Vec<Prepared<'_>> = self.terms.iter().map(|t| t.prepare(tree, css, texts)).collect();
-        // The dear question is asked last, of those that are left.
+        // Check the expensive term last, on what the others left.
         terms.sort_by_key(|term| matches!(term, Prepared::Row { .. }));
-        // A text leaf is shown by its element, and the title of a page is nothing on it: both only when asked for.
+        // A text leaf is represented by its element, and the title of a page is not shown on it.
+        // Match either only on request.
         let named = |role| self.terms.contains(&Term::Role(role));
         let (texts_too, documents_too) = (named(Role::Text), named(Role::Document));
         let counts = |n: NodeRef<'_>| match n.role() {
@@ -80,7 +82,7 @@ impl Alternative {
             .collect();
         match self.nth {
             None => found,
-            // Counted as a person counts: a button and the icon in it are one.
+            // Count as a person does: a button and the icon in it are one.
             Some(nth) => reduce(tree, &found).get(nth.get() as usize - 1).copied().into_iter().collect(),
         }
     }
@@ -111,7 +113,8 @@ impl Term {
             Self::In(inner) => {
                 let mut ranges: Vec<(NodeId, NodeId)> = Vec::new();
                 for id in inner.find(tree, css, texts) {
-                    // Matches come in document order: inside the last range means inside an outer match.
+                    // Matches are in document order, so a match inside of the last range is inside
+                    // of an outer match.
                     if ranges.last().is_none_or(|&(_, end)| id >= end) {
                         ranges.push((id, tree.node(id).subtree_end()));
                     }
@@ -145,7 +148,8 @@ impl Prepared<'_> {
 }
 
 impl Flag {
-    /// What is true of a node; `None` where the question makes no sense (a paragraph is neither checked nor not).
+    /// Whether the flag is true of a node; `None` if it does not apply (a paragraph cannot be
+    /// checked).
     fn is(self, node: NodeRef<'_>) -> Option<bool> {
         let states = node.states();
         let has = |s: States| states.contains(s);
@@ -166,7 +170,7 @@ impl Flag {
     }
 }
 
-/// The attributes that are a developer's stable id.
+/// The attributes that hold a developer's stable id.
 pub(super) const IDS: [Attr; 5] = [Attr::Id, Attr::TestId, Attr::DataTest, Attr::DataCy, Attr::DataTestId];
 
 impl Key {
@@ -176,9 +180,9 @@ impl Key {
             Self::Role => value.is(node.role().name()),
             Self::Id => IDS.into_iter().any(|a| node.attr(a).is_some_and(|id| value.is(id))),
             Self::Label => filled(node.name()) || (value.is_empty() && node.name().is_empty()),
-            // A secret is not guessed at, either.
+            // A secret must not be guessed by matching.
             Self::Value if node.is(States::PROTECTED) => false,
-            // `value=""` asks for an empty field; what cannot have a value has no empty one.
+            // `value=""` asks for an empty field; a node that cannot have a value does not match.
             Self::Value => {
                 filled(node.value())
                     || (value.is_empty() && node.value().is_empty() && node.is(States::EDITABLE))
@@ -213,7 +217,7 @@ fn absolute(href: &str, document: &Document) -> String {
 pub(super) struct Wanted<'s> {
     compare: Compare,
     raw: &'s str,
-    /// Collapsed as names are, and without case for parts.
+    /// The value with collapsed white space, in lower case for [`Compare::Part`].
     pub(super) text: String,
 }
 
@@ -242,8 +246,8 @@ impl<'s> Wanted<'s> {
     }
 }
 
-/// A text as somebody types it who reads it: spaces of other kinds are spaces, and what nobody sees is left out (soft
-/// hyphens, places where a line may break).
+/// A text as a reader would type it: all white space becomes spaces, and invisible characters (soft
+/// hyphens, line break opportunities) are removed.
 pub(super) fn typed(text: &str) -> Cow<'_, str> {
     let unseen = |c: char| matches!(c, '\u{ad}' | '\u{200b}' | '\u{2060}' | '\u{feff}');
     let other = |c: char| !c.is_ascii() && c.is_whitespace();
@@ -254,7 +258,7 @@ pub(super) fn typed(text: &str) -> Cow<'_, str> {
     Cow::Owned(seen.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Whether `text` contains `part`, which is in lower case already.
+/// Whether `text` contains `part`, ignoring case. `part` must be in lower case.
 fn contains_without_case(text: &str, part: &str) -> bool {
     if text.is_ascii() && part.is_ascii() {
         let (t, p) = (text.as_bytes(), part.as_bytes());

@@ -13,7 +13,8 @@
 //!          | "css=" value                           answered by the device
 //!          | quoted                                 short for text=quoted
 //! key      = "role" "id" "text" "label" "value" "placeholder" "url" "app" "window" "row"
-//! flag     = "visible" "hidden" "enabled" "disabled" "editable" "focused" "selected" "checked" "expanded"
+//! flag     = "visible" "hidden" "enabled" "disabled" "editable" "focused"
+//!            "selected" "checked" "expanded"
 //! value    = quoted | 1*( any character but white space " ( ) | \ )
 //! quoted   = '"' ... '"' with the escapes \" \\ \n \r \t \u{hex}
 //! ```
@@ -53,16 +54,16 @@ use std::num::NonZeroU32;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selector {
-    /// Never empty.
+    /// The alternatives; never empty.
     pub(crate) alternatives: Vec<Alternative>,
 }
 
 /// Terms that must all hold.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Alternative {
-    /// Empty only where there is an `nth`.
+    /// The terms; empty only if there is an `nth`.
     pub(crate) terms: Vec<Term>,
-    /// Which of the matches, counted from 1.
+    /// Which of the matches to take, counted from 1.
     pub(crate) nth: Option<NonZeroU32>,
 }
 
@@ -84,9 +85,9 @@ pub(crate) enum Term {
 /// How a value is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compare {
-    /// `=`: whole, case-sensitive.
+    /// `=`: the whole text, case-sensitive.
     Whole,
-    /// `~=`: a part, without case.
+    /// `~=`: a part of the text, ignoring case.
     Part,
     /// `^=`: the beginning, case-sensitive.
     Start,
@@ -97,7 +98,7 @@ pub enum Compare {
 impl Compare {
     pub(crate) const ALL: [Self; 4] = [Self::Part, Self::Start, Self::End, Self::Whole];
 
-    /// The operator as it is written.
+    /// The operator as written.
     #[must_use]
     pub const fn sign(self) -> &'static str {
         match self {
@@ -171,22 +172,23 @@ words! {
 }
 
 impl Selector {
-    /// Elements whose label, value or text contains `text`, without case: what `find TEXT` looks for.
+    /// Selects elements whose label, value or text contains `text`, ignoring case. Used by `find
+    /// TEXT`.
     #[must_use]
     pub fn containing(text: &str) -> Self {
         let term = Term::Has { key: Key::Text, compare: Compare::Part, value: text.to_owned() };
         Self { alternatives: vec![Alternative { terms: vec![term], nth: None }] }
     }
 
-    /// Whether `query` is meant as a selector rather than as plain text: it parses, and every alternative has a term
-    /// with a key. Text in quotes alone and a flag's word alone (`checked`) are plain text.
+    /// Whether `query` is a selector rather than plain text: it parses, and every alternative has a
+    /// term with a key. A quoted text alone or a flag alone (`checked`) is plain text.
     #[must_use]
     pub fn is_selector(query: &str) -> bool {
         parse::read(query).is_ok_and(|(_, keyed)| keyed)
     }
 
-    /// The `css=` terms, which a tree cannot answer: a device that can is asked for each, and
-    /// [`Selector::matches_with`] takes the answers. Empty: [`Selector::matches`] answers alone.
+    /// The `css=` terms, which only the device can answer. Pass its answers to
+    /// [`Selector::matches_with`]. If empty, [`Selector::matches`] suffices.
     #[must_use]
     pub fn css(&self) -> Vec<&str> {
         let mut found = Vec::new();

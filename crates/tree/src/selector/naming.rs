@@ -1,18 +1,21 @@
-//! The selector by which an element is found again without its ref: what a recorder writes down.
+//! Creates selectors that find an element again without its ref, as recorders write them.
 
 use super::matching::IDS;
 use super::{Alternative, Compare, Key, Selector, Term, reduce};
 use crate::identity::{is_machine_made, without_counts};
 use crate::{Attr, NodeId, NodeRef, Records, Role};
 
-/// A longer name or text is no help to whoever reads the selector, and more likely to change.
+/// The longest useful name or text, in characters. A longer one is hard to read and likely to
+/// change.
 const LONGEST: usize = 120;
 
 impl Selector {
-    /// The strongest selector that matches this element and nothing else: its developer's id, else role and name, else
-    /// within what tells its row or names its container. An id comes with the next best as an alternative. `None` if
-    /// nothing tells it from its likes: never a number among equals, which another order would give to another
-    /// element.
+    /// Returns the strongest selector that matches only this element.
+    ///
+    /// In order of preference: the developer's id, role and name, then both within what identifies
+    /// the row or names the container. An id comes with the next best selector as an alternative.
+    /// `None` if nothing distinguishes the element; `nth` is never used, because another order
+    /// would select another element.
     #[must_use]
     pub fn naming(records: &Records<'_>, node: NodeId) -> Option<Self> {
         let tree = records.tree();
@@ -46,12 +49,12 @@ fn usable(text: &str) -> bool {
     !text.trim().is_empty() && text.chars().count() <= LONGEST
 }
 
-/// Candidates, the best first.
+/// Candidates, best first.
 fn by_words(element: NodeRef<'_>, records: &Records<'_>) -> Vec<Vec<Term>> {
     let role = Term::Role(element.role());
     let mut selves: Vec<Vec<Term>> = Vec::new();
     if usable(element.name()) {
-        // `Cart (2)` is `Cart (3)` tomorrow.
+        // `Cart (2)` may be `Cart (3)` tomorrow.
         let steady = without_counts(element.name());
         if steady != element.name() && usable(&steady) {
             selves.push(vec![role.clone(), has(Key::Label, Compare::Part, &steady)]);
@@ -82,12 +85,12 @@ fn by_words(element: NodeRef<'_>, records: &Records<'_>) -> Vec<Vec<Term>> {
             candidates.extend(outer.iter().map(|o| within(row).into_iter().chain([o.clone()]).collect()));
         }
     }
-    // The only textbox of a page is a poor name, and better than none.
+    // The role alone, for the only textbox of a page, is a poor name but better than none.
     candidates.extend(selves.pop());
     candidates
 }
 
-/// An ancestor as a term, if it has an id or a role with a name.
+/// An ancestor as a term, if it has an id, a named role or a landmark role.
 fn container(node: NodeRef<'_>) -> Option<Term> {
     if let Some(id) = ids(node).next() {
         return Some(inside(vec![id]));
@@ -150,7 +153,7 @@ page "Mail" http://h.example/mail
         let records = Records::new(&tree, &openers);
         let node = tree.nodes().find(|n| n.address().is_some_and(|a| a.id == id)).expect("a node").id();
         let selector = Selector::naming(&records, node)?;
-        // What it says is what it matches, also after it was written and read.
+        // The selector matches the same after it was written and parsed.
         let read: Selector = selector.to_string().parse().expect("it can be read");
         assert_eq!(read, selector);
         assert_eq!(reduce(&tree, &selector.matches(&tree)), [node], "{selector}");

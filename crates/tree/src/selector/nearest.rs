@@ -1,19 +1,21 @@
-//! What a selector that matches nothing may have meant.
+//! Suggests what a selector without matches may have meant.
 
 use super::{Key, Selector, Term};
 use crate::{NodeId, NodeRef, Role, States, StrId, Tree};
 use hashbrown::HashMap;
 
-/// Below this likeness (0 to 1) a name is no help.
+/// The least similarity (0 to 1) of a useful suggestion.
 const LIKE_ENOUGH: f64 = 0.45;
-/// Names are compared over so many characters.
+/// The number of characters of a name that are compared.
 const COMPARED: usize = 80;
-/// So many different names are compared closely.
+/// The most different names that are compared closely.
 const LOOKED_AT: usize = 1_000;
 
-/// At most `limit` visible elements whose name, value or text is nearest to what the selector asks for, best first,
-/// equally good ones in document order. Elements of the role that was asked for come before others that are as
-/// near. Empty when the selector names no text, or when nothing is like it.
+/// Returns at most `limit` visible elements whose name, value or text is most similar to what the
+/// selector asks for. The best come first, equally good ones in document order.
+///
+/// Elements of a requested role precede others of equal similarity. Empty when the selector names
+/// no text, or nothing is similar.
 #[must_use]
 pub fn nearest(tree: &Tree, selector: &Selector, limit: usize) -> Vec<NodeId> {
     let wanted: Vec<String> = selector.texts().map(folded).filter(|t| !t.is_empty()).collect();
@@ -43,7 +45,7 @@ pub fn nearest(tree: &Tree, selector: &Selector, limit: usize) -> Vec<NodeId> {
     found
 }
 
-/// The element that a named node stands for: itself, or the element that shows a text leaf.
+/// The element that a named node represents: itself, or the element that shows a text leaf.
 fn candidate(node: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let element = if node.is_text() { node.parent()? } else { node };
     (element.role() != Role::Document).then_some(element)
@@ -53,8 +55,8 @@ fn folded(text: &str) -> String {
     text.chars().take(COMPARED).collect::<String>().to_lowercase()
 }
 
-/// How like the different names of the tree are to what is wanted; only those that are like enough. A cheap look at
-/// all of them decides which are looked at closely, so that a page of 100,000 names answers at once, too.
+/// The similarity of each different name in the tree to the wanted texts, if sufficient. A cheap
+/// check of all names selects those to compare closely, so that a page of 100,000 names stays fast.
 fn likenesses(tree: &Tree, wanted: &[String]) -> HashMap<StrId, f64> {
     let letters: Vec<u64> = wanted.iter().map(|w| letters_of(w)).collect();
     let mut promising: HashMap<StrId, (u32, String)> = HashMap::new();
@@ -76,18 +78,19 @@ fn likenesses(tree: &Tree, wanted: &[String]) -> HashMap<StrId, f64> {
     close.filter(|&(_, score)| score >= LIKE_ENOUGH).collect()
 }
 
-/// The characters of a text as a set, some of them sharing a bit.
+/// The characters of a text as a set, some sharing a bit.
 fn letters_of(text: &str) -> u64 {
     text.chars().filter(|c| !c.is_whitespace()).fold(0, |set, c| set | 1 << (u32::from(c) % 64))
 }
 
-/// Whether one reads as a part of the other; a letter or two are a part of nearly everything.
+/// Whether one text is a part of the other. One or two letters must be a whole word, because they
+/// are a part of nearly everything.
 fn contains(name: &str, wanted: &str) -> bool {
     let (short, long) = if name.len() < wanted.len() { (name, wanted) } else { (wanted, name) };
     if short.chars().count() > 2 { long.contains(short) } else { long.split(' ').any(|word| word == short) }
 }
 
-/// From 0 to 1; both in lower case.
+/// The similarity of a name to the wanted texts, from 0 to 1. All must be in lower case.
 pub(crate) fn likeness(name: &str, wanted: &[String]) -> f64 {
     let best = wanted.iter().map(|w| {
         if name == *w {
@@ -100,7 +103,7 @@ pub(crate) fn likeness(name: &str, wanted: &[String]) -> f64 {
 }
 
 impl Selector {
-    /// The texts that it asks for.
+    /// The texts that the selector asks for.
     fn texts(&self) -> impl Iterator<Item = &str> {
         self.alternatives.iter().flat_map(|a| &a.terms).filter_map(|t| match t {
             Term::Has {

@@ -1,4 +1,4 @@
-//! The grammar, read from left to right. There is one way to read a selector, so every fault is final.
+//! Parses selectors from left to right. The grammar is unambiguous, so every error is final.
 
 use super::error::SelectorError;
 use super::{Alternative, Compare, Flag, Key, Selector, Term};
@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 use std::str::FromStr;
 
-/// How deep `in(` may be nested: more is a mistake or an attack on the stack.
+/// The maximum nesting of `in(`. More is a mistake or an attack on the stack.
 const MAX_DEPTH: usize = 16;
 
 const EXAMPLE: &str =
@@ -24,8 +24,8 @@ impl FromStr for Selector {
     }
 }
 
-/// The selector, and whether every alternative has a term with a key: text in quotes and the bare words of flags
-/// could as well be plain text.
+/// Parses a selector. Also returns whether every alternative has a term with a key; quoted text and
+/// bare flags could as well be plain text.
 pub(super) fn read(input: &str) -> Parsed<(Selector, bool)> {
     let mut reader = Reader { input, at: 0 };
     let found = reader.selector(0)?;
@@ -41,7 +41,7 @@ enum Piece {
     Nth(NonZeroU32),
 }
 
-/// A selector, and how far it is read.
+/// The input and the current position.
 struct Reader<'i> {
     input: &'i str,
     at: usize,
@@ -56,7 +56,7 @@ impl<'i> Reader<'i> {
         &self.input[self.at..]
     }
 
-    /// The next character, as a span; empty at the end.
+    /// The span of the next character; empty at the end.
     fn next(&self) -> Range<usize> {
         self.at..self.at + self.rest().chars().next().map_or(0, char::len_utf8)
     }
@@ -88,7 +88,7 @@ impl<'i> Reader<'i> {
         rest.is_empty() || rest.starts_with("||") || rest.starts_with(')')
     }
 
-    /// Alternatives up to the end of the input or a closing parenthesis.
+    /// Parses alternatives up to the end of the input or a closing parenthesis.
     fn selector(&mut self, depth: usize) -> Parsed<(Selector, bool)> {
         let mut alternatives = Vec::new();
         let mut all_keyed = true;
@@ -176,7 +176,7 @@ impl<'i> Reader<'i> {
         }
     }
 
-    /// What stands behind `in(`, which begins at `start`.
+    /// Parses the content of `in(`, which begins at `start`.
     fn inside(&mut self, start: usize, depth: usize) -> Parsed<Piece> {
         if depth == MAX_DEPTH {
             let message = format!("`in(` is nested more than {MAX_DEPTH} deep");
@@ -205,7 +205,7 @@ impl<'i> Reader<'i> {
         })
     }
 
-    /// The value of a term that begins at `start`.
+    /// Parses the value of a term that begins at `start`.
     fn value(&mut self, start: usize, key: &str) -> Parsed<String> {
         match self.rest().chars().next() {
             Some('"') => self.quoted(),
@@ -218,7 +218,7 @@ impl<'i> Reader<'i> {
         }
     }
 
-    /// A quoted value, from its first quote on.
+    /// Parses a quoted value, including its opening quote.
     fn quoted(&mut self) -> Parsed<String> {
         let start = self.at;
         let mut value = String::new();
@@ -236,7 +236,7 @@ impl<'i> Reader<'i> {
         }
     }
 
-    /// What an escape stands for.
+    /// Parses an escape and returns its character.
     fn escape(&mut self) -> Parsed<char> {
         const ESCAPES: [(&str, char); 5] =
             [("\\\"", '"'), ("\\\\", '\\'), ("\\n", '\n'), ("\\r", '\r'), ("\\t", '\t')];
@@ -270,7 +270,7 @@ impl<'i> Reader<'i> {
 
     fn unknown_key<T>(&mut self, start: usize, word: &str, compare: Compare) -> Parsed<T> {
         const KEYS: &str = "role, id, text, label, value, placeholder, url, app, window, row, css, nth";
-        // What other tools and HTML call the same thing.
+        // Names for the same thing in other tools and HTML.
         let alias = match word.to_lowercase().as_str() {
             "name" | "aria-label" | "title" | "accessibilitylabel" => Some("label"),
             "testid" | "data-testid" | "test-id" | "resource-id" | "identifier" => Some("id"),
@@ -291,7 +291,7 @@ impl<'i> Reader<'i> {
         fail(start..start + word.len().max(1), message, hint)
     }
 
-    /// The value that follows as it was typed, for an example that can be copied.
+    /// The following value as typed, for an example that can be copied.
     fn as_typed(&mut self) -> String {
         let start = self.at;
         if self.rest().starts_with('"')
@@ -315,7 +315,7 @@ fn nth(span: Range<usize>, text: &str) -> Parsed<Piece> {
     }
 }
 
-/// The known word that `word` most likely is a slip of.
+/// The known word of which `word` is most likely a misspelling.
 fn nearest_word(word: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     if word.is_empty() || word.len() > 40 {
         return None;
@@ -325,7 +325,7 @@ fn nearest_word(word: &str, known: impl Iterator<Item = &'static str>) -> Option
     (distance <= (near.len() / 3).max(1)).then_some(near)
 }
 
-/// Whether a value can stand without quotes.
+/// Whether a value needs no quotes.
 pub(super) fn is_bare(value: &str) -> bool {
     !value.is_empty()
         && !value.starts_with('\'')

@@ -1,12 +1,12 @@
-//! Several matches that a person would call one thing.
+//! Reduces several matches that a person would call one thing.
 
 use crate::{NodeId, NodeRef, Role, States, Tree};
 
-/// Matches without the wrappers around one actionable element, without what is only a part of a matched control,
-/// and without labels whose control is matched too. What remains are different things: more than one is ambiguous.
-/// Geometry plays no part.
+/// Removes matches that only wrap one actionable element, are only a part of a matched control, or
+/// are labels of a matched control. The remaining matches are different things: more than one is
+/// ambiguous. Ignores geometry.
 ///
-/// `matches` are in document order; so is the result.
+/// `matches` must be in document order; so is the result.
 #[must_use]
 pub fn reduce(tree: &Tree, matches: &[NodeId]) -> Vec<NodeId> {
     let mut kept: Vec<NodeId> = Vec::with_capacity(matches.len());
@@ -52,11 +52,11 @@ pub fn reduce(tree: &Tree, matches: &[NodeId]) -> Vec<NodeId> {
 }
 
 enum Relation {
-    /// The inner one is only a part of the outer one.
+    /// The inner element is only a part of the outer one.
     Part,
-    /// The outer one only wraps the inner one.
+    /// The outer element only wraps the inner one.
     Wrapper,
-    /// Two things.
+    /// Two different things.
     Apart,
 }
 

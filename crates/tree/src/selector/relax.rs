@@ -1,8 +1,8 @@
-//! What a selector that no longer matches may have meant: the same with less asked.
+//! Relaxes selectors that no longer match, to suggest what they may have meant.
 
 use super::{Alternative, Key, Selector, Term};
 
-/// Why something is suggested in place of what a selector asked for, the best reason first.
+/// What a suggestion has in common with what a selector asked for, the strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Likeness {
     /// The same developer's id.
@@ -14,7 +14,7 @@ pub enum Likeness {
 }
 
 impl Likeness {
-    /// In words.
+    /// The name of the reason.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -26,7 +26,8 @@ impl Likeness {
 }
 
 impl Selector {
-    /// Selectors that ask for less, the best first: for each likeness first within the same containers, then anywhere.
+    /// Returns selectors with fewer terms, best first: for each likeness, first within the same
+    /// containers, then anywhere.
     #[must_use]
     pub fn relaxed(&self) -> Vec<(Likeness, Self)> {
         let mut found: Vec<(Likeness, Self)> = Vec::new();

@@ -1,4 +1,4 @@
-//! A selector's terms, for who says the same in another language.
+//! The terms of a selector, for translation to other selector languages.
 
 use super::{Compare, Selector, Term};
 use crate::Role;
@@ -13,16 +13,16 @@ pub enum Condition<'s> {
     Has {
         /// `id`, `text`, `label` and so on.
         key: &'static str,
-        /// How it is compared.
+        /// How the value is compared.
         compare: Compare,
-        /// What it is compared with.
+        /// The value to compare with.
         value: &'s str,
     },
     /// `checked`, `checked=false`
     Is {
-        /// The flag's word.
+        /// The word of the flag.
         flag: &'static str,
-        /// Whether it must hold.
+        /// Whether the flag must be true.
         wanted: bool,
     },
     /// `in(role=dialog)`
@@ -32,7 +32,8 @@ pub enum Condition<'s> {
 }
 
 impl Selector {
-    /// What each alternative says, in their order: its conditions, and which of the matches is meant (from 1).
+    /// The alternatives in order: the conditions of each, and which of the matches to take (from
+    /// 1).
     pub fn alternatives(&self) -> impl Iterator<Item = (Vec<Condition<'_>>, Option<NonZeroU32>)> {
         self.alternatives.iter().map(|a| (a.terms.iter().map(condition).collect(), a.nth))
     }

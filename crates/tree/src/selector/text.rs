@@ -1,8 +1,8 @@
-//! Text content: which element shows a text, also one that is spread over several leaves.
+//! Finds the element that shows a text, even one spread over several leaves.
 //!
-//! Names are collapsed one by one, so the white space between two leaves is not known (`Hel<b>lo</b>`): over the
-//! border of leaves a text is compared without white space, inside one leaf with it. One pass over the text of the
-//! tree per question, whatever its depth.
+//! Names are collapsed one by one, so the white space between two leaves is unknown
+//! (`Hel<b>lo</b>`). Text across leaves is therefore compared without white space, text within a
+//! leaf with it. Each query takes one pass over the text of the tree, whatever its depth.
 
 use super::Compare;
 use super::matching::{Wanted, typed};
@@ -13,14 +13,14 @@ use hashbrown::HashSet;
 #[derive(Debug)]
 pub(super) struct TextIndex {
     exact: Squeezed,
-    /// In lower case; made when it is asked for.
+    /// The text in lower case, created on first use.
     folded: Option<Squeezed>,
 }
 
 #[derive(Debug)]
 struct Squeezed {
     text: String,
-    /// (begin in `text`, leaf)
+    /// Pairs (begin in `text`, leaf).
     leaves: Vec<(usize, NodeId)>,
 }
 
@@ -36,7 +36,7 @@ impl Squeezed {
         found
     }
 
-    /// The leaf at a byte.
+    /// The index of the leaf at a byte offset.
     fn leaf(&self, at: usize) -> usize {
         self.leaves.partition_point(|&(begin, _)| begin <= at) - 1
     }
@@ -51,8 +51,8 @@ impl TextIndex {
         Self { exact: Squeezed::new(tree, false), folded: None }
     }
 
-    /// The smallest elements whose text is (or contains) what is wanted. Inside a control that is named by its
-    /// content the control is meant, and it matches by its name.
+    /// Returns the smallest elements whose text is (or contains) the wanted text. Leaves out text
+    /// inside of a control that is named by its content: the control itself matches by its name.
     pub(super) fn holders(&mut self, tree: &Tree, wanted: &Wanted<'_>) -> HashSet<NodeId> {
         let mut found = HashSet::new();
         let squeezed: String = wanted.text.split_whitespace().collect();
@@ -67,7 +67,7 @@ impl TextIndex {
         while let Some(at) = all.text[from..].find(&squeezed) {
             let (begin, end) = (from + at, from + at + squeezed.len());
             let (first, last) = (all.leaf(begin), all.leaf(end - 1));
-            // Overlapping occurrences end in the same elements; one per leaf is enough.
+            // Overlapping occurrences have the same holders, so one per leaf is enough.
             from = if first == last { all.end(first) } else { begin + first_char(&squeezed) };
             if first == last && !wanted.is(tree.node(all.leaves[first].1).name()) {
                 continue;
@@ -78,7 +78,8 @@ impl TextIndex {
                 let before = first.checked_sub(1).and_then(|before| all.leaves.get(before));
                 begin == all.leaves[first].0 && !inside(before)
             };
-            // In a single leaf, whose end was compared above, another occurrence may be the last one.
+            // In a single leaf, whose end was compared above, a later occurrence may be the last
+            // one.
             let ends = || (first == last || end == all.end(last)) && !inside(all.leaves.get(last + 1));
             let is_meant = match wanted.compare() {
                 Compare::Part => true,
@@ -103,7 +104,7 @@ fn common(tree: &Tree, first: NodeId, last: NodeId) -> Option<NodeRef<'_>> {
     tree.node(first).ancestors().find(|n| n.contains(last))
 }
 
-/// Whether a control around it carries the same text as its name.
+/// Whether a control around an element has the same text as its name.
 fn is_part_of_control(holder: NodeRef<'_>, wanted: &Wanted<'_>) -> bool {
     std::iter::once(holder).chain(holder.ancestors()).any(|n| {
         (n.is(States::NAME_FROM_CONTENT) || n.is(States::ACTIONABLE)) && n != holder && wanted.is(n.name())

@@ -1,23 +1,25 @@
-//! The numbers in a text, and which of them a clock or a timer moves.
+//! Finds the numbers in a text, and those that a clock or timer moves.
 
 use std::ops::Range;
 
 use crate::identity::rows::numbers::{TimeUnit, time_unit};
 
-/// Returns whether two texts are the same but for their numbers.
+/// Whether two texts differ only in their numbers.
 #[must_use]
 pub fn differ_in_numbers(was: &str, now: &str) -> bool {
     was != now && around_numbers(was) == around_numbers(now)
 }
 
-/// Whether a text holds a digit.
+/// Whether a text contains a digit.
 pub(super) fn holds_number(text: &str) -> bool {
     text.bytes().any(|b| b.is_ascii_digit())
 }
 
-/// Returns whether two texts say one thing in another state: they have as many words, at least half of which are the same,
-/// and the others are written small in both (`12 MB, rising` and `14 MB, falling`, but not `Order of Ada` and `Order of
-/// Nils`). Numbers count on neither side.
+/// Whether two texts name different states of one thing.
+///
+/// They must have the same number of words. At least half of the words are equal, and the others
+/// are lower-case in both (`12 MB, rising` and `14 MB, falling`, but not `Order of Ada` and `Order
+/// of Nils`). Numbers count on neither side.
 #[must_use]
 pub fn differ_in_state(was: &str, now: &str) -> bool {
     let (mut same, mut other) = (0, 0);
@@ -39,23 +41,25 @@ pub fn differ_in_state(was: &str, now: &str) -> bool {
     words.next().is_none() && other > 0 && same >= other
 }
 
-/// Whether a word is written small, punctuation around it aside. A single letter is what something is called.
+/// Whether a word is lower-case, ignoring punctuation around it. A single letter does not count: it
+/// is a name.
 fn is_small(word: &str) -> bool {
     let word = word.trim_matches(|c: char| !c.is_alphanumeric());
     word.chars().count() > 1 && word.chars().all(char::is_lowercase)
 }
 
-/// The texts in front of, between and behind the numbers of a text.
+/// The texts before, between and after the numbers of a text.
 pub(super) fn around_numbers(text: &str) -> Vec<&str> {
     let numbers = numbers(text);
     (0..=numbers.len()).map(|nth| before(text, &numbers, nth)).collect()
 }
 
-/// Returns whether a clock or a timer went on: the texts are the same but for numbers, and each number that differs is
-/// part of a time with seconds (`10:30:15`) or counts seconds or minutes (`892 / 900 s`, `4m 32s`).
+/// Whether only a clock or timer moved on. The texts differ only in numbers, and each such number
+/// is part of a time with seconds (`10:30:15`) or counts seconds or minutes (`892 / 900 s`, `4m
+/// 32s`).
 ///
-/// `9:00`, `9 h` and `3 days` may be what tells two records apart, and so may `5 m`. They move with a smaller unit behind
-/// them only.
+/// `9:00`, `9 h`, `3 days` and `5 m` may distinguish two records. They count as moving only when a
+/// smaller unit follows.
 pub(super) fn is_clockwork(was: &str, now: &str) -> bool {
     if !differ_in_numbers(was, now) {
         return false;
@@ -69,19 +73,20 @@ pub(super) fn is_clockwork(was: &str, now: &str) -> bool {
     )
 }
 
-/// Whether the numbers of a text are shares or prices, which nobody tells records apart by.
+/// Whether the numbers of a text are percentages or prices, which never distinguish records.
 pub(super) fn is_quantity(text: &str) -> bool {
     text.contains(['%', '€', '$', '£', '¥'])
 }
 
-/// Where a number begins whose first digit is there: at its sign, unless that joins it to what is in front.
+/// Where the number with this first digit begins: at its sign, unless the sign joins it to the text
+/// before.
 fn begin(text: &str, digit: usize) -> usize {
     let signed = ["-", "+", "\u{2212}"].iter().find_map(|sign| text[..digit].strip_suffix(sign));
     let is_free = |front: &&str| !front.ends_with(|c: char| c.is_alphanumeric());
     signed.filter(is_free).map_or(digit, str::len)
 }
 
-/// The numbers in a text: runs of digits, with their signs and the points and commas between two digits.
+/// The numbers in a text: runs of digits, with signs, and with points and commas between digits.
 fn numbers(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
@@ -101,13 +106,14 @@ fn numbers(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The text between a number and the one in front of it; behind the last number it is the rest of the text.
+/// The text between a number and the previous one. After the last number: the rest of the text.
 fn before<'t>(text: &'t str, numbers: &[Range<usize>], nth: usize) -> &'t str {
     let from = nth.checked_sub(1).map_or(0, |last| numbers[last].end);
     &text[from..numbers.get(nth).map_or(text.len(), |number| number.start)]
 }
 
-/// Returns whether a number is part of a time with hours, minutes and seconds; the seconds may have a fraction.
+/// Whether a number is part of a time with hours, minutes and seconds. The seconds may have a
+/// fraction.
 fn is_in_clock(text: &str, numbers: &[Range<usize>], nth: usize) -> bool {
     let is_joined = |nth: usize| nth > 0 && nth < numbers.len() && before(text, numbers, nth) == ":";
     let first = (0..=nth).rev().find(|&n| !is_joined(n)).unwrap_or(0);
@@ -120,8 +126,8 @@ fn is_in_clock(text: &str, numbers: &[Range<usize>], nth: usize) -> bool {
     parts == 3 && (first..first + 3).all(|n| width(n).is_some_and(|width| width <= 2))
 }
 
-/// The unit of a number that moves by itself: seconds or minutes, or a larger unit with a smaller one behind it that
-/// moves. Further numbers may stand in between, after `/` or `:`.
+/// The unit of a number that moves by itself: seconds or minutes, or a larger unit followed by a
+/// smaller one that moves. Other numbers may follow first, after `/` or `:`.
 fn moving_unit(text: &str, numbers: &[Range<usize>], nth: usize) -> Option<TimeUnit> {
     if is_in_word(text, numbers, nth) {
         return None;
@@ -139,7 +145,7 @@ fn moving_unit(text: &str, numbers: &[Range<usize>], nth: usize) -> Option<TimeU
     }
     let is_plain = match unit {
         TimeUnit::Second => true,
-        // Also metres and millions.
+        // `m` may also mean metres or millions.
         TimeUnit::Minute => word != "m",
         _ => false,
     };
@@ -157,12 +163,12 @@ fn word_at(text: &str) -> &str {
     &text[..text.find(|c: char| !c.is_alphabetic()).unwrap_or(text.len())]
 }
 
-/// The unit that a word is. `S` and `M` are sizes.
+/// The time unit that a word names. Single upper-case letters such as `S` and `M` are sizes.
 fn unit_of(word: &str) -> Option<TimeUnit> {
     if word.len() == 1 { time_unit(word) } else { time_unit(&word.to_lowercase()) }
 }
 
-/// Returns whether what follows a unit makes something else of it: `5 s²`, `20 min/week`, `10 min-plan`.
+/// Whether the text after a unit gives it another meaning: `5 s²`, `20 min/week`, `10 min-plan`.
 fn is_rate(rest: &str) -> bool {
     let mut chars = rest.chars();
     match chars.next() {
@@ -172,8 +178,8 @@ fn is_rate(rest: &str) -> bool {
     }
 }
 
-/// Returns whether a number stands right behind letters, as in `A12`, other than the unit of the number in front of it,
-/// as in `1h30m`.
+/// Whether a number directly follows letters, as in `A12`. The unit of the previous number does not
+/// count, as in `1h30m`.
 fn is_in_word(text: &str, numbers: &[Range<usize>], nth: usize) -> bool {
     let before = before(text, numbers, nth);
     before.ends_with(|c: char| c.is_alphabetic() || c == '_') && (nth == 0 || unit_of(before).is_none())

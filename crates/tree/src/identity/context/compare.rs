@@ -1,8 +1,8 @@
-//! Two contexts of one element, then and now: what was replaced.
+//! Compares two contexts of one element, then and now.
 //!
-//! A change is something replaced in place: a text or value that differs in its node, a node replaced by one of the
-//! same shape, a selection that moved, another address. What was only added or only removed is no change, and what
-//! moved with its node reads the same.
+//! A change is something replaced in place: a text or value that differs in its node, a node
+//! replaced by one of the same shape, a selection that moved, another URL. Pure additions and
+//! removals are not changes. A node that moved with its text reads the same.
 
 use std::sync::Arc;
 
@@ -15,56 +15,59 @@ use super::fact::{Content, Fact, FactKey, FactKind, Slot, number, slots};
 use super::map::{Context, ContextMap};
 use crate::model::pairing::pair_equal;
 
-/// Something around an element that reads otherwise now.
+/// A change around an element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextChange {
-    /// What kind of thing it is.
+    /// The kind of fact that changed.
     pub kind: FactKind,
-    /// What it said; empty if nothing.
+    /// The earlier text; empty if none.
     pub was: String,
-    /// What it says now; empty if nothing.
+    /// The current text; empty if none.
     pub now: String,
-    /// Names the fact in other readings.
+    /// The key of the fact across readings.
     pub key: FactKey,
-    /// Alike for facts that stand in alike places, as in the rows of one list.
+    /// A hash of the fact's position, equal for facts in similar positions, such as in the rows of
+    /// a list.
     shape: u32,
 }
 
 impl ContextChange {
-    /// Whether both texts are the same but for their numbers.
+    /// Whether the texts differ only in their numbers.
     #[must_use]
     pub fn differs_in_numbers(&self) -> bool {
         differ_in_numbers(&self.was, &self.now)
     }
 
-    /// Whether a text says the state of something otherwise (`per second, rising`, `per second, falling`).
+    /// Whether a text names another state of something (`per second, rising`, `per second,
+    /// falling`).
     #[must_use]
     pub fn differs_in_state(&self) -> bool {
         self.kind == FactKind::Text && differ_in_state(&self.was, &self.now)
     }
 
-    /// Whether only shares or prices changed, which nobody tells records apart by.
+    /// Whether only percentages or prices changed, which never distinguish records.
     #[must_use]
     pub fn is_of_quantity(&self) -> bool {
         self.differs_in_numbers() && is_quantity(&self.was)
     }
 
-    /// What changes of numbers in alike places have in common, which stand between the same words: `82 %` in two rows,
-    /// but not `Load 82 %` and `Order 17`.
+    /// A key shared by changes of numbers in similar positions between the same words: `82 %` in
+    /// two rows, but not `Load 82 %` and `Order 17`.
     #[must_use]
     pub fn pattern(&self) -> u64 {
         pattern(self.kind, self.shape, &self.now)
     }
 }
 
-/// What numbers between the same words in places of one shape have in common.
+/// A hash of the words around the numbers of a text and of its shape.
 pub(super) fn pattern(kind: FactKind, shape: u32, text: &str) -> u64 {
     number(&(kind, shape, around_numbers(text)))
 }
 
 impl Fact {
-    /// What names the fact from one reading to the next, and where it may be seen to change by itself. An app that writes
-    /// a text anew may put a new node into the old parent each time. Where the device has no identity it is the shape.
+    /// The key of the fact across readings, which also identifies a place that changes by itself.
+    /// An app may put a new node into the old parent each time it rewrites a text, so a text is
+    /// keyed by its parent. Without identity, the shape is the key.
     pub(super) fn key(&self) -> FactKey {
         let place = match (self.kind, self.parent, self.slot) {
             (FactKind::Text, 1.., _) => self.parent,
@@ -75,28 +78,30 @@ impl Fact {
     }
 }
 
-/// A fact and what it says.
+/// A fact and its text.
 pub(super) type Read<'c> = (&'c Fact, &'c str);
 
-/// What facts of two readings that are the same one have in common, the surest first. What has no key is not asked.
+/// Keys under which facts of two readings are the same fact, most certain first. A fact without a
+/// key is skipped.
 const KEYS: [fn(Read<'_>) -> Option<u64>; 11] = [
-    // What reads the same in the same parent stayed, wherever it stands among its siblings.
+    // The same text in the same parent stayed, in any position among its siblings.
     |(f, text)| Some(number(&(f.kind, f.parent, f.shape, text))),
-    // Another text in the same place was replaced.
+    // Another text in the same slot replaced the earlier one.
     |(f, _)| (f.slot != 0).then(|| number(&(f.kind, f.slot))),
-    // What reads the same elsewhere was rendered again.
+    // The same text elsewhere was re-rendered.
     |(f, text)| Some(number(&(f.kind, f.shape, text))),
-    // A node was replaced by one of the same shape: in the same parent, else below the same element. Of several that
-    // are drawn anew, as the marks of a chart, those between the same words belong together: `6 s` and `7 s`, not `6 s`
-    // and `30`.
+    // A node was replaced by one of the same shape: in the same parent, else below the same
+    // grandparent. Of several re-rendered nodes, such as the marks of a chart, those between the
+    // same words belong together: `6 s` and `7 s`, not `6 s` and `30`.
     |read| in_parent(read).zip(words(read)).map(|key| number(&key)),
     |read| below(read).zip(words(read)).map(|key| number(&key)),
     |read| words(read).filter(|_| read.0.slot != 0).map(|words| number(&(read.0.kind, read.0.shape, words))),
     in_parent,
     below,
-    // Without identity a shape is all that says where a fact is.
+    // Without identity, only the shape locates a fact.
     |(f, _)| (f.slot == 0).then(|| number(&(f.kind, f.shape))),
-    // What reads the same in another shape was moved. What is left was replaced by what has its shape anywhere.
+    // The same text in another shape moved. The rest was replaced by facts of the same shape
+    // anywhere.
     |(f, text)| Some(number(&(f.kind, text))),
     |(f, _)| Some(number(&(f.kind, f.shape))),
 ];
@@ -113,12 +118,12 @@ fn below((f, _): Read<'_>) -> Option<u64> {
     (f.grandparent != 0).then(|| number(&(f.kind, f.shape, f.grandparent)))
 }
 
-/// Which facts of two readings are the same one, by their places in them.
+/// The facts of two readings that are the same, as indices.
 #[derive(Default)]
 pub(super) struct Pairs {
-    /// Then and now, whether they read the same or not.
+    /// Pairs (then, now), whether the texts are equal or not.
     pub(super) found: Vec<(usize, usize)>,
-    /// What was there then and is nowhere now.
+    /// Facts from then without a counterpart now.
     pub(super) gone: Vec<usize>,
 }
 
@@ -136,8 +141,9 @@ impl Pairs {
 }
 
 impl Context {
-    /// What of this context is replaced in `now`, the nearest first. `content` is what in `now` belongs to the element
-    /// itself and is judged elsewhere but for its numbers; `ticks` says of a fact whether its numbers change by themselves.
+    /// The changes from this context to `now`, nearest first. `content` is what belongs to the
+    /// element itself in `now`; it is judged elsewhere, except for its numbers. `ticks` says
+    /// whether the numbers of a fact change by themselves.
     #[must_use]
     pub fn changes_to(
         &self,
@@ -157,20 +163,21 @@ impl Context {
             if was.1 == is.1 || is_clockwork(was.1, is.1) {
                 continue;
             }
-            // A look at an element alone does not say what its window is called.
+            // Locating a single element does not report the title of its window.
             let untold = matches!(is.0.kind, FactKind::Title | FactKind::WindowTitle | FactKind::Address)
                 && is.1.is_empty();
-            // What follows the pointer to the element itself, as the lit item of a menu does, says nothing of it.
+            // A selection that follows the pointer to the element itself, such as the highlighted
+            // menu item, is not a change.
             let is_lit = is.0.kind == FactKind::Selected && own_words.contains(is.1);
             if untold || is_lit {
                 continue;
             }
             let own = content.is_name(was.0) || content.is_name(is.0) || content.reads(is.0, is.1);
             let in_numbers = differ_in_numbers(was.1, is.1);
-            // Another name is another element, which was judged before; a count in it is not. Elsewhere, where numbers
-            // change by themselves, words do not.
+            // Another name means another element and was judged before; a count in the name was
+            // not. Elsewhere, where numbers change by themselves, words do not.
             let counts = if own { in_numbers } else { !(in_numbers && ticks(is.0.key())) };
-            // The name says it: the texts that it is made of need not.
+            // The changed name is reported, so the texts that form it need not be.
             let is_said = own && is.0.kind == FactKind::Text && is_named_anew;
             if counts && !is_said {
                 is_named_anew |= own && is.0.kind == FactKind::Name;
@@ -183,7 +190,7 @@ impl Context {
 }
 
 impl ContextMap {
-    /// What is replaced anywhere between two readings of the whole tree, segment by segment.
+    /// The changes between two readings of the whole tree, segment by segment.
     #[must_use]
     pub fn changes_to(&self, now: &Self) -> Vec<ContextChange> {
         let mut changes = Vec::new();
@@ -204,7 +211,7 @@ impl ContextMap {
         if moved.is_empty() {
             return changes;
         }
-        // Nodes that begin or cease to be a segment take their facts along.
+        // A node that becomes a segment, or stops being one, takes its facts along.
         let touched = self.segments.iter().filter(|then| now.get(then.key) != Some(*then));
         let then: HashMap<Slot, &str> = touched.flat_map(|then| slots(then)).collect();
         for (fact, text) in moved {

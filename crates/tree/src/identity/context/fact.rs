@@ -1,4 +1,4 @@
-//! Facts, and the segments that they are kept in.
+//! Facts, and the segments that hold them.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -7,16 +7,17 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::Handle;
 
-/// What kind of thing a fact says.
+/// The kind of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FactKind {
     /// A text leaf.
     Text,
-    /// An accessible name that is not made of the element's own text: of an image, a field, a labelled group.
+    /// An accessible name that does not come from the element's own text: of an image, a field, a
+    /// labelled group.
     Name,
     /// The value of a field.
     Value,
-    /// Whether a box is checked, a toggle pressed.
+    /// Whether a checkbox is checked or a toggle pressed.
     Checked,
     /// An accessible description.
     Description,
@@ -26,89 +27,90 @@ pub enum FactKind {
     Source,
     /// A fingerprint of the options of a native list.
     Options,
-    /// Which items of a list, of tabs, of a tree or of steps are selected or current.
+    /// The selected or current items of a list, tab list, tree or stepper.
     Selected,
-    /// The one button whose menu or part of the page is open, with the row that it stands in.
+    /// The single button whose menu or section is open, with its row.
     Expanded,
-    /// The address of a document: path and query.
+    /// The URL of a document: path and query.
     Address,
-    /// The title of a document, counts and the mark of what is not saved aside.
+    /// The title of a document, without counts and unsaved marks.
     Title,
-    /// The title of a window, likewise.
+    /// The title of a window, without counts and unsaved marks.
     WindowTitle,
 }
 
-/// One thing that a reader sees, as a segment keeps it.
+/// One thing that a reader sees, as a segment stores it.
 ///
-/// The numbers name nodes of the device by their handles; they are 0 where the device has no identity.
+/// The numbers identify nodes by hashes of their handles; they are 0 on devices without identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fact {
-    /// The place of the fact: the element, or of a text its parent and which of its texts it is.
+    /// The position of the fact: its element, or for a text, the parent and the index among its
+    /// texts.
     pub(super) slot: u64,
-    /// The parent of the node that says it.
+    /// The parent of the node.
     pub(super) parent: u64,
-    /// The parent of that one.
+    /// The grandparent of the node.
     pub(super) grandparent: u64,
-    /// Roles and tags of the node and what is right above it, as one number.
+    /// A hash of the roles and tags of the node and its nearest ancestors.
     pub(super) shape: u32,
-    /// Where its text ends in the text of its chunk.
+    /// The end offset of the fact's text in the text of its chunk.
     pub(super) end: u16,
     pub(super) kind: FactKind,
 }
 
-/// Where a fact stands, whatever segment it is in.
+/// The position of a fact, independent of its segment.
 pub(super) type Slot = (FactKind, u64);
 
-/// The facts of a segment whose slots say where they stand.
+/// The facts of a segment that have a slot.
 pub(super) fn slots(segment: &Segment) -> impl Iterator<Item = (Slot, &str)> {
     segment.facts().filter(|(fact, _)| fact.slot != 0).map(|(fact, text)| ((fact.kind, fact.slot), text))
 }
 
-/// What names a fact from one reading to the next.
+/// The key of a fact across readings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FactKey {
     pub(super) kind: FactKind,
     pub(super) place: u64,
 }
 
-/// Names a segment from one tree to the next.
+/// The key of a segment across trees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SegmentKey {
-    /// The node around it.
+    /// The node of the segment.
     Node(Handle),
-    /// A document of a device without identity, by a hash of its frame.
+    /// A document on a device without identity, by a hash of its frame.
     Document(u64),
-    /// The device does not say which one it is.
+    /// A segment that the device cannot identify.
     Unnamed,
 }
 
 impl FactKey {
-    /// The texts in a node.
+    /// The key of the texts in a node.
     #[must_use]
     pub fn text_at(node: Handle) -> Self {
         Self { kind: FactKind::Text, place: place_of(Some(node)) }
     }
 
-    /// Whether the fact is at this node: of a text its parent.
+    /// Whether the fact is at this node; for a text, whether this is its parent.
     #[must_use]
     pub fn is_at(self, node: Handle) -> bool {
         self.place == place_of(Some(node))
     }
 }
 
-/// A node as one number, other than 0: ids of two documents may be equal.
+/// A nonzero hash of a node's handle, because ids of two documents may be equal.
 pub(super) fn place_of(node: Option<Handle>) -> u64 {
     node.map_or(0, |handle| number(&handle))
 }
 
-/// A number other than 0.
+/// A nonzero hash.
 pub(super) fn number(of: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     of.hash(&mut hasher);
     hasher.finish().max(1)
 }
 
-/// Facts of a segment that stand one behind another. Two versions of a large segment have most of them in common.
+/// Consecutive facts of a segment. Two versions of a large segment share most chunks.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Chunk {
     text: Box<str>,
@@ -137,13 +139,13 @@ impl Segment {
         self.chunks.iter().flat_map(|chunk| chunk.facts())
     }
 
-    /// The segment without the facts in these slots, if it has any of them.
+    /// The segment without the facts in these slots; `None` if it has none of them.
     pub(super) fn without(&self, slots: &HashSet<Slot>) -> Option<Self> {
         let is_there = |fact: &Fact| slots.contains(&(fact.kind, fact.slot));
         self.facts().any(|(fact, _)| is_there(fact)).then(|| self.filtered(|fact| !is_there(fact)))
     }
 
-    /// The titles of windows in it, without all else.
+    /// The segment with its window titles only.
     pub(super) fn titles(&self) -> Self {
         self.filtered(|fact| fact.kind == FactKind::WindowTitle)
     }
@@ -158,9 +160,9 @@ impl Segment {
         self.chunks.is_empty()
     }
 
-    /// Takes over the chunks of another version that read the same, so that they are held once.
+    /// Replaces chunks by equal chunks of another version, so that they are stored once.
     pub(super) fn share(&mut self, other: &Self) {
-        // A chunk is found by its first fact, which begins it in other versions as well.
+        // Chunks are matched by their first fact, which starts a chunk in other versions as well.
         let begin = |at: usize, chunk: &Chunk| match chunk.facts.first() {
             Some(fact) if fact.slot != 0 => fact.slot,
             _ => at as u64,
@@ -177,7 +179,7 @@ impl Segment {
     }
 }
 
-/// Facts of a chunk, at most.
+/// The most facts in a chunk.
 const CHUNK: usize = 32;
 
 /// Collects the facts of a segment.
@@ -189,14 +191,14 @@ pub(super) struct SegmentBuilder {
 }
 
 impl SegmentBuilder {
-    /// Adds a fact; `fact.end` is set here.
+    /// Adds a fact. Sets `fact.end`.
     pub(super) fn push(&mut self, mut fact: Fact, text: &str) {
-        // Where a chunk begins depends on its first fact, so that one that is added changes one chunk.
+        // The first fact determines where a chunk begins, so an added fact changes only one chunk.
         let is_full = self.facts.len() == CHUNK || self.text.len() + text.len() > usize::from(u16::MAX);
         if is_full || fact.slot != 0 && fact.slot.is_multiple_of(CHUNK as u64 / 2) {
             self.cut();
         }
-        // A text is cut before it becomes a fact, and fits.
+        // Texts are cut before they become facts, so the end fits.
         let Ok(end) = u16::try_from(self.text.len() + text.len()) else { return };
         self.text.push_str(text);
         fact.end = end;
@@ -222,18 +224,18 @@ impl SegmentBuilder {
 #[derive(Debug, Clone, Default)]
 pub struct Content {
     pub(super) ids: HashSet<u64>,
-    /// What nodes without identity say, by kind and shape.
+    /// The facts of nodes without identity, by kind, shape and text.
     pub(super) unnamed: HashSet<(FactKind, u32, String)>,
 }
 
 impl Content {
-    /// Whether a fact is a state of the element: what it holds, whether it is on.
+    /// Whether a fact is a state of the element: its value, or whether it is on.
     pub(super) fn is_state(&self, fact: &Fact) -> bool {
         matches!(fact.kind, FactKind::Value | FactKind::Checked) && self.ids.contains(&fact.slot)
     }
 
-    /// Whether a fact is of what names the element. A description, a picture or the options of the element say what it
-    /// belongs to.
+    /// Whether a fact is part of the element's name. A description, picture or option list instead
+    /// says what the element belongs to.
     pub(super) fn is_name(&self, fact: &Fact) -> bool {
         match fact.kind {
             FactKind::Text => self.ids.contains(&fact.parent),
@@ -242,8 +244,8 @@ impl Content {
         }
     }
 
-    /// Whether a fact of the tree that the content was read from reads like the element's own, where nodes have no
-    /// identity.
+    /// Whether a fact, in the tree that the content was read from, reads like one of the element's
+    /// own. Used for nodes without identity.
     pub(super) fn reads(&self, fact: &Fact, text: &str) -> bool {
         let own = matches!(fact.kind, FactKind::Text | FactKind::Name | FactKind::Value | FactKind::Checked);
         own && !self.unnamed.is_empty() && self.unnamed.contains(&(fact.kind, fact.shape, text.to_owned()))

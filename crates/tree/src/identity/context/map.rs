@@ -7,29 +7,29 @@ use hashbrown::{HashMap, HashSet};
 use super::compare::{Pairs, Read};
 use super::fact::{Fact, Segment, SegmentBuilder, SegmentKey, Slot, slots};
 
-/// The context of one element: the segments around it, the innermost first.
+/// The context of one element: the segments around it, innermost first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Context {
     pub(super) segments: Vec<Arc<Segment>>,
-    /// The element and the nodes around it, the innermost first. What is no segment now may have been one: the last row
-    /// of a list is none.
+    /// The element and its ancestors, innermost first. A node that is not a segment now may have
+    /// been one: the last remaining row of a list is none.
     pub(super) around: Vec<SegmentKey>,
 }
 
 impl Context {
-    /// These segments, whatever they are around.
+    /// A context of these segments, whatever element they surround.
     pub(super) fn of(segments: Vec<Arc<Segment>>) -> Self {
         let around = segments.iter().map(|segment| segment.key).collect();
         Self { segments, around }
     }
 
-    /// Whether nothing is known of what stands around the element.
+    /// Whether nothing is known about the surroundings of the element.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.segments.is_empty()
     }
 
-    /// Without the outermost segment, which is the document or the window.
+    /// The context without its outermost segment, which is the document or window.
     #[must_use]
     pub fn inner(mut self) -> Self {
         if let Some(outermost) = self.segments.pop() {
@@ -43,11 +43,11 @@ impl Context {
     }
 }
 
-/// The facts of a whole tree, segment by segment: what a client was shown, in about a tenth of the size of the tree.
-/// What reads the same in two maps can be held once.
+/// The facts of a whole tree, by segment: what a client was shown, in about a tenth of the tree's
+/// size. Equal parts of two maps can be stored once.
 #[derive(Debug, Default)]
 pub struct ContextMap {
-    /// In document order.
+    /// The segments in document order.
     pub(super) segments: Vec<Arc<Segment>>,
     index: HashMap<SegmentKey, usize>,
 }
@@ -62,14 +62,14 @@ impl ContextMap {
         self.index.get(&key).map(|&at| &self.segments[at])
     }
 
-    /// The titles of windows alone.
+    /// A map of the window titles only.
     #[must_use]
     pub fn titles(&self) -> Self {
         let only = self.segments.iter().map(|segment| Arc::new(segment.titles()));
         Self::new(only.filter(|segment| !segment.is_empty()).collect())
     }
 
-    /// Filters keys down to the segments of the map.
+    /// The keys among `keys` that the map has a segment for.
     #[must_use]
     pub fn segments_among(&self, keys: &HashSet<SegmentKey>) -> HashSet<SegmentKey> {
         keys.iter().filter(|key| self.has(**key)).copied().collect()
@@ -79,12 +79,13 @@ impl ContextMap {
         self.index.contains_key(&key)
     }
 
-    /// Replaces the segments of a context: a client was told what they show.
+    /// Replaces the segments of a context, because a client was told what they show.
     pub fn tell(&mut self, context: &Context) {
         self.take_over(&context.segments);
     }
 
-    /// Replaces segments, and drops their facts from all others: nodes begin and cease to be segments.
+    /// Replaces segments and drops their facts from all others, because nodes become segments and
+    /// stop being segments.
     fn take_over(&mut self, told: &[Arc<Segment>]) {
         let slots: HashSet<Slot> =
             told.iter().flat_map(|segment| slots(segment)).map(|(slot, _)| slot).collect();
@@ -118,7 +119,7 @@ impl ContextMap {
         }
     }
 
-    /// A context that was shown, with what these segments show later.
+    /// Updates a shown context with what these segments show later.
     #[must_use]
     pub fn update(&self, shown: &Context, now: &Context) -> Context {
         if shown.is_empty() {
@@ -129,7 +130,8 @@ impl ContextMap {
         self.update_but(shown, now, &later)
     }
 
-    /// What a context shows by these segments, else as it was shown but for the facts in these slots.
+    /// The context as these segments show it; other segments as shown, without the facts in
+    /// `later`.
     fn update_but(&self, shown: &Context, now: &Context, later: &HashSet<Slot>) -> Context {
         let shown: HashMap<SegmentKey, &Arc<Segment>> =
             shown.segments.iter().map(|segment| (segment.key, segment)).collect();
@@ -143,34 +145,37 @@ impl ContextMap {
         Context { segments: segments.collect(), around: now.around.clone() }
     }
 
-    /// All segments.
+    /// A context of all segments.
     #[must_use]
     pub fn all(&self) -> Context {
         Context::of(self.segments.clone())
     }
 
-    /// How many segments there are.
+    /// The number of segments.
     #[must_use]
     pub fn len(&self) -> usize {
         self.segments.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no segments.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.segments.is_empty()
     }
 
-    /// What these segments showed when the map was made: the context then of an element whose context now is `now`.
-    /// Segments that were not there yet are left out.
+    /// The earlier context, by these segments, of an element whose context now is `now`. Segments
+    /// that did not exist yet are left out.
     #[must_use]
     pub fn context_of(&self, now: &Context) -> Context {
         self.update(&Context::default(), now)
     }
 
-    /// What a client knows whose act turned `before` into `after` and told what it replaced; `self` is what it was shown
-    /// of segments later than the rest, `shown` what the rest showed, and `all` the whole of that. It knows the state after the act, but what had
-    /// changed unseen before it.
+    /// Updates what a client knows after its act turned `before` into `after`. The client was told
+    /// what the act replaced, so it knows the state after the act. Earlier changes that it did not
+    /// know stay unknown.
+    ///
+    /// `self` holds what the client was shown later than its last full reading. `shown` returns the
+    /// earlier context from that reading, and `all` returns all of it.
     pub fn tell_effects(
         &mut self,
         before: &Self,
@@ -190,8 +195,8 @@ impl ContextMap {
         let known_keys: HashMap<SegmentKey, &Arc<Segment>> =
             known.segments.iter().map(|segment| (segment.key, segment)).collect();
         let mut known: Vec<Read<'_>> = known.facts().collect();
-        // Nodes begin and cease to be segments, so the facts of all of them are compared at once, with what the client
-        // was shown of them in other segments.
+        // Nodes become segments and stop being segments. Compare the facts of all of them at once,
+        // together with what the client was shown of them in other segments.
         let mut missing: HashSet<Slot> =
             then.iter().flat_map(|then| slots(then)).map(|(slot, _)| slot).collect();
         for (fact, _) in &known {
@@ -208,7 +213,7 @@ impl ContextMap {
             self.update_but(&all, &all, &later)
         };
         known.extend(elsewhere.facts().filter(|(fact, _)| missing.remove(&(fact.kind, fact.slot))));
-        // A segment that the client was never shown is known as it was.
+        // A segment that the client was never shown counts as known in its earlier state.
         let new = then.iter().filter(|segment| !known_keys.contains_key(&segment.key));
         known.extend(
             new.flat_map(|segment| segment.facts())
@@ -218,7 +223,7 @@ impl ContextMap {
         let unseen = Pairs::of(&known, &facts_then);
         let known_text: HashMap<usize, &str> =
             unseen.found.iter().map(|&(at, then)| (then, known[at].1)).collect();
-        // What the act left as it was is known as it was.
+        // Facts that the act left alone keep the text that the client knows.
         let effects = Pairs::of(&facts_then, &facts_now).found.into_iter();
         let untouched: HashMap<*const Fact, &str> = effects
             .filter(|&(then, now)| facts_then[then].1 == facts_now[now].1)
@@ -232,7 +237,7 @@ impl ContextMap {
         for segment in now {
             let known = known_keys.get(&segment.key).copied().filter(|known| !known.is_empty());
             let is_moved = || slots(segment).any(|(slot, _)| slots_then.contains(&slot));
-            // A dialog that comes again may be about something else by now: what it says is not told here.
+            // A dialog that reappears may be about something else, so its text stays unknown.
             if known.is_some() && !before.has(segment.key) && !is_moved() {
                 continue;
             }
@@ -240,7 +245,7 @@ impl ContextMap {
             for (fact, text) in segment.facts() {
                 builder.push(*fact, untouched.get(&std::ptr::from_ref(fact)).unwrap_or(&text));
             }
-            // What was gone unseen may come again as something else.
+            // A fact that disappeared unknown to the client may reappear as something else.
             for (fact, text) in known.into_iter().flat_map(|known| known.facts()) {
                 if gone.contains(&std::ptr::from_ref(fact)) {
                     builder.push(*fact, text);
@@ -248,13 +253,14 @@ impl ContextMap {
             }
             told.push(Arc::new(builder.finish(segment.key)));
         }
-        // What the client was shown elsewhere of what the act touched no longer counts there.
+        // Facts that the act touched no longer count in the other segments that showed them.
         let rest = elsewhere.segments.iter().filter_map(|segment| segment.without(&slots_then));
         told.extend(rest.map(Arc::new));
         self.take_over(&told);
     }
 
-    /// Takes over what reads the same in another map, so that it is held once. What is held elsewhere already stays.
+    /// Replaces parts that are equal in another map by that map's, so that they are stored once.
+    /// Skips parts that are already shared.
     pub fn share(&mut self, other: &Self) {
         for segment in &mut self.segments {
             let Some(theirs) = other.get(segment.key).filter(|_| Arc::strong_count(segment) == 1) else {

@@ -1,15 +1,17 @@
-//! What an element stands in: everything around it that says which record it belongs to.
+//! The context of an element: everything around it that says which record it belongs to.
 //!
-//! The record rule ([`Records`]) lists the ways in which an app may bind a record to a control. Apps have others
-//! without end, so an act also compares the *context* of its target: what the client was shown around it, against what
-//! stands there now. Context needs no list of ways. It consists of [facts](FactKind) (texts, names, values, pictures,
-//! descriptions, selections, addresses), grouped in *segments*: a document, a row of a list, a popup, a complementary
-//! section or a live region, each without the segments inside it. The context of an element is the chain of segments
-//! around it. Rows that it is not in, advertisements beside it and messages that come and go are therefore no part of
-//! it.
+//! The record rule ([`Records`]) lists ways in which an app may bind a record to a control. Apps
+//! have countless others. An act therefore also compares the *context* of its target: what the
+//! client was shown around it, against what is there now. Context needs no list of ways.
 //!
-//! [`ContextReader`] reads facts from a tree, [`Context::changes_to`] compares them, and [`ContextMap`] keeps the facts
-//! of a whole tree in about a tenth of its size.
+//! A context consists of [facts](FactKind) (texts, names, values, pictures, descriptions,
+//! selections, URLs), grouped in *segments*: a document, a row of a list, a popup, a complementary
+//! section or a live region, each without the segments inside it. The context of an element is the
+//! chain of segments around it. It excludes other rows, advertisements beside the element, and
+//! messages that come and go.
+//!
+//! [`ContextReader`] reads facts from a tree, [`Context::changes_to`] compares them, and
+//! [`ContextMap`] keeps the facts of a whole tree in about a tenth of its size.
 
 mod clockwork;
 mod compare;

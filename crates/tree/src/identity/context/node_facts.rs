@@ -1,4 +1,4 @@
-//! What one node says by itself: the facts of a segment are those of its nodes.
+//! The facts of a single node; the facts of a segment are those of its nodes.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,23 +11,25 @@ use crate::identity::rows::text::is_field;
 use crate::identity::surroundings::heading::steady_title;
 use crate::{Attr, NodeId, NodeRef, Role, States};
 
-/// Characters of one fact that are kept.
+/// The most characters kept of one fact.
 pub(super) const MAX_TEXT: usize = 500;
 
-/// Texts that name a selected item.
+/// The most texts that name a selected item.
 const MAX_ITEM_TEXTS: usize = 4;
 
-/// The facts that a document itself is.
+/// Reports the facts about a document itself.
 pub(super) fn document<'t>(node: NodeRef<'t>, found: &mut impl FnMut(NodeRef<'t>, FactKind, &str)) {
     let document = node.document();
     found(node, FactKind::Address, page_of(&document.url));
-    // Of several windows the title is that of the one in front, and each says its own.
+    // With several windows, the document has the title of the front one, and each window reports
+    // its own.
     if !node.children().any(|n| n.role() == Role::Window) {
         found(node, FactKind::Title, &steady_title(&document.title));
     }
 }
 
-/// Path and query of an address. A fragment counts where it is a route (`#/orders/17`, `#!/orders/17`).
+/// Path and query of a URL. A fragment counts only if it is a route (`#/orders/17`,
+/// `#!/orders/17`).
 fn page_of(url: &str) -> &str {
     match url.split_once('#') {
         Some((_, fragment)) if fragment.starts_with(['/', '!']) => url,
@@ -36,7 +38,7 @@ fn page_of(url: &str) -> &str {
     }
 }
 
-/// What an element itself says.
+/// Reports the facts about an element itself.
 pub(super) fn own<'t>(node: NodeRef<'t>, found: &mut impl FnMut(NodeRef<'t>, FactKind, &str)) {
     use Role::{Document, Meter, ProgressBar, ScrollBar, Timer};
     if matches!(node.role(), Document | Meter | ProgressBar | ScrollBar | Timer) {
@@ -47,7 +49,7 @@ pub(super) fn own<'t>(node: NodeRef<'t>, found: &mut impl FnMut(NodeRef<'t>, Fac
     } else if !node.name().is_empty() && !node.is(States::NAME_FROM_CONTENT) {
         found(node, FactKind::Name, node.name());
     }
-    // An empty field has a value, too: what was in it may have been the record.
+    // An empty field has a value as well: its earlier content may have been the record.
     if is_field(node) && !node.is(States::EDIT_HOST) && !is_box(node) && node.role() != Role::ListBox {
         found(node, FactKind::Value, node.value());
     }
@@ -69,12 +71,12 @@ pub(super) fn own<'t>(node: NodeRef<'t>, found: &mut impl FnMut(NodeRef<'t>, Fac
     }
 }
 
-/// A box or toggle: it is on or off.
+/// Whether a node is a checkbox or toggle, which is on or off.
 pub(super) fn is_box(node: NodeRef<'_>) -> bool {
     node.states().intersects(States::CHECKABLE | States::PRESSABLE)
 }
 
-/// The list, table, set of tabs or tree that an item is in; itself where there is none.
+/// The list, table, tab list or tree that contains an item; the item itself if there is none.
 pub(super) fn list_of(item: NodeRef<'_>) -> NodeId {
     let groups =
         |n: &NodeRef<'_>| !matches!(n.role(), Role::Generic | Role::Clickable | Role::RowGroup | Role::Row);
@@ -91,11 +93,12 @@ pub(super) fn note_selected(selected: &mut BTreeMap<NodeId, String>, list: NodeI
         items.push_str("; ");
     }
     let name = item.name();
-    // `Inbox (7)` is still the one that is selected.
+    // `Inbox (7)` is still the same selected item.
     if name.is_empty() { steady_content(item, items) } else { items.push_str(&without_counts(name)) }
 }
 
-/// The texts that say which item it is: not its prices, ages and counts, which change while it stays selected.
+/// Appends the texts that identify an item. Leaves out prices, ages and counts, which change while
+/// the item stays selected.
 pub(super) fn steady_content(item: NodeRef<'_>, items: &mut String) {
     let texts = item.subtree().filter(|n| n.is_text() && !n.name().is_empty() && !is_volatile(n.name()));
     for text in texts.take(MAX_ITEM_TEXTS) {
@@ -121,20 +124,20 @@ pub(super) fn content(node: NodeRef<'_>) -> String {
     text
 }
 
-/// Roles and tags of a node and what is right above it, as one number.
+/// A hash of the roles and tags of a node and its nearest ancestors.
 pub(super) fn shape_of(node: NodeRef<'_>, kind: FactKind) -> u32 {
     let mut shape = DefaultHasher::new();
     (kind, node.role(), node.tag()).hash(&mut shape);
     for above in node.ancestors().take(3) {
         (above.role(), above.tag()).hash(&mut shape);
     }
-    // Cut on purpose: shapes that are alike by chance only pair what may be paired anyway.
+    // Truncated on purpose: shapes that collide only pair facts that may be paired anyway.
     #[allow(clippy::cast_possible_truncation, reason = "half of a hash is a hash")]
     let shape = shape.finish() as u32;
     shape
 }
 
-/// A fact without its text. `texts` counts the texts of each parent.
+/// Creates a fact without its text. `texts` counts the texts of each parent.
 pub(super) fn fact(node: NodeRef<'_>, kind: FactKind, texts: &mut HashMap<u64, u64>) -> Fact {
     let id = |n: Option<NodeRef<'_>>| place_of(n.and_then(NodeRef::handle));
     let parent = node.parent();

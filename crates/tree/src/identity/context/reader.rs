@@ -22,20 +22,20 @@ pub struct ContextReader<'r, 't> {
     ends_segment: fn(&Records<'_>, NodeRef<'_>) -> bool,
     /// Nodes that are selected, current or checked, in order.
     marked: Vec<NodeId>,
-    /// Buttons whose menu or part of the page is open, in order.
+    /// Buttons whose menu or section is open, in order.
     expanded: Vec<NodeId>,
     /// Dialogs, in order.
     dialogs: Vec<NodeId>,
 }
 
 impl<'r, 't> ContextReader<'r, 't> {
-    /// A reader of the tree of these records.
+    /// Creates a reader of these records' tree.
     #[must_use]
     pub fn new(records: &'r Records<'t>) -> Self {
         Self::with_segments(records, ends_segment)
     }
 
-    /// With other segments, to measure what they are worth.
+    /// Creates a reader with other segment boundaries, to measure their effect.
     #[doc(hidden)]
     #[must_use]
     pub fn with_segments(
@@ -61,7 +61,8 @@ impl<'r, 't> ContextReader<'r, 't> {
         Self { records, ends_segment, marked, expanded, dialogs }
     }
 
-    /// The segments around a node, the innermost first: a dialog stands on those that were opened before it.
+    /// The segments around a node, innermost first. A dialog is followed by the dialogs that were
+    /// opened before it.
     fn around(&self, node: NodeRef<'t>) -> Vec<NodeRef<'t>> {
         let tree = self.records.tree();
         let mut found: Vec<NodeRef<'t>> = Vec::new();
@@ -101,8 +102,8 @@ impl<'r, 't> ContextReader<'r, 't> {
         ContextMap::new(segments.collect())
     }
 
-    /// Adds to `seen` what the segments around these nodes show, where neither `seen` has them nor what was shown before,
-    /// of which `known` picks the segments: a client is shown them for the first time.
+    /// Adds to `seen` the segments around these nodes that a client is shown for the first time.
+    /// These are neither in `seen` nor among those that `known` selects from what was shown before.
     pub fn adopt_new(
         &self,
         nodes: &[NodeId],
@@ -114,7 +115,7 @@ impl<'r, 't> ContextReader<'r, 't> {
         let mut new = Vec::new();
         for &node in nodes {
             for segment in self.around(tree.node(node)) {
-                // Around a segment that was asked about everything was asked about.
+                // The segments around this one were visited before.
                 if !asked.insert(segment.id()) {
                     break;
                 }
@@ -131,8 +132,8 @@ impl<'r, 't> ContextReader<'r, 't> {
         seen.replace(new.into_iter().map(|segment| Arc::new(self.read(segment))));
     }
 
-    /// The nodes that say something in the context of an element, for a device that watches over their content until an
-    /// input has arrived. At most `most`, the nearest first.
+    /// The nodes with facts in the context of an element, nearest first, at most `most`. For a
+    /// device that guards their content until an input has arrived.
     #[must_use]
     pub fn nodes(&self, element: NodeId, most: usize) -> Vec<NodeId> {
         let tree = self.records.tree();
@@ -152,8 +153,8 @@ impl<'r, 't> ContextReader<'r, 't> {
         found
     }
 
-    /// What belongs to an element itself, so that it is judged as its name and states are: what is in a control. A card
-    /// or a row that is pressed as a whole is told by what is in it.
+    /// What belongs to an element itself and is judged like its name and states: the content of a
+    /// control. A card or row that is pressed as a whole is instead identified by its content.
     #[must_use]
     pub fn content_of(&self, element: NodeId) -> Content {
         let element = self.records.tree().node(element);
@@ -194,13 +195,13 @@ impl<'r, 't> ContextReader<'r, 't> {
         builder.finish(key(segment))
     }
 
-    /// Visits the facts of a segment in document order: the node that says it, what kind it is, what it says.
+    /// Visits the facts of a segment in document order: the node, the kind and the text of each.
     fn visit(&self, segment: NodeRef<'t>, mut found: impl FnMut(NodeRef<'t>, FactKind, &str)) {
         if segment.role() == Role::Document {
             document(segment, &mut found);
         }
         let tree = segment.tree();
-        // Which items of which list are selected: known when the list is through.
+        // The selected items per list, reported after the walk.
         let mut selected: BTreeMap<NodeId, String> = BTreeMap::new();
         let mut next = segment.id();
         let end = segment.subtree_end();
@@ -208,7 +209,8 @@ impl<'r, 't> ContextReader<'r, 't> {
             let node = tree.node(next);
             if node != segment && self.is_segment(node) {
                 if node.role() == Role::Document {
-                    // What another document shows is its own; which one it is belongs to what it is shown in.
+                    // The content of another document belongs to it; which document it is belongs
+                    // to this segment.
                     document(node, &mut found);
                 } else {
                     self.selection_in(node, &mut selected);
@@ -229,7 +231,7 @@ impl<'r, 't> ContextReader<'r, 't> {
                     note_selected(&mut selected, list_of(node), node);
                 }
                 if node.is(States::EDIT_HOST) {
-                    // What a person writes there is one value, not the app's text.
+                    // Text that a person writes there is one value, not text of the app.
                     found(node, FactKind::Value, &content(node));
                     next = node.subtree_end();
                     continue;
@@ -245,8 +247,8 @@ impl<'r, 't> ContextReader<'r, 't> {
         }
     }
 
-    /// The one button in a segment whose menu is open, and the row that it stands in: what shows elsewhere may belong to
-    /// it. Nothing where several are open.
+    /// The single button in a segment whose menu is open, with its row: what appears elsewhere may
+    /// belong to it. `None` if several are open.
     fn expanded_in(&self, segment: NodeRef<'t>) -> Option<String> {
         let from = self.expanded.partition_point(|&n| n < segment.id());
         let mut inside = self.expanded[from..].iter().take_while(|&&n| n < segment.subtree_end());
@@ -260,14 +262,14 @@ impl<'r, 't> ContextReader<'r, 't> {
         Some(words)
     }
 
-    /// Notes which of its rows a list inside the segment has selected, and by what.
+    /// Records which rows a list inside of the segment has selected, and their texts.
     fn selection_in(&self, row: NodeRef<'t>, selected: &mut BTreeMap<NodeId, String>) {
         let from = self.marked.partition_point(|&n| n < row.id());
         let marked = self.marked[from..].iter().take_while(|&&n| n < row.subtree_end());
         let tree = row.tree();
         let is_list = is_popup(row);
         if !is_list {
-            // One mark is enough to say that the row is the selected one.
+            // One mark suffices to show that the row is selected.
             if marked.clone().next().is_some() && !is_message(row) && row.role() != Role::Complementary {
                 note_selected(selected, row.parent().map_or(row.id(), list_of), row);
             }

@@ -17,7 +17,7 @@ pub fn ends_segment(records: &Records<'_>, node: NodeRef<'_>) -> bool {
     }
 }
 
-/// A live region, a log, a timer: what it says comes and goes by itself.
+/// Whether a node is a message (live region, log, timer), whose content comes and goes by itself.
 pub(super) fn is_message(node: NodeRef<'_>) -> bool {
     let is_live = |n: NodeRef<'_>| {
         n.is(States::LIVE)
@@ -26,25 +26,27 @@ pub(super) fn is_message(node: NodeRef<'_>) -> bool {
     is_live(node) && !node.parent().is_some_and(is_live)
 }
 
-/// A document in a frame that has the origin of the document around it: both are parts of one page.
+/// Whether a document in a frame has the origin of the document around it, so that both are parts
+/// of one page.
 pub(super) fn is_of_page_around(node: NodeRef<'_>) -> bool {
     let Some(around) = node.parent() else { return false };
     node.document().url.starts_with("about:") || node.document().origin() == around.document().origin()
 }
 
-/// A row header and one cell without controls: a property of the record that the table shows, not a record.
+/// Whether a row is a property of the record that the table shows, rather than a record: a row
+/// header and one cell without controls.
 fn is_property(row: NodeRef<'_>) -> bool {
     let cells = row.children().filter(|n| n.role() != Role::Text).map(NodeRef::role);
     cells.eq([Role::RowHeader, Role::Cell]) && !row.subtree().skip(1).any(|n| n.role().is_control())
 }
 
-/// A row of column headers belongs to all rows of its table.
+/// Whether a row consists of column headers, which belong to all rows of the table.
 fn is_header_row(row: NodeRef<'_>) -> bool {
     let mut cells = row.children().filter(|n| n.role() != Role::Text).peekable();
     cells.peek().is_some() && cells.all(|n| n.role() == Role::ColumnHeader)
 }
 
-/// Names the segment that a node is.
+/// The key of the segment of a node.
 pub(super) fn key(segment: NodeRef<'_>) -> SegmentKey {
     match (segment.role(), segment.handle()) {
         (_, Some(handle)) => SegmentKey::Node(handle),

@@ -1,4 +1,4 @@
-//! Which texts differ between two readings of one page: a clock, a price, a counter that nobody touched.
+//! Finds texts that differ between two readings of one page: a clock, a price, a counter.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -8,30 +8,32 @@ use super::fact::{FactKey, FactKind, place_of};
 use super::node_facts::shape_of;
 use crate::{Handle, NodeId, NodeRef, Tree};
 
-/// Texts in nodes that came or went which are compared, at most.
+/// The most texts that are compared in nodes that came or went.
 const MOST_REDRAWN: usize = 2_000;
 
-/// What differs between two trees of one surface.
+/// The differences between two trees of one surface.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Ticks {
-    /// The places of texts of which only a number differs: words that change by themselves may be another record.
+    /// Places of texts that differ only in numbers. Words that change by themselves may be another
+    /// record.
     pub numbers: Vec<FactKey>,
-    /// The places of texts that say a state otherwise (`per second, rising`), with what they said and what they say.
+    /// Places of texts that name another state (`per second, rising`), with the earlier and current
+    /// text.
     pub states: Vec<(FactKey, String, String)>,
-    /// The [patterns](super::ContextChange::pattern) of numbers that stand in other nodes now, below an element that stayed:
-    /// the marks of a chart that is drawn anew.
+    /// The [patterns](super::ContextChange::pattern) of numbers that moved to other nodes below an
+    /// element that stayed: the marks of a re-rendered chart.
     pub redrawn: Vec<u64>,
 }
 
-/// The [pattern](super::ContextChange::pattern) of the numbers in a text; `None` where it holds none.
+/// The [pattern](super::ContextChange::pattern) of the numbers in a text; `None` if it has none.
 #[must_use]
 pub fn number_pattern(text: NodeRef<'_>) -> Option<u64> {
     let is_text = text.is_text() && holds_number(text.name());
     is_text.then(|| pattern(FactKind::Text, shape_of(text, FactKind::Text), text.name()))
 }
 
-/// Compares the texts of two trees. Where a text is written anew, its node may be another one in the same parent, so a text
-/// is named by its parent. Nothing where the device has no identity.
+/// Compares the texts of two trees. A rewritten text may be a new node in the same parent, so a
+/// text is identified by its parent. Finds nothing on devices without identity.
 #[must_use]
 pub fn texts_changed(before: &Tree, now: &Tree) -> Ticks {
     let mut ticks = Ticks::default();
@@ -63,8 +65,8 @@ pub fn texts_changed(before: &Tree, now: &Tree) -> Ticks {
     ticks
 }
 
-/// The patterns of the texts that came, where as many of the pattern, or bare numbers, went from below the same element and
-/// read otherwise.
+/// The patterns of the new texts that replaced others below the same element. As many texts of the
+/// pattern (or bare numbers, in any count) must have gone, and they must have read differently.
 fn redrawn(before: &Tree, was_in: &HashMap<Handle, NodeId>, now: &Tree, came: &[NodeRef<'_>]) -> Vec<u64> {
     let is_in = now.handle_index();
     let went = before.nodes().filter(|n| {
@@ -75,7 +77,7 @@ fn redrawn(before: &Tree, was_in: &HashMap<Handle, NodeId>, now: &Tree, came: &[
     if went.is_empty() || went.len() > MOST_REDRAWN {
         return Vec::new();
     }
-    // The nearest element around a text that both trees have.
+    // The nearest ancestor of a text that both trees have.
     let below = |text: NodeRef<'_>, other: &HashMap<Handle, NodeId>| {
         text.ancestors().filter_map(NodeRef::handle).find(|h| other.contains_key(h))
     };
@@ -94,7 +96,7 @@ fn redrawn(before: &Tree, was_in: &HashMap<Handle, NodeId>, now: &Tree, came: &[
     let patterns: HashSet<u64> = now
         .into_iter()
         .filter(|(group, texts)| {
-            // A chart that is drawn to another scale has more marks or fewer.
+            // A chart that re-renders at another scale has more or fewer marks.
             let is_mark = || !texts.iter().any(|text| text.contains(char::is_alphabetic));
             then.get(group).is_some_and(|was| was != texts && (was.len() == texts.len() || is_mark()))
         })

@@ -1,7 +1,7 @@
-//! Rows: the parts of a repeated structure, and what tells one of them from the others.
+//! The content of rows, and what distinguishes a row from the others.
 //!
-//! Everything about a container (the rows with one parent) is counted once per capture, whatever the number of
-//! elements that ask.
+//! Everything about a container (the rows with one parent) is computed once per capture, however
+//! many elements ask for it.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -26,40 +26,42 @@ pub(crate) struct Container {
     values: OnceCell<Arc<Values>>,
 }
 
-/// What there is in a row. Lists in order of fingerprint are for questions, those in document order for telling.
+/// The content of a row. Lists sorted by fingerprint serve lookups; those in document order provide
+/// evidence.
 #[derive(Debug, Default)]
 pub(crate) struct Row {
     pub(crate) key: Option<Key>,
     pub(crate) raw_key: Option<Fingerprint>,
     pub(crate) text: Traces,
     pub(crate) names: Traces,
-    /// Names of headers of the row that are no text in it, as desktops mostly have them.
+    /// Names of row headers that are not texts, as on most desktops.
     pub(crate) headers: Traces,
     pub(crate) numbers: Traces,
     pub(crate) values: Traces,
-    /// The texts in it that are labels of fields in it, in document order.
+    /// Texts that are labels of fields in the row, in document order.
     labels: Vec<NodeId>,
-    /// Whether such a label tells it. One that all rows have (`Quantity`) makes them no form.
+    /// Whether such a label distinguishes the row. A label that all rows have (`Quantity`) does not
+    /// make them a form.
     pub(crate) is_of_form: bool,
 }
 
-/// Prints of one kind in a row, each with the node that it was read from.
+/// Fingerprints of one kind in a row, each with its node.
 #[derive(Debug, Default)]
 pub(crate) struct Traces {
-    /// Sorted.
+    /// All fingerprints, sorted.
     all: Vec<(Fingerprint, NodeId)>,
-    /// Those that no other row of the container has, in document order, each once.
+    /// Those that no other row of the container has, in document order, without duplicates.
     pub(crate) telling: Vec<(NodeId, Fingerprint)>,
 }
 
 impl Traces {
-    /// Whether the row has this one outside an element.
+    /// Whether the row has this fingerprint outside of an element.
     pub(crate) fn has(&self, fingerprint: Fingerprint, outside: &Range<NodeId>) -> bool {
         let from = self.all.partition_point(|&(p, _)| p < fingerprint);
         self.all[from..].iter().take_while(|&&(p, _)| p == fingerprint).any(|&(_, n)| is_outside(n, outside))
     }
 
-    /// All fingerprints outside an element.
+    /// All fingerprints outside of an element.
     pub(crate) fn outside<'a>(
         &'a self,
         element: &'a Range<NodeId>,
@@ -67,7 +69,7 @@ impl Traces {
         self.all.iter().filter(|&&(_, n)| is_outside(n, element)).map(|&(p, _)| p)
     }
 
-    /// Those that tell the row, outside an element, in document order.
+    /// Distinguishing fingerprints outside of an element, in document order.
     pub(crate) fn telling_outside<'a>(
         &'a self,
         element: NodeRef<'a>,
@@ -77,19 +79,20 @@ impl Traces {
     }
 }
 
-/// What is below an element says nothing about its row; its own link target does.
+/// Nodes below an element say nothing about its row; the element's own link target does.
 fn is_outside(node: NodeId, element: &Range<NodeId>) -> bool {
     step_count::step();
     node <= element.start || node >= element.end
 }
 
-/// An element and all that is below it.
+/// The node range of an element and its descendants.
 pub(crate) fn range_of(element: NodeRef<'_>) -> Range<NodeId> {
     element.id()..element.subtree_end()
 }
 
 impl Row {
-    /// In a row without others nothing is shared, so there all that it says must be labels.
+    /// Whether the row belongs to a form. A row without siblings shares nothing, so all of its text
+    /// must be labels.
     fn is_of_form(&self, alone: bool) -> bool {
         let is_label = |(id, _): &(NodeId, Fingerprint)| {
             step_count::step();
@@ -101,7 +104,8 @@ impl Row {
 }
 
 impl Row {
-    /// All that it reads, sorted: texts, link targets and numbers, whoever else has them. Amounts and moments aside.
+    /// All texts, link targets and numbers of the row, sorted, including those that other rows
+    /// share. Leaves out amounts and moments.
     pub(crate) fn says(&self) -> Vec<Fingerprint> {
         let mut says: Vec<Fingerprint> =
             self.text.all.iter().chain(&self.numbers.all).map(|&(fingerprint, _)| fingerprint).collect();
@@ -141,7 +145,7 @@ impl Container {
         })
     }
 
-    /// The values that tell its rows apart.
+    /// The field values that distinguish the rows.
     pub(crate) fn values(&self, tree: &Tree) -> &Arc<Values> {
         self.values.get_or_init(|| {
             let rows = self.rows(tree).iter().enumerate();
@@ -150,7 +154,7 @@ impl Container {
         })
     }
 
-    /// Whether no row but this one has an element of this role and name.
+    /// Whether no other row has an element of this role and name.
     pub(crate) fn is_own_name(&self, row: usize, element: NodeRef<'_>) -> bool {
         let tree = element.tree();
         let names = self.names.get_or_init(|| {
@@ -171,7 +175,7 @@ impl Container {
     }
 }
 
-/// Finds what only one row of the container has.
+/// Finds the fingerprints that only one row of the container has.
 fn tell(rows: &mut [Row], part: impl Fn(&mut Row) -> &mut Traces) {
     const SHARED: usize = usize::MAX;
     let mut owner: HashMap<Fingerprint, usize> = HashMap::new();
@@ -194,7 +198,8 @@ fn tell(rows: &mut [Row], part: impl Fn(&mut Row) -> &mut Traces) {
 
 fn read_row(row: NodeRef<'_>) -> Row {
     let mut found = Row::default();
-    // Before this node nothing is text of the record; names of controls and values still are read.
+    // Text before this node does not belong to the record; names of controls and values are still
+    // read.
     let mut from = NodeId(0);
     let mut fields: HashSet<Fingerprint> = HashSet::new();
     walk(row, |n| {
@@ -245,7 +250,7 @@ fn read_row(row: NodeRef<'_>) -> Row {
         !n.is(States::EDIT_HOST)
     });
     if !fields.is_empty() {
-        // Labels stand before their fields as well as after them.
+        // Labels may come before or after their fields.
         let is_label = |id: NodeId| {
             let n = row.tree().node(id);
             n.is_text() && leaf_text(n).is_some_and(|text| fields.contains(&label(&text)))
@@ -255,7 +260,7 @@ fn read_row(row: NodeRef<'_>) -> Row {
     found
 }
 
-/// The name of a field, as its label spells it.
+/// The name of a field as its label spells it.
 fn label(text: &str) -> Fingerprint {
     Fingerprint::of(
         TextKind::Name,
@@ -263,8 +268,8 @@ fn label(text: &str) -> Fingerprint {
     )
 }
 
-/// Path and query of a link. The query of the page itself does not tell records apart; `#` and scripts lead
-/// nowhere.
+/// The path and query of a link. A query equal to the page's own does not distinguish records, and
+/// `#` and scripts lead nowhere.
 fn link_path(link: NodeRef<'_>) -> Option<String> {
     let href = link.attr(Attr::Href).filter(|h| *h != "#" && !h.starts_with("javascript:"))?;
     let Some((path, query)) = href.split_once('?') else { return Some(href.to_owned()) };

@@ -1,4 +1,4 @@
-//! Where the rows are: by role, or by structure that repeats.
+//! Finds rows, by role or by repeated structure.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use crate::identity::rows::text::{is_plain, is_row_role, walk};
 use crate::identity::step_count;
 use crate::{Attr, NodeId, NodeRef, Role, States, StrId, Tree};
 
-/// The containers of one tree, found when first asked for; the nodes that are asked about bring the tree.
+/// The containers of one tree, found on first use. The queried nodes provide the tree.
 #[derive(Debug)]
 pub(crate) struct Structure {
-    /// By the nearest ancestor with a role: its rows by role.
+    /// Per nearest ancestor with a role: its rows by role.
     by_role: Box<[OnceCell<RowsByRole>]>,
-    /// By parent: its plain children by tag.
+    /// Per parent: its plain children by tag.
     by_tag: Box<[OnceCell<Vec<Repeated>>]>,
     controls: OnceCell<Controls>,
 }
@@ -27,7 +27,7 @@ type RowsByRole = Vec<(Role, Container)>;
 struct Repeated {
     tag: StrId,
     container: Container,
-    /// Which of them have siblings like themselves.
+    /// For each child, whether it has similar siblings.
     repeats: Vec<bool>,
 }
 
@@ -35,7 +35,7 @@ struct Repeated {
 #[derive(Debug)]
 struct Controls {
     roles: Vec<Role>,
-    /// How many stand before each node.
+    /// The number of controls and headings before each node.
     before: Vec<u32>,
 }
 
@@ -56,18 +56,18 @@ impl Structure {
         }
     }
 
-    /// What there is in a row.
+    /// The content of a row.
     pub(crate) fn row<'r>(&self, tree: &Tree, at: RowAt<'r>) -> &'r Arc<Row> {
         &at.container.rows(tree)[at.index]
     }
 
-    /// The row that an element is in: the nearest one with a key or text of its own, else the nearest one.
+    /// The row of an element: the nearest one with a key or text of its own, else the nearest one.
     pub(crate) fn row_of(&self, element: NodeRef<'_>) -> Option<RowAt<'_>> {
         self.row_around(element, false)
     }
 
-    /// The same, where a group without a sibling counts too. It is no row among its likes, but the part of the
-    /// document that a re-render keeps.
+    /// The row of an element, or else a group without siblings around it. Such a group is not one
+    /// row of several, but the part of the document that a re-render keeps.
     pub(crate) fn row_or_group_of(&self, element: NodeRef<'_>) -> Option<RowAt<'_>> {
         self.row_around(element, false).or_else(|| self.row_around(element, true))
     }
@@ -104,7 +104,7 @@ impl Structure {
         None
     }
 
-    /// Whether a node is one row of several. A group is one where its siblings hold the same controls.
+    /// Whether a node is one row of several. A group counts if a sibling has the same controls.
     pub(crate) fn is_list_row(&self, node: NodeRef<'_>) -> bool {
         if is_row_role(node.role()) {
             let Some(at) = self.as_row(node) else { return false };
@@ -115,7 +115,7 @@ impl Structure {
                 _ => similar_nodes.count() > 0,
             };
         }
-        // Fields that are told apart by their labels are one form.
+        // Fields that only their labels distinguish are one form.
         node.role() != Role::Label
             && self.repeats(node)
             && self.as_row(node).is_some_and(|at| !self.row(node.tree(), at).is_of_form)
@@ -150,8 +150,9 @@ impl Structure {
         })
     }
 
-    /// Whether a heading is only about the row that it stands in. Groups are parts of one thing, and so are wrappers that
-    /// are not like each other; a level 1 in one of those is the title of what is beside it.
+    /// Whether a heading is only about the row that contains it. Groups are parts of one thing, and
+    /// so are dissimilar wrappers. A level 1 heading in such a wrapper is the title of what is
+    /// beside it.
     pub(crate) fn is_title_of_row(&self, node: NodeRef<'_>, heading: NodeRef<'_>) -> bool {
         match node.role() {
             Role::Group => false,
@@ -164,12 +165,12 @@ impl Structure {
         }
     }
 
-    /// The controls and headings in a node, itself included.
+    /// The controls and headings in a node, including the node itself.
     pub(crate) fn controls_in(&self, node: NodeRef<'_>) -> &[Role] {
         self.controls(node.tree()).within(node)
     }
 
-    /// Whether a plain node has a sibling of its tag, class and sequence of controls.
+    /// Whether a plain node has a sibling with the same role, class and sequence of controls.
     fn repeats(&self, node: NodeRef<'_>) -> bool {
         let Some(parent) = node.parent().filter(|_| is_plain(node) || self.is_card(node)) else {
             return false;
@@ -178,7 +179,7 @@ impl Structure {
         group.is_some_and(|g| g.container.index_of(node.id()).is_some_and(|at| g.repeats[at]))
     }
 
-    /// A button with other controls in it is no button but a card that can be pressed or dragged.
+    /// Whether a node is a card: a button with other controls inside, to be pressed or dragged.
     fn is_card(&self, node: NodeRef<'_>) -> bool {
         node.role() == Role::Button && self.controls(node.tree()).within(node).len() > 1
     }

@@ -1,14 +1,14 @@
-//! Record keys: attributes that name the record that a row shows.
+//! Record keys: attributes that identify the record that a row shows.
 
 use hashbrown::HashMap;
 
 use crate::identity::fingerprint::{Fingerprint, TextKind};
 use crate::{Attr, NodeRef};
 
-/// A key of a row: which attribute, and its value.
+/// A key of a row: its attribute and value.
 pub(crate) type Key = (Attr, Fingerprint);
 
-/// In the order in which they are believed.
+/// The key attributes, most trusted first.
 const KEYS: [Attr; 9] = [
     Attr::DataId,
     Attr::DataKey,
@@ -25,8 +25,8 @@ fn is_test_id(attr: Attr) -> bool {
     matches!(attr, Attr::TestId | Attr::DataTest | Attr::DataCy | Attr::DataTestId)
 }
 
-/// The keys of all rows of a container, in their order. Values that count up with the place of their rows are none: they
-/// are an index, and another record has the same index after the list changed.
+/// The keys of all rows of a container, in order. Values that count up with the row position are no
+/// keys: they are indices, and another record has the same index after the list changed.
 pub(crate) fn keys_of(rows: &[NodeRef<'_>]) -> Vec<Option<Key>> {
     let mut keys = vec![None; rows.len()];
     for attr in KEYS {
@@ -53,7 +53,7 @@ pub(crate) fn keys_of(rows: &[NodeRef<'_>]) -> Vec<Option<Key>> {
     keys
 }
 
-/// The keys of a row as they stand, those in step with its place included. They prove nothing alone.
+/// All key attributes of a row joined, including index-like ones. They prove nothing alone.
 pub(crate) fn raw_key(row: NodeRef<'_>) -> Option<Fingerprint> {
     let parts: Vec<&str> =
         KEYS.iter().filter(|a| !is_test_id(**a)).filter_map(|&a| key_value(row, a)).collect();
@@ -64,8 +64,8 @@ fn key_value(row: NodeRef<'_>, attr: Attr) -> Option<&str> {
     row.attr(attr).filter(|v| attr != Attr::Id || !is_machine_made(v))
 }
 
-/// Whether all values that are there differ by as much as the places of their rows; of a single one, whether it
-/// could be its place.
+/// Whether all values present differ by as much as their row positions. For a single value, whether
+/// it could be its position.
 fn are_in_step(values: &[Option<&str>]) -> bool {
     let mut offset = None;
     let mut seen = 0;
@@ -83,19 +83,19 @@ fn are_in_step(values: &[Option<&str>]) -> bool {
     seen > 1 || seen == 1 && small
 }
 
-/// The number of a value that has exactly one.
+/// The number in a value that has exactly one.
 fn number_in(value: &str) -> Option<i64> {
     let digits = value.trim_matches(|c: char| !c.is_ascii_digit());
     digits.parse().ok().filter(|_| digits.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Whether a key may be the name that an app gave to a part of itself (`edit-bar`), in a row that says nothing else. Keys of
-/// data are other attributes, or have a number.
+/// Whether a key may be the app's own name for a part of itself (`edit-bar`), in a row without
+/// other text. Data keys use other attributes or contain a number.
 pub(crate) fn may_name_a_part(attr: Attr, value: &str) -> bool {
     (attr == Attr::Id || is_test_id(attr)) && !value.bytes().any(|b| b.is_ascii_digit())
 }
 
-/// An id that a library made up: it means nothing after the next render.
+/// Whether a library generated an id, which then means nothing after the next render.
 pub(crate) fn is_machine_made(id: &str) -> bool {
     const PREFIXES: &str = "radix headlessui mui react-aria ember ext-gen rc- rc_ reach ui-id el-id downshift tippy popper \
                             svelte cmdk base-ui";

@@ -1,4 +1,4 @@
-//! Rows: where they are, and what tells one of them from the others.
+//! Finds rows and what distinguishes them.
 
 pub(crate) mod content;
 pub(crate) mod detect;

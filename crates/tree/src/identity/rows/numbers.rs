@@ -1,26 +1,27 @@
-//! Which texts change by themselves: numbers, times, money, counts. They never tell records apart.
+//! Texts that change by themselves: numbers, times, money, counts. They never distinguish records.
 //!
-//! The words are English. In other languages fewer texts count as volatile, so more is compared, so more is
-//! refused: never is more acted upon.
+//! The words are English. In other languages, fewer texts count as volatile, so more is compared
+//! and more is refused; never is more acted upon.
 
-/// Text that changes while the thing that it describes stays the same.
+/// Whether a text changes while the thing that it describes stays the same.
 #[must_use]
 pub fn is_volatile(text: &str) -> bool {
     is_bare(text) || holds_measure(text)
 }
 
-/// Nothing but a number, an amount or a moment. `Pay $300 to Ann?` is more than that: in a dialog it counts.
+/// Whether a text is only a number, amount or moment. `Pay $300 to Ann?` is more than that, so it
+/// counts in a dialog.
 pub(crate) fn is_bare(text: &str) -> bool {
     is_number(text) || is_amount(text) || is_moment(text)
 }
 
-/// Only digits and what stands between them.
+/// Whether a text has only digits and the punctuation of numbers.
 pub(crate) fn is_number(text: &str) -> bool {
     !text.is_empty()
         && text.chars().all(|c| c.is_whitespace() || c.is_ascii_digit() || ".,:;/#%+×x*()-–—−'’".contains(c))
 }
 
-/// A bare count, as badges show it: `3`, `99+`.
+/// Whether a text is a bare count, as in a badge: `3`, `99+`.
 pub(crate) fn is_count(text: &str) -> bool {
     let digits = text.trim().trim_end_matches('+').trim_end();
     !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
@@ -29,7 +30,7 @@ pub(crate) fn is_count(text: &str) -> bool {
 pub(crate) const CURRENCY_SIGNS: [char; 5] = ['$', '€', '£', '¥', '₹'];
 const CURRENCIES: [&str; 10] = ["$", "€", "£", "¥", "₹", "USD", "EUR", "GBP", "kr", "CHF"];
 
-/// A number with a currency or a magnitude: `$12.00`, `1,2k`, `5 EUR / month`.
+/// Whether a text is a number with a currency or magnitude: `$12.00`, `1,2k`, `5 EUR / month`.
 pub(crate) fn is_amount(text: &str) -> bool {
     let rest = text.trim_start_matches(|c: char| c.is_whitespace() || "+-−–".contains(c));
     let rest = CURRENCIES.iter().find_map(|c| rest.strip_prefix(c)).unwrap_or(rest);
@@ -52,7 +53,8 @@ pub(crate) fn is_amount(text: &str) -> bool {
     }
 }
 
-/// A time or a date, absolute or relative: `3 minutes ago`, `yesterday`, `Mon, 4 May 2026 10:30`, `2026-05-04`.
+/// Whether a text is an absolute or relative time or date: `3 minutes ago`, `yesterday`, `Mon, 4
+/// May 2026 10:30`, `2026-05-04`.
 pub(crate) fn is_moment(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let mut words = lower.split(|c: char| c.is_whitespace() || c == ',').filter(|w| !w.is_empty()).peekable();
@@ -83,7 +85,7 @@ pub(crate) fn is_moment(text: &str) -> bool {
     dated
 }
 
-/// A unit of time, the smallest first.
+/// A unit of time, smallest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TimeUnit {
     Second,
@@ -113,7 +115,7 @@ fn is_unit(word: &str) -> bool {
     time_unit(word).is_some()
 }
 
-/// `5m`, `3h`, `12min`.
+/// Whether a word is a short time span: `5m`, `3h`, `12min`.
 fn is_short_span(word: &str) -> bool {
     let unit = word.trim_start_matches(|c: char| c.is_ascii_digit());
     unit.len() < word.len() && is_unit(unit)
@@ -127,7 +129,7 @@ fn is_day_or_month(word: &str) -> bool {
         || NAMES.split(' ').any(|n| word == n || word.len() == 3 && n.starts_with(word))
 }
 
-/// `9:05`, `10:30:15`, `7:15pm`, with a zone or fraction at the end.
+/// Whether a word is a time of day: `9:05`, `10:30:15`, `7:15pm`.
 pub(crate) fn is_clock(word: &str) -> bool {
     let word = word.strip_suffix("am").or_else(|| word.strip_suffix("pm")).unwrap_or(word);
     let mut parts = word.split(':');
@@ -140,7 +142,8 @@ pub(crate) fn is_clock(word: &str) -> bool {
         && parts.next().is_none()
 }
 
-/// `2026-05-04`, `4.5.26`, `5/4/2026`, also with `T10:30...` behind.
+/// Whether a word is a numeric date, with an optional time: `2026-05-04`, `4.5.26`, `5/4/2026`,
+/// `2026-05-04T10:30...`.
 pub(crate) fn is_numeric_date(word: &str) -> bool {
     let date = word.split_once('t').map_or(word, |(date, _)| date);
     ['-', '/', '.'].iter().any(|&sep| {
@@ -152,7 +155,8 @@ pub(crate) fn is_numeric_date(word: &str) -> bool {
     })
 }
 
-/// Text around a measure that moves: a money amount, a percentage, `2 ×`, `3 comments`, `qty`, `5 min ago`.
+/// Whether a text contains a moving measure: money, a percentage, `2 ×`, `3 comments`, `qty`, `5
+/// min ago`.
 fn holds_measure(text: &str) -> bool {
     let head = text.char_indices().nth(400).map_or(text, |(end, _)| &text[..end]);
     let rest = head.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -168,7 +172,7 @@ fn holds_measure(text: &str) -> bool {
         || ends_a_span_ago(text)
 }
 
-/// `3 comments`, `1.2k views`.
+/// Whether a text counts something: `3 comments`, `1.2k views`.
 fn counts_something(text: &str) -> bool {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit() || ".,kKmM".contains(c));
     let word = rest.trim_start();
@@ -190,7 +194,8 @@ fn has_money_or_percent(text: &str) -> bool {
     })
 }
 
-/// `2 x ...`, `... ×3`. A word that ends in x (`Box 3`, `iPhone X 3`) is no times sign.
+/// Whether a text starts or ends with a multiplier: `2 x ...`, `... ×3`. A word that ends in x
+/// (`Box 3`, `iPhone X 3`) is not a times sign.
 fn has_times_sign(text: &str) -> bool {
     let is_digit = |c: char| c.is_ascii_digit();
     let rest = text.trim_start_matches(is_digit);
@@ -208,7 +213,7 @@ fn has_quantity_word(text: &str) -> bool {
     first.eq_ignore_ascii_case("qty") || first.eq_ignore_ascii_case("quantity")
 }
 
-/// `edited 5 min ago`.
+/// Whether a text contains a span that ends with `ago`: `edited 5 min ago`.
 fn ends_a_span_ago(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
@@ -219,7 +224,7 @@ fn ends_a_span_ago(text: &str) -> bool {
     })
 }
 
-/// A text without its parenthesised integers: `Inbox (3)` is `Inbox`.
+/// Removes parenthesised integers from a text: `Inbox (3)` becomes `Inbox`.
 pub(crate) fn without_counts(text: &str) -> String {
     let mut parts = text.split('(');
     let mut out = parts.next().unwrap_or("").to_owned();
@@ -233,7 +238,7 @@ pub(crate) fn without_counts(text: &str) -> String {
     out.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a word names several things, as far as its end tells.
+/// Whether a word is a plural, judging by its ending.
 pub(crate) fn is_plural(word: &str) -> bool {
     let word = word.trim_end_matches(':');
     word.ends_with('s') && !["ss", "us", "is"].iter().any(|end| word.ends_with(end))

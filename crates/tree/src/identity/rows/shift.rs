@@ -1,31 +1,31 @@
-//! Values of fields that show that rows were shifted, where nothing else tells them apart.
+//! Detects rows that moved by their field values, where nothing else distinguishes them.
 
 use std::sync::Arc;
 
 use crate::identity::fingerprint::Fingerprint;
 
-/// Values in the fields of rows that nothing else tells apart. They are never part of what an element means:
-/// typing changes nothing. They only show that rows were shifted, because then they turn up in another row.
+/// Field values of rows that nothing else distinguishes. Values are never part of a meaning: typing
+/// changes nothing. They only show that rows moved, because they then appear in another row.
 #[derive(Debug, Clone)]
 pub(crate) struct FieldValues {
-    /// Those that only this row had.
+    /// Values that only this row had.
     pub(crate) own: Box<[Fingerprint]>,
-    /// Those that only one row had, of all rows. Sorted.
+    /// Values of all rows that only one row had, sorted.
     pub(crate) all: Arc<[Fingerprint]>,
 }
 
-/// What the values in the rows say now.
+/// What the current values say about a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shift {
     /// Most of the row's values are still in it.
     Stayed,
     /// Values moved between rows.
     Moved,
-    /// Nothing either way.
+    /// The values prove nothing.
     Unknown,
 }
 
-/// Values of fields that only one row of a container has, sorted, with the place of that row.
+/// Field values that only one row of a container has, sorted, with the index of that row.
 #[derive(Debug)]
 pub(crate) struct Values {
     pub(crate) fingerprints: Arc<[Fingerprint]>,
@@ -33,19 +33,19 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    /// From values that only one row has, each with the place of that row.
+    /// Creates the list from pairs (value, row index).
     pub(crate) fn new(mut told: Vec<(Fingerprint, usize)>) -> Self {
         told.sort_unstable();
         told.dedup();
         Self { fingerprints: told.iter().map(|t| t.0).collect(), rows: told.iter().map(|t| t.1).collect() }
     }
 
-    /// The place of the row that has a value.
+    /// The index of the row that has a value.
     fn row_with(&self, fingerprint: Fingerprint) -> Option<usize> {
         self.fingerprints.binary_search(&fingerprint).ok().map(|at| self.rows[at])
     }
 
-    /// Whether the row at a place, which has these values for itself now, is the one that had `issued`.
+    /// Whether the row at an index, with the current values `now`, is the one that had `issued`.
     pub(crate) fn shift(
         &self,
         index: usize,

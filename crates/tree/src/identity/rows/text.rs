@@ -1,11 +1,12 @@
-//! Text leaves, and walks that leave parts of a tree out.
+//! Text leaves, and walks that skip parts of a tree.
 
 use std::borrow::Cow;
 
 use crate::identity::step_count;
 use crate::{NodeId, NodeRef, Role, States};
 
-/// Visits what is below a node in document order; `visit` says whether to go into a node.
+/// Visits the descendants of a node in document order. `visit` returns whether to descend into a
+/// node.
 pub(crate) fn walk<'t>(root: NodeRef<'t>, mut visit: impl FnMut(NodeRef<'t>) -> bool) {
     let end = root.subtree_end();
     let mut next = root.id();
@@ -21,8 +22,8 @@ pub(crate) fn walk<'t>(root: NodeRef<'t>, mut visit: impl FnMut(NodeRef<'t>) -> 
     }
 }
 
-/// The text of a leaf and of the text nodes next to it, at the first of them; `None` at the others and where it is
-/// empty. Frameworks split `3 items` into two nodes and join them again as they please.
+/// The text of a leaf joined with adjacent text nodes, at the first of them. `None` at the others,
+/// or if the text is empty. Frameworks split `3 items` into two nodes and join them again at will.
 pub(crate) fn leaf_text(node: NodeRef<'_>) -> Option<Cow<'_, str>> {
     debug_assert!(node.is_text());
     let tree = node.tree();
@@ -53,22 +54,22 @@ pub(crate) fn leaves<'t>(root: NodeRef<'t>) -> Vec<(NodeRef<'t>, Cow<'t, str>)> 
     leaves_without(root, |_| false)
 }
 
-/// A wrapper as far as structure goes: it has no role that groups what is in it.
+/// Whether a node is structurally a wrapper: its role does not group its content.
 pub(crate) fn is_plain(node: NodeRef<'_>) -> bool {
     matches!(node.role(), Role::Generic | Role::Clickable | Role::Label | Role::Legend)
 }
 
-/// Roles whose elements are rows.
+/// Whether elements of a role are rows.
 pub(crate) fn is_row_role(role: Role) -> bool {
     role.is_row() || role == Role::Group
 }
 
-/// Fields and what a person edits: their content is the person's.
+/// Whether a node is a field or editable, so that its content is the person's.
 pub(crate) fn is_field(node: NodeRef<'_>) -> bool {
     node.role().is_input() || node.is(States::EDIT_HOST)
 }
 
-/// Text leaves without those below nodes where `skip` says so.
+/// The text leaves below a node, without descendants of nodes for which `skip` is true.
 pub(crate) fn leaves_without<'t>(
     root: NodeRef<'t>,
     skip: impl Fn(NodeRef<'t>) -> bool,

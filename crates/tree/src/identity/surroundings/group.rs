@@ -1,13 +1,14 @@
-//! Titled groups between an element and its heading: a fieldset with a legend, a frame with a label, a region or form with
-//! a name.
+//! Titled groups between an element and its heading: a fieldset with a legend, a frame with a
+//! label, a named region or form.
 //!
-//! An app that shows one record at a time in the same widgets may keep its heading (`Orders`) and put what tells the record
-//! (`Order Anna`) into the title of the group alone. A title is a name, and no text of a section: legends are labels there,
-//! and what `aria-label` says is no text at all. So all titles that an element stood in must still be around it, or their
-//! groups still bear them; counts, what changes by itself and the mark of what is not saved aside.
+//! An app that shows one record at a time in the same widgets may keep its heading (`Orders`) and
+//! name the record (`Order Anna`) only in the title of the group. A title is a name, not text of a
+//! section: legends are labels there, and `aria-label` is no text at all. Every title that
+//! surrounded an element must therefore still surround it, or its group must still have that title.
+//! Counts, volatile text and the unsaved mark are ignored.
 //!
-//! A group that gets its first title, is counted in, or is put around what was there tells of no other record, and neither
-//! does an element that is moved while its group stays what it is.
+//! A group that gets its first title or a count, or is wrapped around existing content, does not
+//! indicate another record. Neither does an element that moves while its group stays the same.
 
 use crate::identity::fingerprint::{Fingerprint, TextKind};
 use crate::identity::rows::numbers::{is_volatile, without_counts};
@@ -15,7 +16,8 @@ use crate::identity::surroundings::heading::{Surroundings, without_mark};
 use crate::identity::surroundings::title::Title;
 use crate::{NodeRef, Role};
 
-/// The titles that an element stands in below its heading, or without one below its window or document. The nearest first.
+/// The titles around an element below its heading, nearest first. Without a heading, below its
+/// window or document.
 pub(crate) fn titles_around(element: NodeRef<'_>, surroundings: &Surroundings) -> Box<[Title]> {
     surroundings
         .below_heading(element)
@@ -24,7 +26,7 @@ pub(crate) fn titles_around(element: NodeRef<'_>, surroundings: &Surroundings) -
         .collect()
 }
 
-/// The title of a group, as far as it stays the same while the group is about the same thing.
+/// The stable part of a group's title.
 pub(crate) fn title(group: NodeRef<'_>) -> Option<Fingerprint> {
     use Role::{Article, Form, Group, RadioGroup, Region};
     if !matches!(group.role(), Article | Form | Group | RadioGroup | Region) || is_volatile(group.name()) {
@@ -56,7 +58,7 @@ mod tests {
         tree.nodes().rfind(|n| n.role() == Role::Button).map(NodeRef::id).expect("a button")
     }
 
-    /// Whether "Delete" in the first is still "Delete" in the second.
+    /// Whether "Delete" in the first tree is still "Delete" in the second.
     fn same(then: &Tree, now: &Tree) -> bool {
         let openers = Openers::default();
         let issued = Records::new(then, &openers).meaning(button(then));
@@ -79,7 +81,7 @@ mod tests {
                 assert!(as_then(then, now), "{role}: {then:?} and {now:?}");
             }
         }
-        // The boxes of a toolkit and lists are no groups.
+        // Layout boxes of a toolkit and lists are not groups.
         for role in ["generic", "toolbar", "list"] {
             assert!(same(&page(role, "Order Anna", 9), &page(role, "Order Bruno", 9)), "{role}");
         }
@@ -87,7 +89,7 @@ mod tests {
 
     #[test]
     fn the_group_is_asked_for_and_another_one_after_it_was_drawn_anew() {
-        // Neither a row nor a section, which are asked for by themselves.
+        // Use neither a row nor a section, which have clauses of their own.
         let [then, anew] = [9, 19].map(|button| page("radiogroup", "Order Anna", button));
         let openers = Openers::default();
         let issued = Records::new(&then, &openers).meaning(button(&then));

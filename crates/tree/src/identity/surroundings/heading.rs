@@ -1,5 +1,5 @@
-//! Where an element stands that is in no row: heading, section, region, or a frame of the page that is the same
-//! for all records.
+//! The place of an element outside of rows: its heading, section, region, or a frame of the page
+//! that is the same for all records.
 
 use std::cell::OnceCell;
 
@@ -10,7 +10,8 @@ use crate::identity::rows::text::leaves;
 use crate::identity::surroundings::section::SectionText;
 use crate::{NodeId, NodeRef, Role, Tree};
 
-/// Headings and sections of one tree, which the nodes that are asked about bring; their texts are read once.
+/// The headings and sections of one tree; their texts are read once. The queried nodes provide the
+/// tree.
 #[derive(Debug, Default)]
 pub(crate) struct Surroundings {
     first_heading: OnceCell<Firsts>,
@@ -23,29 +24,31 @@ pub(crate) struct Surroundings {
 type Firsts = Box<[Option<NodeId>]>;
 
 impl Surroundings {
-    /// The first heading in a subtree, frames aside.
+    /// The first heading in a subtree, excluding frames.
     fn heading_in<'t>(&self, node: NodeRef<'t>) -> Option<NodeRef<'t>> {
         let first = self.first_heading.get_or_init(|| first_headings(node.tree(), |_, _| false));
         first[node.id().index()].map(|id| node.tree().node(id))
     }
 
-    /// The heading that an element stands under: the first one of the nearest ancestor that has one.
+    /// The heading above an element: the first heading of the nearest ancestor that has one.
     pub(crate) fn heading_of<'t>(&self, element: NodeRef<'t>) -> Option<NodeRef<'t>> {
         self.headings_around(element).next()
     }
 
-    /// The first heading of each ancestor that has one, the nearest first.
+    /// The first heading of each ancestor that has one, nearest first.
     pub(crate) fn headings_around<'t>(&self, element: NodeRef<'t>) -> impl Iterator<Item = NodeRef<'t>> {
         up_to_document(element).filter_map(move |n| self.heading_for(n, element))
     }
 
-    /// The first heading in a part around an element, unless it is that of a region that comes behind the element.
+    /// The first heading in a part around an element, unless it belongs to a region after the
+    /// element.
     fn heading_for<'t>(&self, part: NodeRef<'t>, element: NodeRef<'t>) -> Option<NodeRef<'t>> {
         self.heading_in(part).filter(|h| *h != element && !is_of_a_region_behind(*h, element))
     }
 
-    /// The first heading of each ancestor that has one, the nearest first, without those that `is_inside` says to be
-    /// only about what is in a node. It is asked once per capture and has to answer the same for all elements.
+    /// The first heading of each ancestor that has one, nearest first. Skips headings that
+    /// `is_inside` says are only about the content of a node. `is_inside` is evaluated once per
+    /// capture and must answer the same for all elements.
     pub(crate) fn titles_around<'t>(
         &self,
         element: NodeRef<'t>,
@@ -56,21 +59,22 @@ impl Surroundings {
         up_to_document(element).filter_map(move |n| title_in(n).filter(|h| *h != element))
     }
 
-    /// What a heading says, compared. Counts change under a heading of the second level or deeper; the first
-    /// level names the record (`Order 17`) and counts exactly, but for how many there are of what it names (`Orders (12)`).
-    /// The mark of what is not saved never counts.
+    /// The text of a heading for comparison. Counts are ignored at level 2 and below. Level 1 names
+    /// the record (`Order 17`), so its numbers count, except for the number of things it names
+    /// (`Orders (12)`). The unsaved mark never counts.
     pub(crate) fn heading_text(&self, heading: NodeRef<'_>) -> Fingerprint {
         self.headings
             .get(heading.id(), || Fingerprint::of(TextKind::Heading, without_mark(&read_heading(heading))))
     }
 
-    /// What is between an element and its heading, the nearest first; without one all up to the document.
+    /// The ancestors between an element and its heading, nearest first. Without a heading, all up
+    /// to the document.
     pub(crate) fn below_heading<'t>(&self, element: NodeRef<'t>) -> impl Iterator<Item = NodeRef<'t>> {
         up_to_document(element).take_while(move |n| self.heading_for(*n, element).is_none())
     }
 
-    /// Whether an element stands in a part that is the same whatever record the page shows. A banner that
-    /// contains the h1 is about the record.
+    /// Whether an element is in a part that is the same whatever record the page shows. A banner
+    /// with the h1 is about the record.
     pub(crate) fn in_framework(&self, element: NodeRef<'_>) -> bool {
         up_to_document(element).any(|n| match n.role() {
             Role::Navigation | Role::ContentInfo | Role::MenuBar | Role::TabList => true,
@@ -96,9 +100,9 @@ fn read_heading(heading: NodeRef<'_>) -> String {
     without_counts(&kept.join(" "))
 }
 
-/// Whether a heading is about a named region that an element is not in and that comes behind it: the bar of an editor
-/// (`Publish`) stands before the document and the settings, not below what they are called. A region that has its
-/// name from that very heading is not a frame of the app, but what the app shows.
+/// Whether a heading belongs to a named region that follows an element and does not contain it. The
+/// bar of an editor (`Publish`) precedes the document and the settings and is not below their
+/// headings. A region named by that very heading is not a frame of the app, but what the app shows.
 pub(crate) fn is_of_a_region_behind(heading: NodeRef<'_>, element: NodeRef<'_>) -> bool {
     use Role::{Complementary, Form, Region};
     let is_frame = |n: NodeRef<'_>| {
@@ -126,7 +130,7 @@ fn first_headings<'t>(tree: &'t Tree, is_inside: impl Fn(NodeRef<'t>, NodeRef<'t
     first
 }
 
-/// The nearest region that has a name, or the window.
+/// The nearest named region, or the window.
 pub(crate) fn region_of(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
     up_to_document(element).find(|n| {
         use Role::{Dialog, Form, Main, Region, Window};
@@ -134,7 +138,7 @@ pub(crate) fn region_of(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
     })
 }
 
-/// The name of a region, counts aside. The mark that a title bears while something is not saved is none of its record.
+/// The name of a region without counts. For a window, also without the unsaved mark.
 pub(crate) fn region_name(region: NodeRef<'_>) -> String {
     match region.role() {
         Role::Window => steady_title(region.name()),
@@ -142,17 +146,17 @@ pub(crate) fn region_name(region: NodeRef<'_>) -> String {
     }
 }
 
-/// The title of a window or a page, counts and the mark of what is not saved aside.
+/// The title of a window or page without counts and unsaved marks.
 pub(crate) fn steady_title(title: &str) -> String {
     without_marks(&without_counts(title))
 }
 
-/// A title without the mark of what is not saved. Windows show their title as a label, too.
+/// A title without the unsaved mark at its ends. Windows also show their title as a label.
 pub(crate) fn without_mark(title: &str) -> &str {
     title.trim_matches(|c: char| UNSAVED.contains(&c) || c.is_whitespace())
 }
 
-/// A title without such marks, wherever in it they stand: `notes.txt* - Editor`, `(notes.txt)`.
+/// A title without unsaved marks in any position: `notes.txt* - Editor`, `(notes.txt)`.
 fn without_marks(title: &str) -> String {
     let is_mark = |c: char| UNSAVED.contains(&c) || AROUND.contains(&c);
     let words =
@@ -160,10 +164,11 @@ fn without_marks(title: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Marks of what is not saved.
+/// Unsaved marks.
 const UNSAVED: [char; 3] = ['*', '•', '●'];
 
-/// A title without how many there are of what it names: `Orders (12)` is `Orders`; `Order (12)` may be one of them.
+/// A title without the number of things it names: `Orders (12)` becomes `Orders`. `Order (12)` may
+/// be one of them and stays.
 fn without_number_of(title: &str) -> &str {
     let bare = title.strip_suffix(')').and_then(|title| title.rsplit_once('('));
     let counted = bare.filter(|(things, count)| {
@@ -173,10 +178,10 @@ fn without_number_of(title: &str) -> &str {
     counted.map_or(title, |(things, _)| things.trim_end())
 }
 
-/// Marks that editors put around the name of what is not saved.
+/// Marks that editors put around the name of an unsaved file.
 const AROUND: [char; 4] = ['(', ')', '[', ']'];
 
-/// The ancestors up to and with the document that an element is in.
+/// The ancestors of an element up to and including its document.
 pub(crate) fn up_to_document(element: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
     let mut left = false;
     element.ancestors().take_while(move |n| !std::mem::replace(&mut left, n.role() == Role::Document))

@@ -1,4 +1,5 @@
-//! What stands around an element outside its row: headings, sections, groups and popups, and the titles of these.
+//! The surroundings of an element outside of its row: headings, sections, groups, popups and their
+//! titles.
 
 pub(crate) mod group;
 pub(crate) mod heading;

@@ -1,4 +1,4 @@
-//! Menus, dialogs and messages: what they say, and which they are.
+//! Menus, dialogs and messages: their text and their openers.
 
 use std::sync::Arc;
 
@@ -8,19 +8,20 @@ use crate::identity::rows::text::{is_field, leaves_without, walk};
 use crate::identity::surroundings::heading::without_mark;
 use crate::{Attr, NodeRef, Role, States};
 
-/// A surface that opens over the rest: menus, listboxes, dialogs, tooltips, and whatever is modal.
+/// Whether a node opens over the rest of the page: menus, listboxes, dialogs, tooltips, anything
+/// modal.
 pub(crate) fn is_popup(n: NodeRef<'_>) -> bool {
     matches!(n.role(), Role::Menu | Role::Dialog | Role::AlertDialog | Role::ListBox | Role::Tooltip)
         || n.is(States::MODAL)
 }
 
-/// The popup that an element stands in.
+/// The popup that contains an element.
 pub(crate) fn popup_of(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
     element.ancestors().take_while(|n| n.role() != Role::Document).find(|n| is_popup(*n))
 }
 
-/// The dialog or message whose text says what an element in it is about. The items of a menu or listbox are
-/// not about its other items.
+/// The dialog or message whose text says what an element in it is about. The items of a menu or
+/// listbox say nothing about each other.
 pub(crate) fn speaker_of(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let around = || element.ancestors().take_while(|n| n.role() != Role::Document);
     let speaks = |n: &NodeRef<'_>| {
@@ -31,20 +32,20 @@ pub(crate) fn speaker_of(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
         .filter(|n| !matches!(n.role(), Role::Menu | Role::ListBox))
 }
 
-/// What a dialog or message says, without the mark of what is not saved.
+/// The text of a dialog or message, without the unsaved mark.
 #[derive(Debug, Clone)]
 pub(crate) struct PopupText {
-    /// Sorted.
+    /// The fingerprints of the text, sorted.
     text: Arc<[Fingerprint]>,
-    /// Whether there are fields or cells: then part of the text changes with them.
+    /// Whether there are fields or cells, with which part of the text changes.
     fields: bool,
-    /// Whether there is a progress bar: then the text says how far it is.
+    /// Whether there is a progress bar, in which case the text reports progress.
     progress: bool,
 }
 
 impl PopupText {
-    /// Whether it still says what it said: without fields all of it, with fields more than half. In a dialog with a
-    /// progress bar, bars of buttons are for what goes on in it, whatever the text says of that.
+    /// Whether the text is still the same: all of it without fields, more than half with fields. A
+    /// button bar in a dialog with a progress bar serves the operation, whatever the text says.
     pub(crate) fn holds(&self, now: &Self, of_part: bool) -> bool {
         if self.text.is_empty() || of_part && self.progress && now.progress {
             return true;
@@ -54,7 +55,7 @@ impl PopupText {
     }
 }
 
-/// What a dialog or message says: with the `pages` of its tabs, or without them.
+/// Reads the text of a dialog or message, with or without the `pages` of its tabs.
 pub(crate) fn text_of(speaker: NodeRef<'_>, pages: bool) -> PopupText {
     let (mut fields, mut progress) = (false, false);
     walk(speaker, |n| {
@@ -74,7 +75,8 @@ pub(crate) fn text_of(speaker: NodeRef<'_>, pages: bool) -> PopupText {
     PopupText { text: text.into(), fields, progress }
 }
 
-/// The element that says that it opens a popup (`aria-controls`, `aria-owns`), or else that labels it.
+/// The element that says it opens a popup (`aria-controls`, `aria-owns`), or else the one that
+/// labels the popup.
 pub(crate) fn linked_opener(popup: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let nodes = || popup.tree().nodes().filter(|n| n.document_index() == popup.document_index());
     let names = |list: &str, id: &str| list.split_whitespace().any(|word| word == id);

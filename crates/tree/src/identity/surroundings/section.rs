@@ -1,4 +1,4 @@
-//! Sections between an element and its heading, and what they say.
+//! Sections between an element and its heading, and their text.
 
 use std::sync::Arc;
 
@@ -9,18 +9,19 @@ use crate::identity::surroundings::heading::{Surroundings, without_mark};
 use crate::identity::surroundings::popup::is_popup;
 use crate::{NodeRef, Role, States};
 
-/// What a section says, sorted.
+/// The text of a section, as sorted fingerprints.
 #[derive(Debug, Clone)]
 pub(crate) struct SectionText {
     pub(crate) all: Arc<[Fingerprint]>,
-    /// The same without what a window shows of its title.
+    /// The text without repetitions of the window's title.
     pub(crate) beside_title: Arc<[Fingerprint]>,
-    /// How many labels of a window that is, each by itself: side by side they read as one text.
+    /// The number of window labels in that text, counted separately: adjacent labels read as one
+    /// text.
     pub(crate) labels: usize,
 }
 
 impl Surroundings {
-    /// The section between an element and its heading, with the text that is its own.
+    /// The section between an element and its heading, with its own text.
     pub(crate) fn section_of<'t>(&self, element: NodeRef<'t>) -> Option<(NodeRef<'t>, SectionText)> {
         self.below_heading(element)
             .filter(|n| {
@@ -32,8 +33,9 @@ impl Surroundings {
             .find(|(_, text)| !text.all.is_empty())
     }
 
-    /// The text of a section, without rows, controls, labels, live regions and what changes by itself; of a window also
-    /// without lists, tables and documents, which change while it stays what it is.
+    /// The text of a section, without rows, controls, labels, live regions and volatile text. For a
+    /// window, also without lists, tables and documents, whose content changes while the window
+    /// stays the same.
     pub(crate) fn section_text(&self, section: NodeRef<'_>) -> SectionText {
         self.sections.get(section.id(), || read_section(section))
     }
@@ -54,7 +56,7 @@ fn read_section(section: NodeRef<'_>) -> SectionText {
             || is_popup(n)
             || of_window && content
     };
-    // What shows the title, or the first of it, as a label.
+    // Whether a label repeats the title or part of it.
     let is_of_title = |text: &str| {
         let bare = without_mark(text);
         of_window && !bare.is_empty() && section.name().contains(bare)

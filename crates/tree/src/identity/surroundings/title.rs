@@ -3,7 +3,7 @@
 use crate::Handle;
 use crate::identity::fingerprint::Fingerprint;
 
-/// A title, as it read, and the node that bore it.
+/// A title as it read, with its node.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Title {
     pub(crate) node: Option<Handle>,
@@ -11,12 +11,12 @@ pub(crate) struct Title {
 }
 
 impl Title {
-    /// Whether this is what is read `now`, or its node still `bears` it.
+    /// Whether the title reads the same `now`, or its node still has it.
     pub(crate) fn holds(&self, now: Option<Fingerprint>, bears: &dyn Fn(&Self) -> bool) -> bool {
         now == Some(self.text) || bears(self)
     }
 
-    /// The same title, on the node that bears it now.
+    /// The same title on the node that has it now.
     pub(crate) fn resting_on<'a>(self, now: impl IntoIterator<Item = &'a Self>) -> Self {
         now.into_iter().find(|now| now.text == self.text).copied().unwrap_or(self)
     }

@@ -1,5 +1,5 @@
-//! What can be clicked without having a role: the outermost, what stands in it beside other things, and not what merely
-//! wraps one control.
+//! Keeps clickable elements without a role: the outermost, and inner ones beside other content.
+//! Folds those that merely wrap one control.
 
 use super::super::sketch::{Fate, Sketch};
 use super::words::{says_the_same, text_of};
@@ -20,7 +20,7 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
     }
 }
 
-/// Whether a thing that is pressed holds more than another one in it: a text, a picture, a control.
+/// Whether a pressable element contains more than the inner one: another text, picture or control.
 fn stands_beside_others(inner: NodeRef<'_>, outer: NodeRef<'_>) -> bool {
     let says = |n: NodeRef<'_>| {
         n.is_text() || n.is(States::ACTIONABLE) || n.role().is_control() || n.role() == Role::Image
@@ -30,7 +30,7 @@ fn stands_beside_others(inner: NodeRef<'_>, outer: NodeRef<'_>) -> bool {
     others.any(|n| says(n) && !n.contains(before))
 }
 
-/// Exactly one control below, and no text but its own.
+/// Whether a node contains exactly one control, and no text but the control's.
 fn wraps_one_control(node: NodeRef<'_>) -> bool {
     let mut controls = node
         .subtree()

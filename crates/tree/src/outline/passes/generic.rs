@@ -1,4 +1,4 @@
-//! Wrappers without meaning.
+//! Folds wrappers without meaning.
 
 use super::super::sketch::Sketch;
 use crate::{Role, States};
@@ -10,7 +10,7 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
         match node.role() {
             _ if empty_text => sketch.drop(node),
             Role::Generic if node.name().is_empty() => sketch.fold(node),
-            // The element that shows a frame stands for its document, as an app on a desktop does.
+            // The element that shows a frame stands for its document, as a desktop app does.
             Role::Document
                 if node.parent().is_some_and(|p| matches!(p.role(), Role::Iframe | Role::Application)) =>
             {

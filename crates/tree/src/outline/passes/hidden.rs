@@ -1,4 +1,4 @@
-//! What a person cannot see has no line; what is visible inside of it has.
+//! Removes the lines of invisible nodes, but not of visible ones inside of them.
 
 use super::super::sketch::Sketch;
 use crate::States;

@@ -1,4 +1,4 @@
-//! Labels, legends and captions that only name something which says its name itself.
+//! Folds labels, legends and captions whose text repeats the name of what they label.
 
 use super::super::sketch::Sketch;
 use super::words::{bare, says_the_same, text_of};
@@ -23,13 +23,13 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
             drop_texts(sketch, node);
         }
         if repeats || node.role() != Role::Caption {
-            // A label is no thing of its own: what it says, or what it holds, is.
+            // A label is not a thing of its own; its text or content is.
             sketch.fold(node);
         }
     }
 }
 
-/// Drops the texts below, but not those in what can be acted on.
+/// Drops the texts below a label, except in actionable elements.
 fn drop_texts(sketch: &mut Sketch<'_>, label: NodeRef<'_>) {
     for leaf in label.subtree().filter(|n| n.is_text()) {
         let inside = leaf.ancestors().take_while(|a| *a != label).any(|a| a.is(States::ACTIONABLE));

@@ -1,5 +1,5 @@
-//! An element without a name that holds nothing but one text reads as one line: `listitem "Milk"`. So does an item
-//! that begins with its only text: the rest stands below it.
+//! Writes a nameless element with a single text as one line: `listitem "Milk"`. Also lifts the only
+//! text of an item if the item begins with it; the rest stays below.
 
 use super::super::sketch::Sketch;
 use crate::{Role, States};
@@ -14,7 +14,7 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
             let node = line.node;
             let begins = line.children > 0 && lines[at + 1].node.is_text();
             let only_text = begins && (line.children == 1 || (is_item(node.role()) && texts[at] == 1));
-            // What stands in a field was typed, and is no name.
+            // The text in a field was typed and is not a name.
             let field = node.is(States::EDITABLE) || node.is(States::EDIT_HOST);
             let frame = matches!(node.role(), Role::Iframe | Role::Document);
             if only_text && !field && !frame && sketch.label(node).is_empty() {

@@ -1,4 +1,4 @@
-//! Texts that follow each other in one sentence are one line.
+//! Merges consecutive texts of a sentence into one line.
 
 use super::super::sketch::{Shown, Sketch};
 use super::words::join;
@@ -6,7 +6,7 @@ use crate::{NodeRef, States};
 
 pub(super) fn apply(sketch: &mut Sketch<'_>) {
     sketch.with_lines(|sketch, lines| {
-        // The line that a text was joined to, by the text's own line.
+        // For each line, the line into which it was merged.
         let mut joined: Vec<usize> = (0..lines.len()).collect();
         let mut texts: Vec<String> = vec![String::new(); lines.len()];
         for (at, line) in lines.iter().enumerate() {
@@ -38,13 +38,14 @@ fn is_text(line: &Shown<'_>) -> bool {
 fn crosses_block(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
     let leaves = |leaf: NodeRef<'_>, other: NodeRef<'_>| {
         let mut path = leaf.ancestors().take_while(|n| !n.contains(other.id())).peekable();
-        // A leaf with the mark stands directly in a block, which ends here if the other leaf is not in it.
+        // A marked leaf is directly in a block, which ends here if the other leaf is not in it.
         (leaf.is(States::BLOCK) && path.peek().is_some()) || path.any(is_block)
     };
     leaves(a, b) || leaves(b, a)
 }
 
-/// HTML's flow containers that have no role; on other platforms the mark on the leaf decides.
+/// Whether a node is an HTML flow container without a role. On other platforms, the mark on the
+/// leaf decides.
 fn is_block(node: NodeRef<'_>) -> bool {
     const TAGS: [&str; 13] =
         ["div", "p", "li", "dt", "dd", "section", "header", "footer", "tr", "td", "th", "pre", "address"];

@@ -1,7 +1,7 @@
-//! The distilling passes, in their order. Each is one small file with one promise, and changes fates and labels
-//! only: what is not printed can still be found, and old refs still resolve.
+//! The distilling passes, in order. Each is one small file with one promise and changes only fates
+//! and labels: nodes that are not printed can still be found, and old refs still resolve.
 //!
-//! To add one: a file here, a line in [`ALL`], two small outlines in its tests.
+//! To add one: a file here, a line in [`ALL`], and two small outlines in its tests.
 
 mod clickable;
 mod generic;
@@ -19,7 +19,7 @@ mod words;
 
 use super::sketch::Sketch;
 
-/// Every pass, in order: later ones see what earlier ones left.
+/// All passes in order: later ones see what earlier ones left.
 pub(super) const ALL: &[fn(&mut Sketch<'_>)] = &[
     hidden::apply,
     presentational::apply,
@@ -35,7 +35,7 @@ pub(super) const ALL: &[fn(&mut Sketch<'_>)] = &[
     rows::apply,
 ];
 
-/// Those that Markdown needs: it has marks of its own for what the others take away.
+/// The passes that Markdown needs. Markdown has its own marks for what the other passes remove.
 pub(super) const FOR_READING: &[fn(&mut Sketch<'_>)] =
     &[hidden::apply, generic::apply, labels::apply, said_beside::apply];
 
@@ -44,7 +44,7 @@ mod testing {
     use super::super::line::{Style, describe};
     use super::super::sketch::Sketch;
 
-    /// The outline after all passes up to `last`, without refs.
+    /// Returns the outline after all passes up to `last`, without refs.
     pub(super) fn after(last: fn(&mut Sketch<'_>), text: &str) -> String {
         let tree = crate::testing::tree(text);
         let mut sketch = Sketch::raw(&tree, None);

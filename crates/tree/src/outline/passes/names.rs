@@ -1,7 +1,7 @@
-//! Text that repeats the name of what it stands in.
+//! Drops text that repeats the name of its container.
 //!
-//! A button's text is its name. A row's name from content repeats what its cells say: where something in it can be
-//! acted on or is a cell of its own, the row goes without, and the texts stay where they are.
+//! The text of a button is its name. A row's name from content repeats its cells: if something in
+//! the row is actionable or a cell of its own, the row loses its name and the texts stay.
 
 use super::super::sketch::Sketch;
 use super::super::view::folded;
@@ -18,7 +18,7 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
         } else if says_all(node) {
             hush(sketch, node, |_| true);
         } else if node.role() == Role::Option {
-            // What an app calls an option need not be all that it reads.
+            // The name that an app gives an option need not be all of its text.
             let name = folded(node.name());
             hush(sketch, node, |text| name.contains(&folded(text)));
         }
@@ -37,7 +37,7 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
     }
 }
 
-/// Roles that hold other things, though ARIA names them by their content.
+/// Whether elements of a role contain other elements, although ARIA names them by their content.
 fn is_container(role: Role) -> bool {
     role.is_cell() || role.is_row() && role != Role::Option
 }
@@ -52,22 +52,22 @@ fn holds_more(node: NodeRef<'_>) -> bool {
     })
 }
 
-/// Whether the name is put together from things that have lines of their own. A tree item is named by its own text,
-/// not by the items in it.
+/// Whether the name is composed of elements with lines of their own. A tree item is named by its
+/// own text, not by its subitems.
 fn repeats_below(node: NodeRef<'_>) -> bool {
     let things = node.subtree().skip(1).filter(|n| !n.is_text() && !n.name().is_empty());
     things.into_iter().any(|n| node.name().contains(n.name()))
 }
 
-/// Whether the name says everything below that is not a thing of its own: it comes from there, or ARIA makes the
-/// children presentational.
+/// Whether the name covers all text below: it comes from there, or ARIA makes the children
+/// presentational.
 fn says_all(node: NodeRef<'_>) -> bool {
     node.is(States::NAME_FROM_CONTENT) || node.role().is_told_by_name()
 }
 
-/// Texts go that are said; elements without an action fold, so that what can be acted on below stays.
+/// Drops texts that the name covers and folds other elements, so that actionable descendants stay.
 fn hush(sketch: &mut Sketch<'_>, node: NodeRef<'_>, is_said: impl Fn(&str) -> bool) {
-    // What can be acted on inside keeps its texts for its own turn.
+    // Actionable descendants keep their texts, which are handled in their own turn.
     let mut acting_until = node.id();
     for below in node.subtree().skip(1) {
         if below.id() < acting_until {

@@ -1,5 +1,5 @@
-//! What is there for the eye only: rules, scroll bars, decorative images; and inline markup, whose text belongs to
-//! the sentence around it.
+//! Drops purely visual nodes (rules, scroll bars, decorative images) and folds inline markup, whose
+//! text belongs to the surrounding sentence.
 
 use super::super::sketch::Sketch;
 use crate::{NodeRef, Role, States};
@@ -9,7 +9,7 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
     for node in nodes.into_iter().filter(|n| !n.is(States::ACTIONABLE)) {
         match node.role() {
             Role::Separator | Role::ScrollBar if node.name().is_empty() => sketch.drop(node),
-            // An image without a name tells nothing, unless something is drawn in it that does.
+            // A nameless image means nothing, unless it contains something meaningful.
             Role::Image if node.name().is_empty() && is_bare(node) => sketch.drop(node),
             Role::Image if node.name().is_empty() => sketch.fold(node),
             Role::Code | Role::RowGroup => sketch.fold(node),

@@ -1,4 +1,5 @@
-//! Texts of nothing but separators between other lines: the full stop behind a link, the bar between two.
+//! Drops texts that only separate other lines: the full stop after a link, the bar between two
+//! links.
 
 use super::super::sketch::Sketch;
 
@@ -6,7 +7,7 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
     sketch.with_lines(|sketch, lines| {
         let top = lines.iter().filter(|l| l.parent.is_none()).count();
         for line in lines {
-            // Alone in a cell a dash is what the cell says.
+            // Alone in a cell, a dash is the content of the cell.
             let siblings = line.parent.map_or(top, |p| lines[p].children);
             if line.node.is_text() && siblings > 1 && sketch.label(line.node).chars().all(separates) {
                 sketch.drop(line.node);

@@ -1,4 +1,4 @@
-//! Rows that hold nothing but named controls: the controls tell where a row begins.
+//! Folds rows that contain only named controls: the controls show where a row begins.
 
 use super::super::sketch::Sketch;
 use crate::{Role, States};

@@ -1,4 +1,5 @@
-//! A text beside a control, picture or group that has it as its name: the words that `aria-labelledby` points to.
+//! Drops a text next to a control, picture or group with the same name: the target of
+//! `aria-labelledby`.
 
 use super::super::sketch::{Shown, Sketch};
 use super::words::says_the_same;

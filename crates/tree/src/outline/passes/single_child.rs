@@ -1,4 +1,4 @@
-//! Containers without a name around one thing; paragraphs around a mixture.
+//! Folds nameless containers around a single child, and paragraphs around mixed content.
 
 use super::super::sketch::Sketch;
 use crate::{Role, States};
