@@ -58,7 +58,7 @@ impl Alignment<'_> {
     /// Without handles, two trees that are equal by value hold the same elements at the same
     /// positions. Elements that look alike thus keep their refs while nothing changes. With
     /// handles, only the stored tree itself counts as unchanged. Even that tree needs another
-    /// search in two cases: a popup's opener may have become known since, and a second look at a
+    /// search in two cases. A popup's opener may have become known since, and a second look at a
     /// truncated tree may prove more than the first.
     fn is_same(&self) -> bool {
         match self.before {

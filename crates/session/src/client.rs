@@ -1,4 +1,4 @@
-//! Which refs each client received, so that one client's reading never renews another client's
+//! Keeps the refs that each client received, so that one client's reading never renews another's
 //! refs.
 
 use hashbrown::HashMap;

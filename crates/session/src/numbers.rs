@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::Range;
 use stickpin_refs::Ref;
 
-/// How many numbers are reserved at a time.
+/// The size of a block of numbers.
 pub const BLOCK: u32 = 256;
 
 /// Rounds a count up to whole blocks; `None` on overflow.

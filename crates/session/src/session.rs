@@ -20,7 +20,7 @@ pub struct SessionConfig {
     pub lifetime: String,
     /// The generation of the first stored tree: a random number of six digits.
     pub seed: Generation,
-    /// How strictly uncertain refs are treated.
+    /// The strictness towards uncertain refs.
     pub ladder: Ladder,
     /// The source of ref numbers.
     pub numbers: Box<dyn NumberSource>,
@@ -122,7 +122,7 @@ impl Session {
         }
     }
 
-    /// How strictly uncertain refs are treated.
+    /// The strictness towards uncertain refs.
     #[must_use]
     pub fn ladder(&self) -> Ladder {
         self.ladder
@@ -142,7 +142,7 @@ impl Session {
         self.ladder = ladder;
     }
 
-    /// What happens when the context of a target changed without the client's knowledge.
+    /// The reaction to a changed context that the client does not know.
     #[must_use]
     pub fn context_policy(&self) -> ContextPolicy {
         self.context

@@ -1,4 +1,5 @@
-//! What each client was shown, and what changed around an element since (`CONTEXT_CHANGED`).
+//! Records what each client was shown, to find what changed around an element since
+//! (`CONTEXT_CHANGED`).
 //!
 //! When the context of a target changed without the client's knowledge, the client is told before
 //! anything is sent. Per client and surface, the session keeps the tree of the last full reading.
@@ -26,7 +27,7 @@ const MAX_LATER: usize = 8_192;
 /// The most surfaces that are remembered per client.
 const MAX_SURFACES: usize = 16;
 
-/// What one client was shown of one surface.
+/// The knowledge of one client about one surface.
 #[derive(Debug)]
 pub(crate) struct Shown {
     base: Base,
@@ -61,7 +62,7 @@ impl Shown {
         Self { base, later: ContextMap::default(), used }
     }
 
-    /// What the client knows of the segments of a context.
+    /// The segments of a context as the client knows them.
     fn context_of(&self, now: &Context, openers: &Openers) -> Context {
         self.later.update(&self.base.facts(openers).context_of(now), now)
     }
@@ -75,7 +76,7 @@ fn facts_of(tree: &Tree, openers: &Openers) -> ContextMap {
     ContextReader::new(&Records::new(tree, openers)).map()
 }
 
-/// What each client was shown of each surface.
+/// The knowledge of each client about each surface.
 #[derive(Debug)]
 pub(crate) struct Showings {
     all: HashMap<(ClientId, SurfaceId), Shown>,
@@ -224,7 +225,7 @@ impl Showings {
 }
 
 impl Session {
-    /// What changed around an element since this client was shown it, nearest first. `node` belongs
+    /// The changes around an element since this client was shown it, nearest first. `node` belongs
     /// to `tree`, which may be newer than the stored tree. Empty if the client was never shown any
     /// of it.
     #[must_use]

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use stickpin_refs::{Generation, Ref, RefToken};
 use stickpin_tree::{Handle, Meaning, NodeId};
 
-/// How strict the session is with refs that are alive but uncertain.
+/// The strictness of a session towards refs that are alive but uncertain.
 ///
 /// `Warn` is the default. `Enforce` becomes the default in a later release, once clients that pin
 /// are established: until then, a refusal would hit clients that cannot know better.
@@ -34,7 +34,7 @@ impl FromStr for Ladder {
     }
 }
 
-/// What happens when the context of a target changed since the client was shown it.
+/// The reaction to a changed context of a target since the client was shown it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ContextPolicy {
     /// The client is told before anything is sent; repeating the command acts.
@@ -116,7 +116,7 @@ pub struct Resolved {
     pub handle: Option<Handle>,
     /// The meaning for which the ref was issued.
     pub meaning: Meaning,
-    /// How certain the ref is.
+    /// The certainty of the ref.
     pub standing: Standing,
     /// The warning for the response, if any.
     pub warning: Option<String>,
@@ -139,7 +139,7 @@ pub enum RefFault {
         r#ref: Ref,
         /// Why the ref ended.
         reason: EndReason,
-        /// What the ref stood for; `None` if forgotten.
+        /// The meaning for which the ref stood; `None` if forgotten.
         was: Option<Meaning>,
         /// The last handle of the element, if any. The device may have given it to another element
         /// since.

@@ -20,7 +20,7 @@ const MAX_PAST: usize = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ElementKey(u64);
 
-/// Where an element is, according to the last captures.
+/// The place of an element according to the last captures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     /// In the current tree.
@@ -61,8 +61,8 @@ pub(crate) struct Entry {
 pub(crate) struct Element {
     /// The element's handle; `None` where there is none or it is no longer reliable.
     pub(crate) handle: Option<Handle>,
-    /// The element's handle before it became unreliable. Used only in messages, never to find
-    /// anything.
+    /// The element's handle before it became unreliable. Reported when a ref has ended, but never
+    /// used to find the element.
     pub(crate) lapsed: Option<Handle>,
     pub(crate) surface: SurfaceId,
     pub(crate) place: Place,

@@ -20,17 +20,17 @@ use stickpin_tree::{ContextChange, FactKey, Tree, texts_changed};
 /// The most places that are remembered as changing by themselves.
 const MAX_TICKERS: usize = 4_096;
 
-/// How often a number must change without an act before it counts as changing by itself.
+/// The number of changes without an act from which a number counts as changing by itself.
 const TICKS: u8 = 2;
 
 /// The most states that are remembered per text.
 const MOST_STATES: usize = 4;
 
-/// What changes by itself.
+/// The places, patterns and texts that change by themselves.
 #[derive(Debug, Default)]
 pub(crate) struct Tickers {
     changed: HashMap<FactKey, u8>,
-    /// How often clients were told of a pattern, or its numbers re-rendered.
+    /// Per pattern, how often clients were told of it or its numbers re-rendered.
     told: HashMap<u64, u8>,
     /// The states that texts named as they changed by themselves, and whether a state came back.
     states: HashMap<FactKey, States>,
