@@ -1,4 +1,4 @@
-//! What is known of pages from events: tabs, frames and our worlds in them, dialogs, requests,
+//! The state of pages as known from events: tabs, frames and our worlds in them, dialogs, requests,
 //! notices.
 //!
 //! Only [`events`](crate::events) writes this state. Readers hold the lock never across an await,
@@ -158,17 +158,17 @@ pub struct TabState {
     pub(crate) next_order: u64,
     /// The set-up command that the browser refused, until that is reported.
     pub(crate) refused: Option<String>,
-    /// How the tab ended, if it did.
+    /// The way the tab ended, if it did.
     pub gone: Option<TabEnd>,
     /// The dialog that blocks this tab: its own, or that of another tab, which it names.
     pub dialog: Option<Dialog>,
-    /// How many dialogs were closed, in any tab.
+    /// The number of dialogs closed so far, in any tab.
     pub answers: u64,
     /// Kind and message of a dialog that is dismissed automatically because its script repeats it.
     pub silenced: Option<(String, String)>,
     /// An uncommitted cross-document navigation of the top frame: the URL, and when it began.
     pub navigating: Option<(String, Instant)>,
-    /// How many navigations of the top frame were committed, including those within a document.
+    /// The number of committed navigations of the top frame, including those within a document.
     pub arrivals: u64,
     /// Pending requests, by id.
     pub(crate) requests: HashMap<String, Request>,
@@ -244,7 +244,7 @@ pub struct World {
     /// The element that shows the frame, once known: the scope of the parent document and the id in
     /// it.
     pub owner: Option<(u64, u64)>,
-    /// How often the document had changed at the agent's last report.
+    /// The document's change count at the agent's last report.
     pub changes: u64,
 }
 
@@ -339,7 +339,8 @@ impl TabState {
         self.navigating.is_some()
     }
 
-    /// How long it is worth waiting for a committed document that is not parsed yet.
+    /// The deadline for waiting for committed documents that are not parsed yet; `None` if there
+    /// are none.
     pub(crate) fn arriving(&self, patience: Duration) -> Option<Instant> {
         let fresh = self.frames.values().filter(|f| f.stage == Stage::Loading);
         let now = Instant::now();

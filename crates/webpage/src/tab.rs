@@ -21,7 +21,7 @@ use tokio::time::timeout;
 /// An empty argument list.
 pub const NONE: [u8; 0] = [];
 
-/// How long a tab may have no document between two of them.
+/// Timeout for a tab to show a document.
 const DOCUMENT: Duration = Duration::from_secs(5);
 
 /// A reference to a tab. Clones drive the same tab.
@@ -256,7 +256,8 @@ impl Tab {
     /// The agent of the top document. Installs the agent if the document has none.
     ///
     /// # Errors
-    /// Returns the errors of `Tab::ask`, or `TIMEOUT` when no document appears.
+    /// Returns the errors of `Tab::ask`, `INTERNAL` when the browser refused to set up the tab, or
+    /// `TIMEOUT` when no document appears.
     pub async fn top(&self) -> Result<World, Fault> {
         let deadline = Instant::now() + DOCUMENT;
         loop {

@@ -43,7 +43,7 @@ struct Known {
     listening: HashSet<u64>,
     /// Whether the last capture left requests to the next ones.
     more: bool,
-    /// What custom elements last reported.
+    /// The last self-descriptions of custom elements.
     said: HashMap<u64, Option<Said>>,
 }
 

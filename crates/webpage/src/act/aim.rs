@@ -12,10 +12,10 @@ use serde::de::IgnoredAny;
 use stickpin_device::{Aim, AimOptions, Hit, Prepared, Result, Ticket};
 use stickpin_tree::{Handle, Rect};
 
-/// How often an element that moves away from the pointer is followed.
+/// The number of attempts to follow an element that moves away from the pointer.
 const ROUNDS: usize = 3;
 
-/// How often the pointer is moved until a document in another process sees it.
+/// The number of attempts to move the pointer until a document in another process sees it.
 const MOVES: usize = 12;
 
 /// The tolerance in pixels when comparing points of two documents.

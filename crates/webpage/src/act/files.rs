@@ -19,11 +19,11 @@ use stickpin_devtools::protocol::{DragEvent, InterceptFileChooser, ReleaseObject
 use stickpin_tree::Handle;
 use tokio::time::timeout;
 
-/// How long a press may take to open a file chooser: some apps ask their server first.
+/// Timeout for a press to open a file chooser: some apps ask their server first.
 const CHOOSER: Duration = Duration::from_millis(1500);
 
-/// For how many frames files hover over a place that does not accept them. Some apps reveal their
-/// drop zone only then.
+/// The number of frames for which files hover over a place that does not accept them. Some apps
+/// reveal their drop zone only then.
 const OVER: usize = 6;
 
 /// The answer of `fileInput(id)`. `id` is 0 when the element takes no files.

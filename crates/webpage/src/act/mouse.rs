@@ -18,10 +18,10 @@ use tokio::time::timeout;
 /// The number of moves between the ends of a drag: apps expect movement, not a jump.
 const STEPS: u32 = 8;
 
-/// How many frames a wheel event gets to scroll something.
+/// The number of frames that a wheel event gets to scroll something.
 const WHEEL_FRAMES: usize = 3;
 
-/// How long the page's report that a press arrived may lag behind the browser's.
+/// Timeout for the page's report that a press arrived, counted from the browser's answer.
 const SIGNAL: Duration = Duration::from_millis(5);
 
 /// The name and bit of a button.

@@ -51,7 +51,7 @@ pub(crate) struct Aimed {
     pub(crate) point: Option<(f64, f64)>,
     /// The hit test at that point.
     pub(crate) hit: Option<HitTest>,
-    /// How often the document had changed by then; -1 if more changes will come by themselves.
+    /// The document's change count by then; -1 if more changes will come by themselves.
     #[serde(default)]
     pub(crate) at: i64,
 }
@@ -72,7 +72,7 @@ pub(crate) struct HitTest {
 /// The answer of `arrivedLook(id, x, y, at, press, ranges)`: the effect of the pointer's arrival.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Arrival {
-    /// What a press there reaches now; `None` when the element is gone.
+    /// The hit test there now; `None` when the element is gone.
     pub(crate) hit: Option<HitTest>,
     /// The box of the element.
     pub(crate) rect: Option<[f64; 4]>,
@@ -127,7 +127,7 @@ pub(crate) struct Focused {
     pub(crate) changed: bool,
     /// Whether the element took the focus.
     pub(crate) focused: bool,
-    /// How to fill the field: `text` by typing, `set` by `setValue`, `code` by `pasteText`, or
+    /// The way to fill the field: `text` by typing, `set` by `setValue`, `code` by `pasteText`, or
     /// `none`.
     pub(crate) fill: String,
     /// The id of the field itself, which may be inside the element.

@@ -60,7 +60,7 @@ pub(crate) struct Wire {
     /// cannot tell.
     #[serde(default)]
     pub(crate) seal: u32,
-    /// How often the document had changed at the time of the capture.
+    /// The document's change count at the time of the capture.
     #[serde(default)]
     pub(crate) changes: u64,
     /// Whether a limit cut the walk short.

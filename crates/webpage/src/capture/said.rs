@@ -1,4 +1,4 @@
-//! What a custom element reports about itself through `ElementInternals`.
+//! The self-description of a custom element through `ElementInternals`.
 
 use stickpin_tree::{Role, States};
 

@@ -11,7 +11,8 @@ use std::time::Duration;
 use stickpin_tree::Handle;
 use tokio::time::timeout;
 
-/// How long a page must show no change to be at rest. Its script reports changes at this interval.
+/// The time without a change after which a page is at rest. Its script reports changes at this
+/// interval.
 const REST: Duration = Duration::from_millis(50);
 
 /// The factor by which the rest before each further unused reading grows. A walk holds up the
@@ -37,7 +38,7 @@ impl Ahead {
         self.readings = 0;
     }
 
-    /// How long the page must be at rest before the next reading.
+    /// The time for which the page must be at rest before the next reading.
     fn rest(&self) -> Duration {
         REST.saturating_mul(LONGER.saturating_pow(self.readings))
     }

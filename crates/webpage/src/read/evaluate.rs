@@ -10,10 +10,10 @@ use stickpin_devtools::protocol as cdp;
 use stickpin_devtools::{CallError, Reply};
 use tokio::time::timeout;
 
-/// How long one evaluation waits for a promise to settle.
+/// Timeout for a promise to settle in one evaluation.
 const PROMISE: Duration = Duration::from_millis(250);
 
-/// How long an unsettled promise is kept when nobody asks for it.
+/// The time for which an unsettled promise is kept when nobody asks for it.
 const FORGOTTEN: Duration = Duration::from_secs(2);
 
 /// The longest shown value, in characters.

@@ -14,16 +14,16 @@ use stickpin_device::{CaptureRequest, Captured, Error, ErrorCode, Located, Resul
 use stickpin_tree::Handle;
 use tokio::time::timeout;
 
-/// How long an act waits for a pending navigation to be committed.
+/// Timeout for a pending navigation to be committed before an act.
 const COMMIT: Duration = Duration::from_secs(5);
 
-/// How long a committed document is given to load before a capture takes it as it is.
+/// Timeout for a committed document to load, after which a capture takes it as it is.
 const ARRIVAL: Duration = Duration::from_millis(500);
 
-/// How often a capture is retried because its document was replaced meanwhile.
+/// The number of attempts at a capture whose document is replaced meanwhile.
 const ATTEMPTS: usize = 5;
 
-/// How many of these attempts are retried for the sake of a frame.
+/// The first attempt in which a frame that is being replaced no longer causes a retry.
 const PATIENT: usize = 3;
 
 /// The page of one tab.
@@ -41,7 +41,7 @@ pub struct Page {
     pub acted: Option<Instant>,
     /// When the last act began.
     pub begun: Instant,
-    /// How often a walk was skipped because nothing had changed since the last one.
+    /// The number of walks skipped because nothing had changed since the last one.
     pub proven: u64,
     /// The last walk, reused if nothing changes.
     pub(crate) walked: Option<Walked>,
@@ -51,7 +51,7 @@ pub struct Page {
     pub(crate) heard: u64,
     /// An evaluated expression whose promise has not settled.
     pub(crate) evaluating: Option<Evaluating>,
-    /// What is known about documents that their scripts cannot see.
+    /// Knowledge about documents that their scripts cannot see.
     pub(crate) unseen: Unseen,
     /// The number of nodes in the last walk.
     pub(crate) extent: usize,

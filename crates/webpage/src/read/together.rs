@@ -30,14 +30,14 @@ use stickpin_tree::Handle;
 /// counts.
 const SMALL: usize = 250;
 
-/// How long an answer is valid for the next request. A change that causes no event in this time
-/// could just as well happen while an answer is in flight.
+/// The time for which an answer is valid for the next request. A change that causes no event in
+/// this time could just as well happen while an answer is in flight.
 const NEXT: Duration = Duration::from_millis(50);
 
-/// How long a press may follow its announcement. The script watches for longer.
+/// The time in which a press may follow its announcement. The script watches for longer.
 const FOLLOWS: Duration = Duration::from_secs(1);
 
-/// How long after an act a look from that moment shows the state of its target.
+/// The time after an act in which a look from that moment shows the state of its target.
 const FRESH: Duration = Duration::from_millis(20);
 
 /// An answer that is valid only for a moment.
@@ -61,7 +61,7 @@ impl<T> Momentary<T> {
     }
 }
 
-/// Where to aim at an element, as reported by the look at it.
+/// The point to aim at in an element, as reported by the look at it.
 #[derive(Debug)]
 pub(crate) struct Glimpse {
     pub(crate) of: Handle,

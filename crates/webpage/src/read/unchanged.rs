@@ -47,7 +47,7 @@ struct Sealed {
     place: String,
     /// The script's token for this walk; 0 if nothing can be proven.
     seal: u32,
-    /// How often the document had changed.
+    /// The document's change count.
     changes: u64,
 }
 
@@ -111,7 +111,7 @@ impl Walked {
     }
 }
 
-/// What a caller wants of the page.
+/// The needs of the caller of a walk.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted<'a> {
     /// Elements to report as hidden rather than gone.
@@ -157,7 +157,7 @@ const BETWEEN: u64 = 16;
 pub(crate) struct Current<'a> {
     /// The walk; `None` when the one wanted element is gone.
     pub(crate) walked: Option<&'a Walked>,
-    /// Where to aim at that element, if that came along.
+    /// The point to aim at in that element, if it came along.
     pub(crate) aimed: Option<Momentary<Aimed>>,
 }
 

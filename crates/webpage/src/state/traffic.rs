@@ -20,7 +20,7 @@ pub(crate) struct Seen {
     /// The status of the response while its body is still arriving.
     pub(crate) status: Option<u16>,
     pub(crate) end: Option<(RequestEnd, Instant)>,
-    /// Whether quiet waits for the request, as in [`super::Request`].
+    /// Whether a wait for quiet includes the request, as in [`super::Request`].
     pub(crate) counts: bool,
     /// Whether a script made the request, by `fetch` or similar.
     pub(crate) by_script: bool,

@@ -7,7 +7,7 @@ use stickpin_device::{Dispatched, Error, Result};
 use stickpin_devtools::protocol::MouseEvent;
 use stickpin_devtools::{Method, Reply};
 
-/// How long an input may stay unanswered after its page was replaced.
+/// Timeout for an input whose page was replaced before it answered.
 const SWAPPED: Duration = Duration::from_millis(500);
 
 impl Tab {

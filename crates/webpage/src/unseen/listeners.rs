@@ -203,7 +203,7 @@ const fn pressed_whole(role: Role) -> bool {
 ///
 /// Marks the outermost listening row, unless it holds pressable things or much else, because it
 /// then listens on their behalf. A row inside of a pressed one is marked too if the pressed one is
-/// not a control: an icon in a row, or the two halves of a bar with a hand cursor.
+/// not a control. Examples are an icon in a row and the two halves of a bar with a hand cursor.
 pub(super) fn mark(columns: &mut Columns, listening: &HashSet<u64>) {
     if listening.is_empty() {
         return;

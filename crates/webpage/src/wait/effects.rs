@@ -10,13 +10,13 @@ use std::time::Duration;
 use stickpin_device::{CancellationToken, Notice, RequestEnd, Result, SeenRequest};
 use tokio::time::timeout;
 
-/// How long a wait for effects continues while one of them is in progress.
+/// Timeout for effects in progress.
 const UNDER_WAY: Duration = Duration::from_millis(300);
 
-/// How long a busy page may take before the act counts as without effect.
+/// Timeout for a busy page to run, after which the act counts as without effect.
 const BUSY: Duration = Duration::from_secs(1);
 
-/// How long a script is given to react to the last effect.
+/// Timeout for the reaction of a script to the last effect.
 const REACTION: Duration = Duration::from_millis(50);
 
 /// The most notices about requests that an act caused.

@@ -13,13 +13,13 @@ use tokio::time::{sleep_until, timeout};
 /// The age above which a pending request counts as long-lived.
 const YOUNG: Duration = Duration::from_secs(5);
 
-/// How long the body of a script's request may continue before it counts as a stream or unread.
+/// The time after which the unfinished body of a script's request counts as a stream or unread.
 const STREAM: Duration = Duration::from_millis(500);
 
 /// The longest wait of a single request to the page.
 const SLICE: Duration = Duration::from_secs(10);
 
-/// How long the page may take to name what moves after the deadline.
+/// Timeout for the page to name what moves, after the deadline.
 const WORDS: Duration = Duration::from_millis(500);
 
 /// The most descriptions of what still moves.
@@ -31,8 +31,8 @@ fn old_at(request: &Request) -> Instant {
     request.answered.map_or(late, |answered| late.min(answered + STREAM))
 }
 
-/// What still moves in a tab according to its events, and when to check again if no event comes.
-/// `None` when all is quiet.
+/// The activity in a tab according to its events, and when to check again if no event comes. `None`
+/// when all is quiet.
 fn moving(tab: &TabState, acted: Option<Instant>, quiet: Duration) -> Option<(Vec<Moving>, Option<Instant>)> {
     if let Some(dialog) = &tab.dialog {
         return Some((vec![Moving::Other(format!("a {} dialog", dialog.kind))], None));
