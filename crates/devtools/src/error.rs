@@ -39,7 +39,7 @@ pub enum CallError {
     },
 }
 
-/// What a refusal says about the subject of the command.
+/// The meaning of a refusal for the subject of the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {

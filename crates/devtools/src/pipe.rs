@@ -18,9 +18,9 @@ const KEEP: usize = 1 << 20;
 pub(crate) struct Frames<R> {
     source: R,
     buffer: Vec<u8>,
-    /// How many bytes of `buffer` have been handed out.
+    /// The number of bytes of `buffer` that have been handed out.
     used: usize,
-    /// How many bytes of `buffer` are known to contain no NUL, or have been handed out.
+    /// The number of bytes of `buffer` that contain no NUL or have been handed out.
     scanned: usize,
     max: usize,
 }
