@@ -1,9 +1,9 @@
 //! Pairs the nodes of two trees that a diff shows as one.
 //!
 //! Nodes are paired by handle first. Where handles say nothing (a re-render, a device without
-//! identity), the children of two paired nodes are paired by what they read: first equal subtrees,
-//! then equal elements, then wrappers of one kind. The pairs decide whether a diff shows a change
-//! or a removal and an addition. Refs never depend on them.
+//! identity), the children of two paired nodes are paired by what they read. Equal subtrees are
+//! paired first, then equal elements, then wrappers of one kind. The pairs decide whether a diff
+//! shows a change or a removal and an addition. Refs never depend on them.
 
 use crate::model::pairing::pair_equal;
 use crate::{IdentityGrade, NodeId, NodeRef, Role, Tree};

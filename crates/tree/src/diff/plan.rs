@@ -11,9 +11,9 @@ use stickpin_refs::{Generation, Ref};
 
 /// The run length of similar added siblings above which a run is cut, as in outlines.
 const LONGEST: usize = 30;
-/// How many siblings of a cut run are printed.
+/// The number of siblings of a cut run that are printed.
 const KEPT: usize = 25;
-/// How many lines of a cut run of removed siblings are printed.
+/// The number of lines that are printed of a cut run of removed siblings.
 const KEPT_REMOVED: usize = 5;
 /// The bytes reserved for the line that says what was left out.
 const LAST_WORDS: usize = 120;

@@ -244,7 +244,7 @@ impl<'t> Records<'t> {
         self.cache.structure.row_or_group_of(element)
     }
 
-    /// What contains an element, for messages.
+    /// The container of an element, for messages.
     fn within(&self, element: NodeRef<'t>, record: &Record) -> Option<(&'static str, Box<str>)> {
         let is_row = record.evidence.is_row();
         let row = || self.telling(element.id()).map(|t| ("row", t.into()));

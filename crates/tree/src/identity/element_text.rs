@@ -6,8 +6,8 @@
 //! question leave it the same.
 //!
 //! Applies only to actionable elements without an accessible name, without other controls inside,
-//! and with little text: at most two texts, or one heading, which names its box whatever is below.
-//! A whole card is identified by its row.
+//! and with little text. Little is at most two texts, or one heading, which names its box whatever
+//! is below. A whole card is identified by its row.
 
 use hashbrown::HashMap;
 
@@ -35,7 +35,7 @@ pub(crate) struct ElementText {
     pub(crate) texts: Box<[Fingerprint]>,
 }
 
-/// How many elements of a role have the same words apart from counts.
+/// The number of elements per role and words, ignoring counts.
 pub(crate) type Shared = HashMap<(Role, Fingerprint), u32>;
 
 impl ElementText {

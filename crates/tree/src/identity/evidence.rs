@@ -10,7 +10,7 @@ use crate::identity::verdict::Clause;
 /// The evidence of a record: the strongest available at issue.
 #[derive(Debug, Clone)]
 pub(crate) enum Evidence {
-    /// The key of its row.
+    /// The key of the row.
     Key(Key),
     /// Texts, link targets or control names that only its row had. `raw_key` is an index-like key
     /// of the row, which keeps a row valid after it became an editor.
@@ -21,16 +21,16 @@ pub(crate) enum Evidence {
     /// whether a header belongs to the row or the position, or the numbers to the record or the
     /// position.
     Numbers { fingerprints: Box<[Fingerprint]>, headers: Box<[Fingerprint]> },
-    /// Its position among the rows.
+    /// The position among the rows.
     Place { index: usize, count: usize, values: FieldValues },
-    /// The heading above it.
+    /// The heading above the element.
     Heading(Title),
-    /// The named region around it.
+    /// The named region around the element.
     Region(Fingerprint),
-    /// The window around it, which may show several documents in turn. Only the title of another
-    /// window is evidence of another record.
+    /// The window around the element, which may show several documents in turn. Only the title of
+    /// another window is evidence of another record.
     Window(Title),
-    /// The URL of its document.
+    /// The URL of the document.
     Address(Fingerprint),
     /// The element is the same for all records.
     Always,

@@ -1,4 +1,4 @@
-//! What an element was when it was issued, as a value that outlives its tree.
+//! The meaning of an element at issue, as a value that outlives its tree.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use crate::identity::record::Record;
 use crate::identity::rows::numbers::without_counts;
 use crate::{Handle, Role, quote};
 
-/// What an element was when it was issued: role, name and record. Cheap to clone; holds nothing of
-/// the tree.
+/// The meaning of an element at issue: role, name and record. Cheap to clone; holds nothing of the
+/// tree.
 ///
 /// Created by [`Records::meaning`](crate::Records::meaning), compared by
 /// [`Records::judge`](crate::Records::judge). States and values are never part of it. `Display`
@@ -29,10 +29,10 @@ pub(crate) struct Inner {
     pub(crate) words: Option<ElementText>,
     /// Whether other elements had the same words apart from counts.
     pub(crate) words_shared: bool,
-    /// The URL of its document.
+    /// The URL of the document.
     pub(crate) address: Fingerprint,
     pub(crate) record: Record,
-    /// What contains the element, for messages: `row "Mail 1"`.
+    /// The container of the element, for messages: `row "Mail 1"`.
     pub(crate) within: Option<(&'static str, Box<str>)>,
 }
 

@@ -17,7 +17,7 @@ use crate::identity::surroundings::title::Title;
 use crate::identity::verdict::Clause;
 use crate::{Handle, NodeId};
 
-/// Which of several similar things an element is.
+/// The record of an element: which of several similar things the element is.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
     pub(crate) evidence: Evidence,
@@ -43,7 +43,7 @@ pub(crate) struct Section {
     pub(crate) text: Arc<[Fingerprint]>,
 }
 
-/// What surrounds an element, read from a tree once and kept without it.
+/// The surroundings of an element, read from a tree once and kept without it.
 #[derive(Debug)]
 pub(crate) struct ElementContext {
     /// The row, shared by all elements in it.

@@ -1,8 +1,8 @@
 //! Content matching: finds the node that replaced one that is gone.
 //!
-//! A match needs a reason to believe that the same record re-rendered: an equal row key, a
-//! surviving row node, replaced surroundings that read the same, or a reload of the same document.
-//! A row that looks equal is no such reason: delete "Untitled", create "Untitled".
+//! A match needs a reason to believe that the same record re-rendered. Reasons are an equal row
+//! key, a surviving row node, replaced surroundings that read the same, and a reload of the same
+//! document. A row that looks equal is no such reason: delete "Untitled", create "Untitled".
 
 use std::rc::Rc;
 

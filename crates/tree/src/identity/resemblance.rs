@@ -21,7 +21,7 @@ pub(crate) struct TextCounts {
     total: u32,
 }
 
-/// How much of an older part a newer one keeps.
+/// Cached counts of the text that a newer part keeps of an older one.
 pub(crate) type KeptCounts = Memo<(Token, NodeId, NodeId), u32>;
 
 /// A part of a tree, without one element in it.
@@ -58,7 +58,7 @@ pub(crate) fn reads_same(then: PageArea<'_, '_>, now: PageArea<'_, '_>) -> Optio
     (total > 0).then_some(kept * 2 > total)
 }
 
-/// What an element itself contributes to the reading of a part.
+/// The fingerprints that an element itself contributes to the reading of a part.
 fn own_words(element: NodeRef<'_>, root: NodeRef<'_>) -> Vec<Fingerprint> {
     let in_control = element.ancestors().take_while(|n| *n != root).any(|n| n.is(States::ACTIONABLE));
     if element == root {
@@ -142,7 +142,7 @@ fn reading(records: &Records<'_>, root: NodeRef<'_>) -> Rc<TextCounts> {
     })
 }
 
-/// How much of an older part a part of this tree keeps.
+/// The number of texts that a part of this tree keeps of an older part.
 fn kept_of(new: &Records<'_>, old: &Records<'_>, old_root: NodeRef<'_>, root: NodeRef<'_>) -> u32 {
     new.comparisons.get((old.token(), old_root.id(), root.id()), || {
         let (before, after) = (reading(old, old_root), reading(new, root));

@@ -31,7 +31,7 @@ impl Verdict {
     }
 }
 
-/// What changed since the element was issued.
+/// The condition of the record rule that no longer holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Clause {

@@ -30,7 +30,7 @@ pub struct Handle {
     pub id: u64,
 }
 
-/// What a device promises about its handles.
+/// The promise of a device about its handles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum IdentityGrade {

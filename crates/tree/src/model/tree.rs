@@ -4,7 +4,7 @@ use crate::model::node::{Attr, Document, Handle, IdentityGrade, NodeId, SurfaceI
 use crate::model::strings::{StrId, Strings};
 use crate::{Role, States};
 
-/// What a device returned for its whole UI at one moment.
+/// A capture of the whole UI of a device at one moment.
 ///
 /// Nodes are in document order and take 40 bytes each. Strings are stored separately, each once.
 #[derive(Debug, Clone)]
@@ -112,7 +112,7 @@ impl Tree {
         self.surface
     }
 
-    /// What the handles of this tree promise.
+    /// The promise of the device about the handles of this tree.
     #[must_use]
     pub fn grade(&self) -> IdentityGrade {
         self.grade

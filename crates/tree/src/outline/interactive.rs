@@ -90,7 +90,7 @@ fn speaking(lines: &[Shown<'_>]) -> Vec<bool> {
     lines.iter().zip(texts).map(|(l, texts)| says(l.node.role()) && texts <= FEW_TEXTS).collect()
 }
 
-/// Folds messages and groups without any text or lines of their own.
+/// Folds groups without lines, and messages without text or lines.
 fn fold_empty(sketch: &mut Sketch<'_>, lines: &[Shown<'_>]) {
     for line in lines.iter().filter(|line| line.children == 0 && !line.node.is(States::ACTIONABLE)) {
         let quiet = match line.node.role() {

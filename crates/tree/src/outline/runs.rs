@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// The run length above which a run is cut.
 const LONGEST: usize = 30;
-/// How many items of a cut run stay.
+/// The number of items that stay of a cut run.
 const KEPT: usize = 25;
 
 /// A gap in a run.

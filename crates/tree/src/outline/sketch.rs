@@ -3,7 +3,7 @@
 use crate::{NodeId, NodeRef, Tree};
 use hashbrown::HashMap;
 
-/// What happens to a node in a view.
+/// The fate of a node in a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// The node has a line.
@@ -35,7 +35,7 @@ pub(crate) struct Sketch<'t> {
     pub(super) fate: Vec<Fate>,
     /// Labels that are printed instead of names.
     label: HashMap<NodeId, String>,
-    /// How many buttons of a toolbar have no line.
+    /// The number of buttons without a line, per toolbar.
     folded: HashMap<NodeId, usize>,
     /// A buffer for lines, reused because every pass needs them and a large page takes megabytes.
     room: Vec<Shown<'t>>,
@@ -58,7 +58,7 @@ impl<'t> Sketch<'t> {
         self.start > 0 && node.id().index() == self.start
     }
 
-    /// How many buttons of a toolbar the view leaves out.
+    /// The number of a toolbar's buttons that the view leaves out.
     pub(crate) fn folded(&self, node: NodeRef<'_>) -> usize {
         self.folded.get(&node.id()).copied().unwrap_or(0)
     }

@@ -47,7 +47,7 @@ pub(super) fn suffixes(
                 told(sketch, lines[at].node, [heading, label(lines[at].parent)], cues)
             })
             .collect();
-        // A suffix that all lines share distinguishes nothing.
+        // A suffix shared by all lines distinguishes nothing.
         if told.iter().all(|t| *t == told[0]) {
             continue;
         }

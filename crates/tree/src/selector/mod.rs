@@ -63,7 +63,7 @@ pub struct Selector {
 pub(crate) struct Alternative {
     /// The terms; empty only if there is an `nth`.
     pub(crate) terms: Vec<Term>,
-    /// Which of the matches to take, counted from 1.
+    /// The number of the match to take, counted from 1.
     pub(crate) nth: Option<NonZeroU32>,
 }
 
@@ -82,7 +82,7 @@ pub(crate) enum Term {
     Css(String),
 }
 
-/// How a value is compared.
+/// The comparison of a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compare {
     /// `=`: the whole text, case-sensitive.

@@ -35,7 +35,7 @@ pub(super) fn read(input: &str) -> Parsed<(Selector, bool)> {
     reader.unexpected("a parenthesis belongs to in(...); inside a value it needs quotes: text=\"(1)\"")
 }
 
-/// What one term adds to an alternative.
+/// The part of an alternative that one term adds.
 enum Piece {
     Term(Term),
     Nth(NonZeroU32),

@@ -2,7 +2,7 @@
 
 use super::{Alternative, Key, Selector, Term};
 
-/// What a suggestion has in common with what a selector asked for, the strongest first.
+/// The common property of a suggestion and a selector, strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Likeness {
     /// The same developer's id.

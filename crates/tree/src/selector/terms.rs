@@ -13,7 +13,7 @@ pub enum Condition<'s> {
     Has {
         /// `id`, `text`, `label` and so on.
         key: &'static str,
-        /// How the value is compared.
+        /// The comparison with the value.
         compare: Compare,
         /// The value to compare with.
         value: &'s str,

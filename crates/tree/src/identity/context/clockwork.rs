@@ -18,8 +18,8 @@ pub(super) fn holds_number(text: &str) -> bool {
 /// Whether two texts name different states of one thing.
 ///
 /// They must have the same number of words. At least half of the words are equal, and the others
-/// are lower-case in both (`12 MB, rising` and `14 MB, falling`, but not `Order of Ada` and `Order
-/// of Nils`). Numbers count on neither side.
+/// are lower-case in both. `12 MB, rising` and `14 MB, falling` match, `Order of Ada` and `Order of
+/// Nils` do not. Numbers count on neither side.
 #[must_use]
 pub fn differ_in_state(was: &str, now: &str) -> bool {
     let (mut same, mut other) = (0, 0);
@@ -78,7 +78,7 @@ pub(super) fn is_quantity(text: &str) -> bool {
     text.contains(['%', '€', '$', '£', '¥'])
 }
 
-/// Where the number with this first digit begins: at its sign, unless the sign joins it to the text
+/// The start of the number with this first digit: at its sign, unless the sign joins it to the text
 /// before.
 fn begin(text: &str, digit: usize) -> usize {
     let signed = ["-", "+", "\u{2212}"].iter().find_map(|sign| text[..digit].strip_suffix(sign));

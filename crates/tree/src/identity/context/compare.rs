@@ -1,8 +1,8 @@
 //! Compares two contexts of one element, then and now.
 //!
-//! A change is something replaced in place: a text or value that differs in its node, a node
-//! replaced by one of the same shape, a selection that moved, another URL. Pure additions and
-//! removals are not changes. A node that moved with its text reads the same.
+//! A change is something replaced in place. Examples are a text or value that differs in its node,
+//! a node replaced by one of the same shape, a selection that moved, and another URL. Pure
+//! additions and removals are not changes. A node that moved with its text reads the same.
 
 use std::sync::Arc;
 

@@ -220,7 +220,7 @@ impl SegmentBuilder {
     }
 }
 
-/// What belongs to an element itself.
+/// The nodes and facts that belong to an element itself.
 #[derive(Debug, Clone, Default)]
 pub struct Content {
     pub(super) ids: HashSet<u64>,

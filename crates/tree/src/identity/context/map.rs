@@ -1,4 +1,4 @@
-//! What a client knows: contexts, and the facts of whole trees.
+//! The knowledge of a client: contexts, and the facts of whole trees.
 
 use std::sync::Arc;
 

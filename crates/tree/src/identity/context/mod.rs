@@ -4,11 +4,11 @@
 //! have countless others. An act therefore also compares the *context* of its target: what the
 //! client was shown around it, against what is there now. Context needs no list of ways.
 //!
-//! A context consists of [facts](FactKind) (texts, names, values, pictures, descriptions,
-//! selections, URLs), grouped in *segments*: a document, a row of a list, a popup, a complementary
-//! section or a live region, each without the segments inside it. The context of an element is the
-//! chain of segments around it. It excludes other rows, advertisements beside the element, and
-//! messages that come and go.
+//! A context consists of [facts](FactKind): texts, names, values, pictures, descriptions,
+//! selections, URLs. Facts are grouped in *segments*: a document, a row of a list, a popup, a
+//! complementary section or a live region, each without the segments inside it. The context of an
+//! element is the chain of segments around it. It excludes other rows, advertisements beside the
+//! element, and messages that come and go.
 //!
 //! [`ContextReader`] reads facts from a tree, [`Context::changes_to`] compares them, and
 //! [`ContextMap`] keeps the facts of a whole tree in about a tenth of its size.

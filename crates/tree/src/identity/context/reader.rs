@@ -153,8 +153,9 @@ impl<'r, 't> ContextReader<'r, 't> {
         found
     }
 
-    /// What belongs to an element itself and is judged like its name and states: the content of a
-    /// control. A card or row that is pressed as a whole is instead identified by its content.
+    /// The nodes that belong to an element itself and are judged like its name and states: the
+    /// content of a control. A card or row that is pressed as a whole is instead identified by its
+    /// content.
     #[must_use]
     pub fn content_of(&self, element: NodeId) -> Content {
         let element = self.records.tree().node(element);

@@ -1,4 +1,4 @@
-//! Where one segment ends and another begins.
+//! Decides where one segment ends and another begins.
 
 use super::fact::{SegmentKey, number};
 use crate::identity::compare::Records;

@@ -14,7 +14,7 @@ pub(crate) struct FieldValues {
     pub(crate) all: Arc<[Fingerprint]>,
 }
 
-/// What the current values say about a row.
+/// The conclusion about a row from its current values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shift {
     /// Most of the row's values are still in it.

@@ -1,9 +1,9 @@
 //! Titled groups between an element and its heading: a fieldset with a legend, a frame with a
 //! label, a named region or form.
 //!
-//! An app that shows one record at a time in the same widgets may keep its heading (`Orders`) and
-//! name the record (`Order Anna`) only in the title of the group. A title is a name, not text of a
-//! section: legends are labels there, and `aria-label` is no text at all. Every title that
+//! An app may show one record at a time in the same widgets under one heading (`Orders`). The
+//! record (`Order Anna`) is then named only in the title of the group. A title is a name, not text
+//! of a section: legends are labels there, and `aria-label` is no text at all. Every title that
 //! surrounded an element must therefore still surround it, or its group must still have that title.
 //! Counts, volatile text and the unsaved mark are ignored.
 //!
