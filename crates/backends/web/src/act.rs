@@ -15,12 +15,12 @@ use stickpin_webpage::state::TabState;
 use stickpin_webpage::tab::{Tab, dialog_open};
 use tokio::time::timeout;
 
-/// How long a cancelled input may take to reach a point where nothing is half done. Less than the
+/// Timeout for a cancelled input to reach a point where nothing is half done. Less than the
 /// kernel's own grace period.
 const RELEASE: Duration = Duration::from_millis(300);
 
-/// How long a page that stays open may take to resume. A browser that is navigated before it heard
-/// that the page stays takes that message for the answer to the new question, and goes nowhere.
+/// Timeout for a page that stays open to resume. A browser that is navigated before it heard that
+/// the page stays takes that message for the answer to the new question, and goes nowhere.
 const STAYS: Duration = Duration::from_secs(1);
 
 /// Aims at an element, after any pending navigation is committed.

@@ -1,4 +1,4 @@
-//! What is known of a browser beyond its pages.
+//! The state of a browser beyond its pages.
 
 use crate::downloads::Coming;
 use std::path::PathBuf;

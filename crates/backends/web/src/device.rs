@@ -25,8 +25,8 @@ use stickpin_webpage::tab::{Tab, frames};
 use stickpin_webpage::wait::{effects, settle};
 use tokio::time::timeout;
 
-/// How long `changed` waits before it reports a *possible* change. A page can set the value of a
-/// field without any event.
+/// The time after which `changed` reports a *possible* change. A page can set the value of a field
+/// without any event.
 const NET: Duration = Duration::from_millis(500);
 
 /// A tab of a browser that was started for it.

@@ -33,7 +33,7 @@ impl Driven {
     }
 }
 
-/// How many dismissals in a row of one dialog turn on automatic dismissal.
+/// The number of dismissals in a row after which one dialog is dismissed automatically.
 pub(crate) const PATIENCE: u32 = 3;
 
 /// Counts how often one dialog was dismissed while the page did nothing but ask.

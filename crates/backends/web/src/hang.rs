@@ -14,19 +14,19 @@ use stickpin_webpage::state::TabState;
 use stickpin_webpage::tab::{Fault, Tab};
 use tokio::time::timeout;
 
-/// How long a page may be busy before it counts as hanging.
+/// Timeout for a busy page, after which it counts as hanging.
 const BUSY: Duration = Duration::from_secs(2);
 
-/// How long a page may take to answer after its script was terminated or its dialog answered.
+/// Timeout for a page to answer after its script was terminated or its dialog answered.
 const ENDED: Duration = Duration::from_millis(500);
 
-/// How long to wait for a page to hang again.
+/// The time given to a page to hang again.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// How often scripts are terminated before giving up.
+/// The number of attempts to terminate scripts.
 const ROUNDS: usize = 3;
 
-/// How long a tab may take to open or close.
+/// Timeout for a tab to open or close.
 const OTHER: Duration = Duration::from_secs(5);
 
 /// Makes a hanging page answer so that it can be left; returns false if it does not. `leave` says
@@ -64,7 +64,7 @@ async fn silence(tab: &Tab) -> Result<()> {
     }
 }
 
-/// Whether every process of the page answers a command.
+/// The reaction of the page's processes to a command within `patience`.
 async fn answered(web: &Driven, patience: Duration) -> Result<Answer> {
     let asked = |tab: &TabState| tab.dialog.as_ref().is_some_and(|d| d.kind != "beforeunload");
     if web.page.tab.read(asked)? {
@@ -175,7 +175,7 @@ fn end_scripts(tab: &Tab) -> Result<()> {
     Ok(())
 }
 
-/// How a page reacts to a command.
+/// The reaction of a page to a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Answer {
     /// The page answers.

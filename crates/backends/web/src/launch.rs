@@ -18,9 +18,9 @@ use tokio::net::unix::pipe;
 use tokio::process::Child;
 use tokio::time::timeout;
 
-/// How long a browser may take to answer its first command.
+/// Timeout for a browser to answer its first command.
 const START: Duration = Duration::from_secs(20);
-/// How long a browser may take to exit when asked, before it is killed.
+/// Timeout for a browser to exit when asked, after which it is killed.
 const END: Duration = Duration::from_secs(3);
 /// The longest temporary directory, in bytes, in which the browser can still create its socket (the
 /// path is limited to 104 bytes).

@@ -17,14 +17,13 @@ use stickpin_webpage::text::clip;
 use stickpin_webpage::wait::settle;
 use tokio::time::{timeout, timeout_at};
 
-/// How long a page must be quiet to count as loaded.
+/// The time without activity after which a page counts as loaded.
 pub(crate) const QUIET: Duration = Duration::from_millis(150);
 
-/// How long a browser may take to cancel a navigation. Kept short: the caller has already timed
-/// out.
+/// Timeout for a browser to cancel a navigation. Short, because the caller has already timed out.
 const STOPPED: Duration = Duration::from_millis(300);
 
-/// How long a browser may take to report what came instead of a page.
+/// Timeout for a browser to report what came instead of a page.
 const CAME: Duration = Duration::from_secs(1);
 
 /// The URL of a new tab.
@@ -238,7 +237,7 @@ async fn title(web: &Driven) -> Result<String> {
     }
 }
 
-/// What came instead of a page.
+/// The outcome of a navigation that showed no page.
 enum Came {
     /// A download with this file name.
     File(String),

@@ -22,13 +22,13 @@ use stickpin_webpage::tab::{Tab, lost};
 use stickpin_webpage::text::clip;
 use tokio::time::timeout;
 
-/// How long a new browser may take to show its first, empty tab.
+/// Timeout for a new browser to show its first, empty tab.
 const FIRST_TAB: Duration = Duration::from_secs(20);
 
 /// The default viewport in CSS pixels: the least that most people have.
 const VIEWPORT: (u32, u32) = (1280, 800);
 
-/// How long a browser may take to print its version.
+/// Timeout for a browser to print its version.
 const VERSION: Duration = Duration::from_secs(10);
 
 /// The configuration of the provider, passed by the binary; this crate never reads the environment.
@@ -62,9 +62,9 @@ impl WebProvider {
     /// Starts a browser that shows an empty tab.
     ///
     /// # Errors
-    /// Returns `TOOL_MISSING` when no suitable browser is found, `BACKEND_LOST` when the browser
-    /// does not start or show a tab, `TIMEOUT` when the request is cancelled, `IO` when its
-    /// directories or pipes fail.
+    /// Returns `TOOL_MISSING` when no suitable browser is found, and `BACKEND_LOST` when the
+    /// browser does not start or show a tab. Returns `TIMEOUT` when the request is cancelled, and
+    /// `IO` when its directories or pipes fail.
     pub async fn start(&self, request: &OpenRequest) -> Result<WebDevice> {
         let program = self.program()?;
         let shared = Arc::new(Shared::default());

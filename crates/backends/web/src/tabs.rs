@@ -25,13 +25,13 @@ use stickpin_webpage::text::clip;
 use stickpin_webpage::wait::settle;
 use tokio::time::timeout;
 
-/// How long a requested tab may take to open or close.
+/// Timeout for a requested tab to open or close.
 const TAB: Duration = Duration::from_secs(10);
 
-/// How long a page may take to say whether it is closing itself.
+/// Timeout for a page to say whether it is closing itself.
 const CLOSING: Duration = Duration::from_millis(500);
 
-/// How long a tab that a page opens may take to appear. Tabs that the browser blocks never appear.
+/// Timeout for a tab that a page opens to appear. Tabs that the browser blocks never appear.
 const OPENING: Duration = Duration::from_millis(1_000);
 
 /// Opens an empty tab in the background and returns its session.
