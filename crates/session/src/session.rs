@@ -142,7 +142,7 @@ impl Session {
         self.ladder = ladder;
     }
 
-    /// The reaction to a changed context that the client does not know.
+    /// The reaction when the context of a target changed without the client's knowledge.
     #[must_use]
     pub fn context_policy(&self) -> ContextPolicy {
         self.context

@@ -34,7 +34,7 @@ impl FromStr for Ladder {
     }
 }
 
-/// The reaction to a changed context of a target since the client was shown it.
+/// The reaction when the context of a target changed since the client was shown it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ContextPolicy {
     /// The client is told before anything is sent; repeating the command acts.

@@ -7,7 +7,7 @@
 //!
 //! - A number that changed by itself twice is a ticker.
 //! - Numbers of one [pattern](ContextChange::pattern) are tickers once they re-rendered twice, or
-//!   once a client was told of them twice. For shares and prices, one report suffices.
+//!   once a client was told of them twice. For percentages and prices, one report suffices.
 //! - Words that change may be another record, however often they change. Only a text that names a
 //!   state (`per second, rising`) and returned to an earlier state without an act is expected to do
 //!   so again.
