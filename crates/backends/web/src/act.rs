@@ -19,8 +19,9 @@ use tokio::time::timeout;
 /// kernel's own grace period.
 const RELEASE: Duration = Duration::from_millis(300);
 
-/// Timeout for a page that stays open to resume. A browser that is navigated before it heard that
-/// the page stays takes that message for the answer to the new question, and goes nowhere.
+/// Timeout for a page to resume after the answer was to stay on it. A browser that is navigated
+/// before it heard that the page stays takes that message for the answer to the new question, and
+/// goes nowhere.
 const STAYS: Duration = Duration::from_secs(1);
 
 /// Aims at an element, after any pending navigation is committed.

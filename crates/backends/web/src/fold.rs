@@ -1,4 +1,4 @@
-//! Closes a popup list that a press opened without effect.
+//! Closes a popup list that was opened but not used.
 
 use crate::act;
 use crate::driven::Driven;

@@ -1,5 +1,5 @@
 //! Handles pages that do not answer because a script runs endlessly or opens one dialog after
-//! another. Leaving a page needs its own process. A hanging page is therefore left by terminating
+//! another. A page is left through its own process. A hanging page is therefore left by terminating
 //! its script first; if that fails, navigation continues in another tab.
 
 use crate::driven::{Driven, PATIENCE};

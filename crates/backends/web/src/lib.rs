@@ -10,7 +10,7 @@
 //! | `provider`, `device`, `facets` | the device traits |
 //! | `navigate`, `address`, `hang` | navigation, URLs, leaving pages that do not answer |
 //! | `act` | inputs and answers to dialogs |
-//! | `fold` | closing a list that was opened without effect |
+//! | `fold` | closing a list that was opened but not used |
 
 mod act;
 mod address;

@@ -177,7 +177,7 @@ pub(crate) async fn open_tab(
     let before = web.page.tab.session.clone();
     drive(web, session);
     web.page.tab.write(|tab| tab.driven = true)?;
-    // Wait for the first, empty document: a tab that is navigated before that crashes.
+    // Wait for the first, empty document: a tab that is navigated earlier crashes.
     let arrived = match (web.page.tab.top().await, what) {
         (Err(fault), _) => Err(fault.into()),
         (Ok(_), Some(what)) => {
