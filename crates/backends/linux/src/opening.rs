@@ -99,10 +99,7 @@ fn lacking(maps: &str) -> Option<&'static str> {
 pub(crate) fn runs(name: &str) -> Option<(u32, String)> {
     let program = |pid: u32| std::fs::read_to_string(format!("/proc/{pid}/comm")).ok();
     let named = |pid: u32| Some((pid, program(pid)?.trim_end().to_owned()));
-    if let Ok(pid) = name.parse() {
-        return named(pid);
-    }
-    pids().filter_map(named).find(|(_, program)| program == name)
+    name.parse().map_or_else(|_| pids().filter_map(named).find(|(_, program)| program == name), named)
 }
 
 /// The ids of all processes.

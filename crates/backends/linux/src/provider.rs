@@ -72,10 +72,8 @@ impl LinuxProvider {
                     arrived => break drop(arrived?),
                 }
             }
-            match request.viewport {
-                Some((width, height)) => device.resize(width, height).await,
-                None => Ok(()),
-            }
+            let Some((width, height)) = request.viewport else { return Ok(()) };
+            device.resize(width, height).await
         };
         if let Err(e) = ready.await {
             unsaid(device.close().await);
@@ -175,7 +173,11 @@ impl Provider for LinuxProvider {
         }
         // Before anything is started for an app that there is not.
         let dirs = self.dirs(&request)?;
-        let launch = if request.attach { None } else { Some(self.launch_of(&request.what, dirs.cwd())?) };
+        let launch = if request.attach {
+            None
+        } else {
+            Some(installed::find(named(&request.what), &self.config, dirs.cwd())?)
+        };
         let opening = Opening::begin(&request.cancel);
         let screen = self.screen(&request, &opening).await?;
         self.open_on(screen, launch.as_ref(), &request, &opening).await

@@ -77,10 +77,8 @@ impl Screen {
 
     /// Comes back when a part of the session's own display has ended, with what is lost by that.
     pub(crate) async fn fallen(&self) -> Error {
-        match &self.private {
-            Some(private) => private.fallen().await,
-            None => std::future::pending().await,
-        }
+        let Some(private) = &self.private else { return std::future::pending().await };
+        private.fallen().await
     }
 
     /// Whether windows may be moved about: nobody but the session uses this display.
@@ -169,10 +167,8 @@ impl Screen {
     /// `IO`.
     pub(crate) async fn end(&mut self) -> Result<()> {
         self.x11 = Arc::default();
-        match &mut self.private {
-            Some(private) => private.end().await,
-            None => Ok(()),
-        }
+        let Some(private) = &mut self.private else { return Ok(()) };
+        private.end().await
     }
 }
 

@@ -78,10 +78,8 @@ fn windows(picture: &Picture) -> Vec<String> {
 
 /// What was signalled until now has been heard when this comes back.
 async fn hear(app: &App) -> Result<()> {
-    match app.link.barrier().await {
-        Ok(()) => Ok(()),
-        Err(fault) => Err(life::failed(app, fault).await),
-    }
+    let Err(fault) = app.link.barrier().await else { return Ok(()) };
+    Err(life::failed(app, fault).await)
 }
 
 /// The last tree with the element as it answers now, whatever else has changed since; none where nothing but a new

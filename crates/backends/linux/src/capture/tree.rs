@@ -56,10 +56,8 @@ pub(crate) fn build(picture: &Picture, ids: &Ids, at: &Where, watch: &[Handle]) 
         }
     }
     let Building { mut builder, ids, .. } = building;
-    let hidden = match windows.iter().any(|&window| gecko::shows_nothing(picture, window)) {
-        true => gecko::behind(picture, ids, watch),
-        false => hidden(picture, ids, watch),
-    };
+    let covered = windows.iter().any(|&window| gecko::shows_nothing(picture, window));
+    let hidden = if covered { gecko::behind(picture, ids, watch) } else { hidden(picture, ids, watch) };
     builder.hidden(hidden);
     builder.finish()
 }

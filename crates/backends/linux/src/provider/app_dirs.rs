@@ -21,17 +21,14 @@ impl AppDirs {
     /// # Errors
     /// `INVALID_ARGS` for options that exclude one another.
     pub(crate) fn of(request: &OpenRequest, inherited: Option<&Path>) -> Result<Self> {
-        let option = match (&request.profile, request.private_home) {
-            (Some(_), true) => {
-                return Err(Error::invalid_args(
-                    "--private-home and --profile exclude one another: each names the home of the app",
-                )
-                .hint("--profile DIR keeps it, --private-home removes it at close"));
-            }
-            (Some(_), false) => Some("--profile"),
-            (None, true) => Some("--private-home"),
-            (None, false) => None,
-        };
+        let profile = request.profile.as_ref().map(|_| "--profile");
+        if profile.is_some() && request.private_home {
+            return Err(Error::invalid_args(
+                "--private-home and --profile exclude one another: each names the home of the app",
+            )
+            .hint("--profile DIR keeps it, --private-home removes it at close"));
+        }
+        let option = profile.or(request.private_home.then_some("--private-home"));
         if let Some(option) = option.filter(|_| request.attach) {
             return Err(Error::invalid_args(format!(
                 "an app that runs already has its home already: {option} and --attach exclude one another"

@@ -5,10 +5,9 @@ use crate::bus::fault::Fault;
 use crate::bus::{Addresses, Desktop, Listener};
 use crate::opening::Opening;
 use crate::provider::app_dirs::AppDirs;
-use crate::provider::installed::{self, Launch};
 use crate::screen::Screen;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 use stickpin_device::{Error, OpenRequest, Result};
 use stickpin_x11desk::Private;
@@ -71,10 +70,8 @@ impl LinuxProvider {
 
     /// Where the buses of a screen are.
     pub(crate) fn addresses_on(&self, screen: &Screen) -> Addresses {
-        match screen.private() {
-            Some(private) => Addresses { session: Some(private.bus.clone()), ..Addresses::default() },
-            None => self.addresses(),
-        }
+        let Some(private) = screen.private() else { return self.addresses() };
+        Addresses { session: Some(private.bus.clone()), ..Addresses::default() }
     }
 
     /// What the app is to be shown on: a display of its own where one was asked for or there is no other.
@@ -98,14 +95,6 @@ impl LinuxProvider {
     /// Home and working directory of what is started.
     pub(crate) fn dirs(&self, request: &OpenRequest) -> Result<AppDirs> {
         AppDirs::of(request, self.config.home.as_deref())
-    }
-
-    /// The command of what is opened as `linux:NAME`.
-    ///
-    /// # Errors
-    /// As [`installed::find`].
-    pub(crate) fn launch_of(&self, what: &str, cwd: &Path) -> Result<Launch> {
-        installed::find(named(what), &self.config, cwd)
     }
 
     /// Connects to the accessibility bus; what it signals goes to `listener`.

@@ -9,7 +9,8 @@ use crate::app::{end_child, lost};
 use crate::bus::Desktop;
 use crate::events::Heard;
 use crate::opening::{Opening, unsaid};
-use crate::provider::config::{LinuxProvider, QUIET, no_registry};
+use crate::provider::config::{LinuxProvider, QUIET, named, no_registry};
+use crate::provider::installed;
 use crate::provider::launch::Launched;
 use crate::screen::Screen;
 use apps::{App, Hub, Registry};
@@ -221,7 +222,7 @@ impl Ground for Desk {
     ) -> Result<Option<Duration>> {
         let opening = Opening::begin(cancel);
         let request = self.request(what, ready, cancel);
-        let launch = self.provider.launch_of(what, &request.cwd)?;
+        let launch = installed::find(named(what), &self.provider.config, &request.cwd)?;
         let starting = self.provider.launch(&self.bus, &self.screen, &launch, &request, opening.until);
         let (app, child) = match opening.part(starting, self.screen.fallen()).await {
             Err(e) => {

@@ -20,12 +20,8 @@ pub(crate) async fn checks(provider: &LinuxProvider) -> Vec<Check> {
 }
 
 fn check(name: &str, ok: bool, found: impl Into<String>, fix: &str) -> Check {
-    Check {
-        name: format!("linux {name}"),
-        ok,
-        found: found.into(),
-        fix: if ok { String::new() } else { fix.to_owned() },
-    }
+    let fix = if ok { "" } else { fix };
+    Check { name: format!("linux {name}"), ok, found: found.into(), fix: fix.to_owned() }
 }
 
 /// What apps are shown on.

@@ -26,10 +26,8 @@ impl Again {
         let mut now = Picture { toolkit: picture.toolkit, objects, truncated: false };
         let questions = self.questions(picture, &old);
         let shown = async {
-            match &self.spot {
-                Some(spot) => spot.is_shown(link, picture).await,
-                None => Ok(true),
-            }
+            let Some(spot) = &self.spot else { return Ok(true) };
+            spot.is_shown(link, picture).await
         };
         let answers = questions.ask_in_order(link, &mut now);
         let (shown, answers) = tokio::join!(biased; shown, answers);

@@ -26,9 +26,7 @@ impl Reading {
             }
         }
         let places = beside_labels(&self.picture).into_iter().chain(folded_lists(&self.picture));
-        for at in places.chain(qt::parked_parts(&self.picture)) {
-            questions.add(at, Ask::Extents);
-        }
+        places.chain(qt::parked_parts(&self.picture)).for_each(|at| questions.add(at, Ask::Extents));
         let gone = questions.ask(link, &mut self.picture).await?.vanished;
         gone.into_iter().for_each(|at| self.picture.objects[at].shown = false);
         let mut texts = Questions::default();

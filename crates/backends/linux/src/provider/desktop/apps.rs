@@ -136,10 +136,8 @@ impl Member for App {
     }
 
     async fn take_keyboard(&mut self, element: Handle) -> Result<()> {
-        match self.device.as_deref_mut() {
-            Some(device) => focus::take_keyboard(device.view(), element).await,
-            None => Ok(()),
-        }
+        let Some(device) = &self.device else { return Ok(()) };
+        focus::take_keyboard(device.view(), element).await
     }
 
     fn attrs(&self) -> serde_json::Map<String, serde_json::Value> {
