@@ -37,6 +37,10 @@ interfaces! {
 }
 
 impl Interfaces {
+    /// What Gecko gives to everything that holds text.
+    pub(crate) const AROUND_TEXT: Self =
+        Self(Self::ACTION.0 | Self::COMPONENT.0 | Self::EDITABLE.0 | Self::TEXT.0 | Self::HYPERTEXT.0);
+
     /// Whether it has this one.
     pub(crate) fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0

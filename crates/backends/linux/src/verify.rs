@@ -32,10 +32,10 @@ pub(crate) async fn still(
     context: &[Handle],
 ) -> Result<Option<(Arc<Tree>, Ticket)>> {
     let View { app, last } = view;
-    let (seen, path) = (last.seen, |h: Handle| app.ids.path(h.id));
+    let seen = last.seen;
     let unchanged = app.heard.state().changes == seen;
     let tree = last.tree.as_ref().filter(|_| unchanged);
-    let again = tree.and_then(|tree| Some((tree, Again::of(&last.picture, path, handle, context)?)));
+    let again = tree.and_then(|tree| Some((tree, Again::of(&last.picture, &app.ids, handle, context)?)));
     if let Some((tree, again)) = again {
         let (link, picture, at) = (&app.link, &last.picture, again.target());
         let by_action = press::presses_by_action(view, at);
@@ -103,7 +103,7 @@ pub(crate) async fn ask_itself(
     View { app, last }: View<'_>,
     handle: Handle,
 ) -> Option<std::result::Result<Itself, Fault>> {
-    let again = Again::itself(&last.picture, |h| app.ids.path(h.id), handle)?;
+    let again = Again::itself(&last.picture, &app.ids, handle)?;
     let now = again.ask(&app.link, &last.picture).await;
     Some(now.map(|now| (again, now)))
 }

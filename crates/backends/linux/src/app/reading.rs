@@ -30,8 +30,8 @@ pub(crate) async fn look(device: &mut LinuxDevice, watch: &[Handle]) -> Result<A
     let picture = picture.unwrap_or_else(|_| Err(Fault::Silent(READING.as_millis())));
     let picture = life::judged(&device.app, picture).await?;
     listen_to_guests(&device.app, &picture).await;
-    let tree = tree::kept(&picture, &device.app.ids, &device.app.at, watch, device.last.tree.as_ref())
-        .map_err(|e| treeless(&device.app, &e))?;
+    let tree = tree::build(&picture, &device.app.ids, &device.app.at, watch);
+    let tree = tree::kept(tree.map_err(|e| treeless(&device.app, &e))?, device.last.tree.as_ref());
     device.last = Last::new(picture, Arc::clone(&tree), changes);
     Ok(tree)
 }

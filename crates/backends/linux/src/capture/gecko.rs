@@ -27,21 +27,7 @@ use stickpin_tree::Handle;
 
 /// What text that nobody acts on says of itself, and no more. One that has the focus, or can have it, can be selected,
 /// edited or opened, is asked everything.
-const PLAIN: u64 = states::ENABLED
-    | states::OPAQUE
-    | states::SENSITIVE
-    | states::SHOWING
-    | states::VISIBLE
-    | states::SELECTABLE_TEXT;
-
-/// What Gecko gives to everything that holds text.
-const INTERFACES: [Interfaces; 5] = [
-    Interfaces::ACTION,
-    Interfaces::COMPONENT,
-    Interfaces::EDITABLE,
-    Interfaces::TEXT,
-    Interfaces::HYPERTEXT,
-];
+const PLAIN: u64 = states::USABLE | states::OPAQUE | states::SELECTABLE_TEXT;
 
 /// Objects of one role that a document names at once. It takes time with the square of their number.
 const MATCHES: i32 = 2_000;
@@ -94,7 +80,7 @@ pub(super) fn asks(number: u32) -> &'static [Ask] {
 
 /// Takes over what the answers to [`asks`] say beside themselves.
 pub(super) fn answered(object: &mut Object) {
-    INTERFACES.into_iter().for_each(|interface| object.interfaces.insert(interface));
+    object.interfaces.insert(Interfaces::AROUND_TEXT);
     if object.role == role::TABLE_ROW {
         return;
     }

@@ -62,20 +62,10 @@ pub(crate) fn build(picture: &Picture, ids: &Ids, at: &Where, watch: &[Handle]) 
     builder.finish()
 }
 
-/// The same as an `Arc`: the last one where it is the same tree.
-///
-/// # Errors
-/// As [`build`].
-pub(crate) fn kept(
-    picture: &Picture,
-    ids: &Ids,
-    at: &Where,
-    watch: &[Handle],
-    last: Option<&Arc<Tree>>,
-) -> Result<Arc<Tree>, TreeError> {
-    let tree = build(picture, ids, at, watch)?;
+/// A tree to keep: the last one where it is the same.
+pub(crate) fn kept(tree: Tree, last: Option<&Arc<Tree>>) -> Arc<Tree> {
     let same = last.filter(|last| ***last == tree && last.hidden() == tree.hidden());
-    Ok(same.map_or_else(|| Arc::new(tree), Arc::clone))
+    same.map_or_else(|| Arc::new(tree), Arc::clone)
 }
 
 /// Those of `watch` that are below a window and not in the tree. What was taken out of its window may live on, and is gone

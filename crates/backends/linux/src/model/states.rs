@@ -15,6 +15,9 @@ states! {
     SUPPORTS_AUTOCOMPLETION = 37; SELECTABLE_TEXT = 38; CHECKABLE = 41; HAS_POPUP = 42; READ_ONLY = 43;
 }
 
+/// What can be seen and used says these.
+pub(crate) const USABLE: u64 = VISIBLE | SHOWING | ENABLED | SENSITIVE;
+
 /// The two words of `GetState` as one number.
 pub(crate) fn joined(words: &[u32]) -> u64 {
     let word = |at: usize| u64::from(words.get(at).copied().unwrap_or(0));

@@ -2,12 +2,12 @@
 
 use crate::capture::ask::{Ask, Questions, may_be_socket};
 use crate::capture::pages::Spot;
+use crate::model::ids::Ids;
 use crate::model::roles::{self, Facts, number as role};
 use crate::model::rows::ROW;
 use crate::model::states;
 use crate::model::{Object, Picture, parents};
 use hashbrown::HashSet;
-use std::sync::Arc;
 use stickpin_tree::Handle;
 
 /// Objects that are asked again at most; more, and the app is read anew.
@@ -38,15 +38,10 @@ impl Again {
 
     /// What counts for an element: itself, all above it, its row, and what its record is told by. None where it is not in
     /// the picture, or it would be too much.
-    pub(super) fn of(
-        picture: &Picture,
-        path: impl Fn(Handle) -> Option<Arc<str>>,
-        handle: Handle,
-        context: &[Handle],
-    ) -> Option<Self> {
+    pub(super) fn of(picture: &Picture, ids: &Ids, handle: Handle, context: &[Handle]) -> Option<Self> {
         // What is no child of anything, the app, lies above all the rest; its own place says so.
         let above = parents::parents(picture);
-        let find = |h: Handle| shown(picture, &path(h)?);
+        let find = |h: Handle| shown(picture, &ids.path(h.id)?);
         let target = find(handle)?;
         let (mut again, mut seen) = (Self::default(), HashSet::new());
         again.spot = Spot::of(picture, &above, target);
@@ -64,12 +59,8 @@ impl Again {
 
     /// The element with what may name it: what is written inside, and what labels it; and the window that it stands in: an
     /// act may give that another title.
-    pub(super) fn itself(
-        picture: &Picture,
-        path: impl Fn(Handle) -> Option<Arc<str>>,
-        handle: Handle,
-    ) -> Option<Self> {
-        let target = shown(picture, &path(handle)?)?;
+    pub(super) fn itself(picture: &Picture, ids: &Ids, handle: Handle) -> Option<Self> {
+        let target = shown(picture, &ids.path(handle.id)?)?;
         let find = |path: &str| picture.objects.iter().position(|o| o.path == path);
         let (mut again, mut seen) = (Self::default(), HashSet::new());
         let labels = picture.objects[target].labelled_by.iter().filter_map(|label| find(label));

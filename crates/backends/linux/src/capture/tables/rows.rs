@@ -8,9 +8,6 @@ use crate::model::states;
 use crate::model::{Object, Picture};
 use std::ops::Range;
 
-/// States of what can be seen and used.
-const USABLE: u64 = states::VISIBLE | states::SHOWING | states::ENABLED | states::SENSITIVE;
-
 /// States of what has something below it.
 pub(super) const OPENS: u64 = states::EXPANDABLE | states::EXPANDED | states::COLLAPSED;
 
@@ -97,7 +94,7 @@ fn row_of(first: &Object, row: Option<i32>, children: Vec<usize>) -> Object {
         shown: true,
         complete: true,
         attributes: row.into_iter().chain(level).collect(),
-        states: USABLE | first.states & OPENS,
+        states: states::USABLE | first.states & OPENS,
         children,
         ..Object::default()
     }

@@ -29,11 +29,11 @@ pub(in crate::verify) fn picture() -> Picture {
 
 /// What counts for an element of a picture whose paths are its places.
 fn again_of(picture: &Picture, target: u64, context: &[u64]) -> Option<Again> {
-    let paths: Vec<String> = picture.objects.iter().map(|object| object.path.clone()).collect();
-    let handle = |id| Handle { scope: 1, id };
+    let ids = Ids::default();
+    let path = |at: u64| picture.objects.get(usize::try_from(at).ok()?).map(|object| object.path.as_str());
+    let handle = |at: u64| ids.handle(path(at).unwrap_or("/nowhere"));
     let context: Vec<Handle> = context.iter().copied().map(handle).collect();
-    let path = |h: Handle| paths.get(h.id as usize).map(|path| path.as_str().into());
-    Again::of(picture, path, handle(target), &context)
+    Again::of(picture, &ids, handle(target), &context)
 }
 
 /// What is asked for it, by place.
@@ -90,9 +90,8 @@ fn an_element_by_itself_is_asked_with_what_names_it() {
     let mut picture = picture();
     picture.objects[9].labelled_by = vec!["/7".to_owned(), "/nowhere".to_owned()];
     let itself = |picture: &Picture, at: u64| {
-        let path = format!("/{at}");
-        let handle = Handle { scope: 1, id: at };
-        Again::itself(picture, |_| Some(path.as_str().into()), handle).map(|again| again.objects)
+        let ids = Ids::default();
+        Again::itself(picture, &ids, ids.handle(&format!("/{at}"))).map(|again| again.objects)
     };
     assert_eq!(itself(&picture, 9), Some(vec![9, 7, 1]), "and its window");
     assert_eq!(itself(&picture, 2), Some(vec![2, 1]));
