@@ -95,6 +95,8 @@ impl Peer {
                 match frame {
                     Frame::Line(line) => self.message(&line, room.take(), &mut verdict).await,
                     Frame::TooLong => {
+                        // Nothing of the message is kept.
+                        room = None;
                         let why = format!("a message of more than {} MiB", stickpin_wire::MAX_FRAME >> 20);
                         self.fault(Value::Null, code::INVALID_REQUEST, invalid(why)).await;
                     }

@@ -287,6 +287,28 @@ fn a_frame_without_end_is_refused_and_the_next_one_is_read() {
 }
 
 #[test]
+fn refused_frames_take_no_room_from_long_messages() {
+    let world = World::new();
+    world.run(ASK);
+    let megabyte = vec![b'x'; 1 << 20];
+    let refused = || {
+        let mut raw = world.raw().welcome();
+        for _ in 0..65 {
+            raw.write(&megabyte);
+        }
+        assert_eq!(raw.answer()["error"]["code"], -32600);
+        raw
+    };
+    // They stay, and their lines never end.
+    let idle = [refused(), refused()];
+    let text = "y".repeat(2 << 20);
+    let mut raw = world.raw().welcome();
+    let answer = raw.ask("call", request("fill", json!({"target": "@e1", "text": text})));
+    assert_eq!(answer["result"]["error"]["code"], "SESSION_NOT_FOUND", "{answer}");
+    drop(idle);
+}
+
+#[test]
 fn ten_megabytes_of_text_are_read_and_answered_with_few() {
     let world = World::new();
     world.run(ASK);
