@@ -90,11 +90,11 @@ fn take(d: &Display, place: Atom) -> Result<(Atom, Vec<u8>), Fault> {
 /// # Errors
 /// When it is longer than can be given out, or somebody else keeps the clipboard.
 pub fn write(d: &mut Display, text: String) -> Result<(), Fault> {
-    let most = most(d);
-    if text.len() > most {
+    // What fits into one request: more would have to be given in parts.
+    let (bytes, most) = (text.len(), d.conn.maximum_request_bytes().saturating_sub(64));
+    if bytes > most {
         return Err(Fault::Refused(format!(
-            "the clipboard: the text has {} bytes, and at most {most} can be given out",
-            text.len()
+            "the clipboard: the text has {bytes} bytes, and at most {most} can be given out"
         )));
     }
     let clipboard = d.atoms.CLIPBOARD;
@@ -105,11 +105,6 @@ pub fn write(d: &mut Display, text: String) -> Result<(), Fault> {
     }
     d.clipboard.ours = Some(text);
     Ok(())
-}
-
-/// Bytes of a text that fits into one request: more would have to be given in parts.
-fn most(d: &Display) -> usize {
-    d.conn.maximum_request_bytes().saturating_sub(64)
 }
 
 /// Gives our text to who asks for it.

@@ -4,10 +4,12 @@ use crate::atoms::Atoms;
 use crate::clipboard::{self, Clipboard};
 use crate::fault::Fault;
 use crate::keymap::Keymap;
+use crate::window;
 use hashbrown::HashMap;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
+use stickpin_tree::Rect;
 use x11rb::connection::Connection as _;
 use x11rb::protocol::Event;
 use x11rb::protocol::xinput::DeviceId;
@@ -29,7 +31,8 @@ const OWN: &str = "stickpin";
 pub struct Display {
     pub(crate) conn: RustConnection,
     pub(crate) root: WindowId,
-    size: (u16, u16),
+    /// Width and height in pixels.
+    pub(crate) size: (u16, u16),
     pub(crate) atoms: Atoms,
     /// A window of ours that is never shown: it owns the clipboard, and is what we are known by.
     pub(crate) own: WindowId,
@@ -98,10 +101,10 @@ impl Display {
         })
     }
 
-    /// Width and height of the whole display in pixels.
+    /// The whole display.
     #[must_use]
-    pub fn size(&self) -> (u16, u16) {
-        self.size
+    pub fn area(&self) -> Rect {
+        window::pixels((0, 0), self.size)
     }
 
     /// Whether the pointer and the keyboard are our own, beside those of a person.

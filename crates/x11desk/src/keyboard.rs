@@ -19,12 +19,8 @@ use x11rb::wrapper::ConnectionExt as _;
 
 /// The keys that are held for modifiers, in the order in which they are pressed.
 fn held(modifiers: Modifiers) -> impl Iterator<Item = u32> {
-    let all = [
-        (modifiers.control, "Control"),
-        (modifiers.alt, "Alt"),
-        (modifiers.meta, "Meta"),
-        (modifiers.shift, "Shift"),
-    ];
+    let Modifiers { control, alt, meta, shift } = modifiers;
+    let all = [(control, "Control"), (alt, "Alt"), (meta, "Meta"), (shift, "Shift")];
     all.into_iter().filter_map(|(held, name)| keymap::named(name).filter(|_| held))
 }
 

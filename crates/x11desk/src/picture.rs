@@ -66,13 +66,7 @@ fn pixels(area: Rect, (width, height): (u16, u16)) -> Option<(i16, i16, u16, u16
 
 /// Where a colour stands in a pixel.
 fn byte_of(mask: u32, order: ImageOrder) -> Option<usize> {
-    let byte = match mask {
-        0xff => 0,
-        0xff00 => 1,
-        0x00ff_0000 => 2,
-        0xff00_0000 => 3,
-        _ => return None,
-    };
+    let byte = (0..PIXEL).find(|byte| mask == 0xff << (8 * byte))?;
     Some(if order == ImageOrder::LSB_FIRST { byte } else { PIXEL - 1 - byte })
 }
 
@@ -81,7 +75,7 @@ fn byte_of(mask: u32, order: ImageOrder) -> Option<usize> {
 /// # Errors
 /// When its pixels are not of 32 bits with 8 per colour.
 pub fn take(d: &mut Display, area: Rect) -> Result<Option<Picture>, Fault> {
-    let Some((x, y, width, height)) = pixels(area, d.size()) else { return Ok(None) };
+    let Some((x, y, width, height)) = pixels(area, d.size) else { return Ok(None) };
     let places = layout(d)?;
     let image = d.conn.get_image(ImageFormat::Z_PIXMAP, d.root, x, y, width, height, u32::MAX)?.reply()?;
     Ok(Some(Picture { x, y, width, height, rgb: rgb(&image.data, places) }))

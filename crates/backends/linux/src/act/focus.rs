@@ -90,15 +90,13 @@ pub(crate) async fn focus_to_fill(device: &mut LinuxDevice, target: Handle) -> R
     if !is_field(object.role) {
         return Ok(false);
     }
-    match focus_element(device, target).await {
-        Ok(()) => Ok(true),
-        Err(e) if e.code == ErrorCode::ElementNotFound || e.code == ErrorCode::BackendLost => Err(e),
-        // It is filled all the same, and keys without a target are refused.
-        Err(e) => {
-            tracing::debug!("{} does not take the focus: {e}", object.words());
-            Ok(false)
-        }
+    let Err(e) = focus_element(device, target).await else { return Ok(true) };
+    if matches!(e.code, ErrorCode::ElementNotFound | ErrorCode::BackendLost) {
+        return Err(e);
     }
+    // It is filled all the same, and keys without a target are refused.
+    tracing::debug!("{} does not take the focus: {e}", object.words());
+    Ok(false)
 }
 
 /// Puts the caret of a field behind the text that was put into it, as typing does. GTK leaves it before the text.

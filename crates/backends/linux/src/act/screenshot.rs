@@ -19,8 +19,7 @@ pub(crate) async fn shot(view: View<'_>, request: &ShotRequest) -> Result<Shot> 
     let area = if let Some(handle) = request.of {
         place::box_of(view, handle).await?.ok_or_else(nowhere)?
     } else if request.full {
-        let (width, height) = x11.run(|d| Ok(d.size())).await?;
-        Rect { x: 0.0, y: 0.0, width: f64::from(width), height: f64::from(height) }
+        x11.run(|d| Ok(d.area())).await?
     } else {
         let Some((_, window)) = window::active_window(view.app).await? else {
             return Err(view.app.screen.unseen("take a picture of the app"));

@@ -273,11 +273,6 @@ fn modal_windows(last: &Last) -> Vec<String> {
     windows_that(last, |_, window| window.shown && window.is(s::MODAL))
 }
 
-/// How many windows of the app have this title.
-fn windows_called(last: &Last, title: &str) -> usize {
-    windows_that(last, |_, window| window.shown && window.name == title).len()
-}
-
 /// Whether the chooser with this path is one to save in, or may be. One of Qt that does not say so is asked by a name that
 /// no file has, which is taken from its field again.
 async fn saves(device: &mut LinuxDevice, top: &str) -> Result<bool> {

@@ -70,11 +70,14 @@ pub(crate) async fn boxes(view: View<'_>, handles: &[Handle]) -> Result<Vec<Opti
     if app.link.toolkit.profile().places_are_in_the_window
         && let Some(sight) = sight(app).await?
     {
-        let mut offsets = HashMap::new();
+        let mut frames = HashMap::new();
         for (handle, rect) in handles.iter().zip(&mut rects) {
-            if let Some((at, rect)) = view.index(*handle).zip(rect.as_mut()) {
-                *rect = shifted(*rect, offset(view, at, &sight, &mut offsets).await?);
+            let Some((at, rect)) = view.index(*handle).zip(rect.as_mut()) else { continue };
+            let top = view.last.top(at);
+            if !frames.contains_key(&top) {
+                frames.insert(top, ask::place(app, &view.last.objects()[top].path).await?);
             }
+            *rect = shifted(*rect, offset(view, at, frames[&top], &sight).await?);
         }
     }
     Ok(rects)
@@ -110,37 +113,18 @@ pub(crate) async fn boxes_on_top(view: View<'_>, handles: &[Handle]) -> Result<V
     Ok(rects)
 }
 
-/// What has to be added to what the toolkit says of an object.
-async fn offset(
-    view: View<'_>,
-    at: usize,
-    sight: &Sight,
-    known: &mut HashMap<usize, (f64, f64)>,
-) -> Result<(f64, f64)> {
-    if let Some((window, shown)) = window::popup(view, at, &sight.windows).await? {
-        let (x, y) = extents::origin(&window, (shown.width, shown.height));
-        return Ok((x - shown.x, y - shown.y));
-    }
-    let top = view.last.top(at);
-    if let Some(&offset) = known.get(&top) {
-        return Ok(offset);
-    }
-    let frame = ask::place(view.app, &view.last.objects()[top].path).await?;
-    let offset = offset_of(view, top, frame, sight);
-    known.insert(top, offset);
-    Ok(offset)
-}
-
-/// What has to be added to what the toolkit says of what stands in one of its windows, which it says is there.
-fn offset_of(view: View<'_>, top: usize, frame: Option<Rect>, sight: &Sight) -> (f64, f64) {
-    let Some(frame) = frame else { return (0.0, 0.0) };
-    let title = &view.last.objects()[top].name;
-    let size = (frame.width, frame.height);
-    let window = extents::window_of(&sight.windows, view.app.info.pid, title, Some(size));
-    window.map_or((0.0, 0.0), |window| {
-        let (x, y) = extents::origin(window, size);
-        (x - frame.x, y - frame.y)
-    })
+/// What has to be added to what the toolkit says of an object; `frame` is where it says that its window is.
+async fn offset(view: View<'_>, at: usize, frame: Option<Rect>, sight: &Sight) -> Result<(f64, f64)> {
+    let popup = window::popup(view, at, &sight.windows).await?;
+    let shown = popup.or_else(|| {
+        let (frame, title) = (frame?, &view.last.objects()[view.last.top(at)].name);
+        let size = Some((frame.width, frame.height));
+        let window = extents::window_of(&sight.windows, view.app.info.pid, title, size)?;
+        Some((window.clone(), frame))
+    });
+    let Some((window, said)) = shown else { return Ok((0.0, 0.0)) };
+    let (x, y) = extents::origin(&window, (said.width, said.height));
+    Ok((x - said.x, y - said.y))
 }
 
 /// What of an element its scrolling containers show, on the screen.
@@ -199,9 +183,7 @@ async fn place(
     let Some(rect) = own.filter(|rect| !nowhere(*rect)) else { return Ok(None) };
     let offset = match sight {
         Some(sight) if view.app.link.toolkit.profile().places_are_in_the_window => {
-            let top = view.last.top(at);
-            let mut known = HashMap::from_iter([(top, offset_of(view, top, *frame, sight))]);
-            offset(view, at, sight, &mut known).await?
+            offset(view, at, *frame, sight).await?
         }
         _ => (0.0, 0.0),
     };

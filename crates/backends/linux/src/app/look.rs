@@ -21,8 +21,7 @@ impl Sight {
     /// What the display of a session shows, where there is one.
     pub(crate) async fn of(screen: &Screen) -> Result<Option<Self>> {
         let Some(x11) = screen.x11_if_any().await? else { return Ok(None) };
-        let (windows, (width, height)) = x11.run(|d| Ok((windows::all(d)?, d.size()))).await?;
-        let screen = Rect { x: 0.0, y: 0.0, width: f64::from(width), height: f64::from(height) };
+        let (windows, screen) = x11.run(|d| Ok((windows::all(d)?, d.area()))).await?;
         Ok(Some(Self { x11, windows, screen }))
     }
 

@@ -251,8 +251,7 @@ impl Ground for Desk {
         let area = if request.of.is_some() {
             element.ok_or_else(nowhere)?
         } else {
-            let (width, height) = self.screen.x11("take pictures").await?.run(|d| Ok(d.size())).await?;
-            Rect { x: 0.0, y: 0.0, width: f64::from(width), height: f64::from(height) }
+            self.screen.x11("take pictures").await?.run(|d| Ok(d.area())).await?
         };
         self.screen.x11("take pictures").await?.shot(area).await
     }

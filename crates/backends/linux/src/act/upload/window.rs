@@ -34,7 +34,7 @@ pub(crate) async fn chooser_known(device: &mut LinuxDevice, top: &str) -> Result
 pub(crate) async fn window_of_chooser(view: View<'_>, top: &str, before: Option<&[u32]>) -> Result<Chooser> {
     let x11 = view.app.screen.x11("type keys").await?;
     let title = upload::title_of(view.last, top);
-    let alike = upload::windows_called(view.last, &title);
+    let alike = upload::windows_that(view.last, |_, window| window.shown && window.name == title).len();
     let window = ask::comes(SHOWN, || async {
         let windows = x11.run(windows::all).await?;
         let size = ask::place(view.app, top).await?.map(|rect| (rect.width, rect.height));
