@@ -124,7 +124,7 @@ impl LinuxDevice {
 pub(crate) struct Chooser {
     /// The path of its window on the bus.
     pub(crate) top: String,
-    /// The same on the display.
+    /// That window on the display.
     pub(crate) window: Window,
 }
 
