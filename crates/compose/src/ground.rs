@@ -87,7 +87,7 @@ pub trait Ground: Send + fmt::Debug {
     /// Moves the pointer to a point.
     ///
     /// # Errors
-    /// As [`Device::point_at`](stickpin_device::Device::point_at).
+    /// As [`Geometry::move_pointer`](stickpin_device::Geometry::move_pointer).
     async fn point_at(&mut self, parts: &Parts<Self::Member>, x: f64, y: f64) -> Result<()>;
 
     /// Sends an input that is for something which is no member; none where it is for a member.
@@ -106,7 +106,7 @@ pub trait Ground: Send + fmt::Debug {
     /// Starts another member. Returns how long nothing may move until it counts as ready; none where that cannot be told.
     ///
     /// # Errors
-    /// As [`Device::navigate`](stickpin_device::Device::navigate).
+    /// As [`Navigator::navigate`](stickpin_device::Navigator::navigate).
     async fn start(
         &mut self,
         parts: &mut Parts<Self::Member>,
@@ -118,7 +118,7 @@ pub trait Ground: Send + fmt::Debug {
     /// Takes a picture of the whole, or of `element` where the request names one, which may have no place.
     ///
     /// # Errors
-    /// As [`Device::screenshot`](stickpin_device::Device::screenshot).
+    /// As [`Pictures::screenshot`](stickpin_device::Pictures::screenshot).
     async fn picture(&mut self, request: &ShotRequest, element: Option<Rect>) -> Result<Shot>;
 
     /// Returns the clipboard that the members share.
