@@ -49,7 +49,7 @@ impl Link {
         let mut toolkit = Toolkit::of(&toolkit, &version);
         // Most toolkits know no such thing, and then there is the bus.
         let address = answer().and_then(|answer| answer.read::<String>()).unwrap_or_default();
-        if toolkit == Toolkit::Other {
+        if toolkit == Toolkit::default() {
             // Its name says too little: its first window may tell.
             let window = bus.call(Some(name), &child(ROOT, 0), left(until)).await;
             let window: Option<Reference> = unless_lost(window.and_then(|answer| answer.read()))?;

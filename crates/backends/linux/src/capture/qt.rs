@@ -106,9 +106,9 @@ pub(super) fn parked_parts(picture: &Picture) -> Vec<usize> {
     }
     let mut out = Vec::new();
     for &window in &picture.root().children {
-        let mut parts = parts(picture, window).peekable();
-        out.extend(parts.peek().is_some().then_some(window));
-        out.extend(parts);
+        let from = out.len();
+        out.extend(parts(picture, window));
+        out.extend((out.len() > from).then_some(window));
     }
     out
 }
