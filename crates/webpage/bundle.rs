@@ -1,6 +1,7 @@
-//! Makes one script of the agent's modules, with nothing but Rust: in the order in which the entry imports them, without
-//! their `import` and `export`, in one function. Circles among functions are fine, as they are in modules; what a module
-//! does while it is loaded may use only modules before it.
+//! Makes one script of the agent's modules, with nothing but Rust: in the order in which the entry
+//! imports them, without their `import` and `export`, in one function. Circles among functions are
+//! fine, as they are in modules; what a module does while it is loaded may use only modules before
+//! it.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -22,7 +23,8 @@ struct Module {
 /// The script that `entry` makes with the modules that it imports. `read` reads a module.
 ///
 /// # Errors
-/// A sentence about a module that is missing, a name that is not exported, or one that is declared twice.
+/// A sentence about a module that is missing, a name that is not exported, or one that is declared
+/// twice.
 pub fn bundle(entry: &Path, read: impl Fn(&Path) -> Result<String, String>) -> Result<String, String> {
     let load = |path: &Path| take_apart(path, &read(path)?);
     let last = load(entry)?;

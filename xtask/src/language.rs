@@ -8,7 +8,7 @@ use std::process::Command;
 const WIDTH: usize = 100;
 
 /// First words of a doc comment that leave a reader without its subject.
-const NO_SUBJECT: &[&str] = &["The same", "It "];
+const NO_SUBJECT: &[&str] = &["The same,", "The same for ", "The same where ", "The same once ", "It "];
 
 /// Names that were renamed to terms of the field, and are not to come back.
 const BANNED: &[&str] = &[

@@ -46,8 +46,8 @@ impl<G: Ground> Composed<G> {
         Ok(performed)
     }
 
-    /// Returns the window that a drag into another member begins in, in words, where that lies below its end, too: the
-    /// press brings it to the front.
+    /// Returns the window that a drag into another member begins in, in words, where that lies
+    /// below its end, too: the press brings it to the front.
     async fn covers_the_end(&mut self, action: &Action) -> Result<Option<String>> {
         let Action::Drag { from, to, .. } = *action else { return Ok(None) };
         let window = self.ground.beneath(&self.parts, from, "drag").await?;

@@ -62,7 +62,8 @@ pub trait Ground: Send + fmt::Debug {
     /// Waits until members may have come or gone.
     async fn news(&mut self);
 
-    /// Returns the numbers of the members that are read within another one, and so not by themselves.
+    /// Returns the numbers of the members that are read within another one, and so not by
+    /// themselves.
     fn inside_others(&self, _parts: &Parts<Self::Member>) -> Vec<u64> {
         Vec::new()
     }
@@ -103,7 +104,8 @@ pub trait Ground: Send + fmt::Debug {
         Ok(None)
     }
 
-    /// Starts another member. Returns how long nothing may move until it counts as ready; none where that cannot be told.
+    /// Starts another member. Returns how long nothing may move until it counts as ready; none
+    /// where that cannot be told.
     ///
     /// # Errors
     /// As [`Navigator::navigate`](stickpin_device::Navigator::navigate).
@@ -115,7 +117,8 @@ pub trait Ground: Send + fmt::Debug {
         cancel: &CancellationToken,
     ) -> Result<Option<Duration>>;
 
-    /// Takes a picture of the whole, or of `element` where the request names one, which may have no place.
+    /// Takes a picture of the whole, or of `element` where the request names one, which may have no
+    /// place.
     ///
     /// # Errors
     /// As [`Pictures::screenshot`](stickpin_device::Pictures::screenshot).
@@ -141,8 +144,8 @@ pub struct Composed<G: Ground> {
 }
 
 impl<G: Ground> Composed<G> {
-    /// Composes the members of `ground`; none is there before [`Composed::meet`]. `folders` are those in which members are
-    /// started.
+    /// Composes the members of `ground`; none is there before [`Composed::meet`]. `folders` are
+    /// those in which members are started.
     pub fn new(ground: G, folders: Option<AppFolders>) -> Self {
         Self { ground, parts: Parts::new(folders) }
     }

@@ -16,8 +16,8 @@ pub(crate) fn outer(part: u64, handle: Handle) -> Handle {
     Handle { scope: (part << OWN) | handle.scope, id: handle.id }
 }
 
-/// Returns the number of the member that a handle of the whole is of, and the member's own handle. No member has the
-/// number 0: such a handle is of the whole itself.
+/// Returns the number of the member that a handle of the whole is of, and the member's own handle.
+/// No member has the number 0: such a handle is of the whole itself.
 pub(crate) fn inner(handle: Handle) -> (u64, Handle) {
     let own = (1 << OWN) - 1;
     (handle.scope >> OWN, Handle { scope: handle.scope & own, id: handle.id })

@@ -1,9 +1,10 @@
 //! One tree of many: each member below a node that names it, as a document of its own. Pure.
 //!
-//! What a member's element is never depends on another member: no record, no row and no likeness of the tree reaches
-//! beyond a document, and the frame of a member is numbered for ever, so that nothing is ever looked for in another
-//! member, or in another run of the same one. Only what opened a dialog may have been an act in another member: that can
-//! refuse an act and never let one through.
+//! What a member's element is never depends on another member: no record, no row and no likeness of
+//! the tree reaches beyond a document, and the frame of a member is numbered for ever, so that
+//! nothing is ever looked for in another member, or in another run of the same one. Only what
+//! opened a dialog may have been an act in another member: that can refuse an act and never let one
+//! through.
 
 use crate::handles::{ROOT, WHOLE, outer};
 use std::sync::Arc;
@@ -36,7 +37,8 @@ impl Reading {
 pub(crate) struct Attention {
     /// The active window: of which member, and how that one calls it.
     pub(crate) window: Option<(u64, Handle)>,
-    /// The member that keys without a target go to; where none is known, no member's focus is doubted.
+    /// The member that keys without a target go to; where none is known, no member's focus is
+    /// doubted.
     pub(crate) keys: Option<u64>,
 }
 
@@ -51,8 +53,9 @@ pub(crate) struct Merged {
 }
 
 impl Merged {
-    /// Merges the members. `grade` is what the handles of the whole promise, `empty` what is told where there is no member;
-    /// `hidden` are the handles of the whole that are there and not shown.
+    /// Merges the members. `grade` is what the handles of the whole promise, `empty` what is told
+    /// where there is no member; `hidden` are the handles of the whole that are there and not
+    /// shown.
     ///
     /// # Errors
     /// If there is more than a tree can hold.
@@ -101,7 +104,8 @@ impl Merged {
             && self.parts.iter().zip(parts).all(|(a, b)| a.is(b))
     }
 
-    /// Returns where a node of a member's own tree stands in this one; none where that is another reading of the member.
+    /// Returns where a node of a member's own tree stands in this one; none where that is another
+    /// reading of the member.
     pub(crate) fn place(&self, number: u64, tree: &Arc<Tree>, node: NodeId) -> Option<NodeId> {
         let at = self.parts.iter().position(|part| part.number == number)?;
         let read = self.parts[at].tree.as_ref().is_some_and(|read| Arc::ptr_eq(read, tree));

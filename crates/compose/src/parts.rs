@@ -30,7 +30,8 @@ pub trait Member: Send + fmt::Debug {
     /// Notes that it does not answer: nothing is asked of it until it does.
     fn falls_silent(&mut self);
 
-    /// Returns its active window as it was read last, and whether it says itself that this is active.
+    /// Returns its active window as it was read last, and whether it says itself that this is
+    /// active.
     fn active_window(&mut self) -> Option<(Handle, bool)>;
 
     /// Gives the window of an element the keyboard, as a press in it would.

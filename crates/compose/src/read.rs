@@ -10,7 +10,8 @@ use stickpin_device::{Device, Error, ErrorCode, Located, Result, Ticket};
 use stickpin_tree::{Handle, Rect, Tree, quote};
 
 impl<G: Ground> Composed<G> {
-    /// Reads all members, each on its own, and merges them. The tree of equal readings is the same one.
+    /// Reads all members, each on its own, and merges them. The tree of equal readings is the same
+    /// one.
     ///
     /// # Errors
     /// As [`Device::capture`].
@@ -27,8 +28,8 @@ impl<G: Ground> Composed<G> {
         Ok(&self.parts.merged.insert(merged).tree)
     }
 
-    /// Asks the member of an element for it, with its context or as the outcome of an input; the node that names a member is there while
-    /// that is.
+    /// Asks the member of an element for it, with its context or as the outcome of an input; the
+    /// node that names a member is there while that is.
     pub(crate) async fn find(
         &mut self,
         handle: Handle,
@@ -81,11 +82,12 @@ impl<G: Ground> Composed<G> {
         Ok(rects)
     }
 
-    /// Returns what an answer of one member means for the whole: one that has left is no member any more, one that does not
-    /// answer keeps nobody waiting.
+    /// Returns what an answer of one member means for the whole: one that has left is no member any
+    /// more, one that does not answer keeps nobody waiting.
     ///
     /// # Errors
-    /// That of the answer; `ELEMENT_NOT_FOUND` where the member has left, because its elements have with it.
+    /// That of the answer; `ELEMENT_NOT_FOUND` where the member has left, because its elements have
+    /// with it.
     pub(crate) async fn judged<T>(&mut self, number: u64, answer: Result<T>) -> Result<T> {
         let Err(mut error) = answer else { return answer };
         let alive = self.ground.alive().is_ok();
@@ -113,8 +115,8 @@ impl<G: Ground> Composed<G> {
         Err(error)
     }
 
-    /// Reads all members. `watch` is in the handles of the whole; those of them that are there and not shown come back with
-    /// what is.
+    /// Reads all members. `watch` is in the handles of the whole; those of them that are there and
+    /// not shown come back with what is.
     async fn readings(&mut self, watch: &[Handle]) -> Result<(Vec<Reading>, Vec<Handle>)> {
         let Self { ground, parts } = self;
         ground.refresh(parts).await?;

@@ -47,7 +47,8 @@ pub(crate) fn for_part(action: &Action, part: u64) -> Action {
 }
 
 impl<G: Ground> Composed<G> {
-    /// Returns the one active window. Members say so themselves; where not exactly one does, the ground is asked.
+    /// Returns the one active window. Members say so themselves; where not exactly one does, the
+    /// ground is asked.
     ///
     /// # Errors
     /// As [`Ground::active`].
@@ -62,7 +63,8 @@ impl<G: Ground> Composed<G> {
         Ok(found.map(|&(number, window, _)| (number, window)))
     }
 
-    /// Returns the member that keys without a target go to: the one that was acted on last, else that of the active window.
+    /// Returns the member that keys without a target go to: the one that was acted on last, else
+    /// that of the active window.
     async fn keyboard(&mut self) -> Result<Option<u64>> {
         match self.parts.keys().filter(|&number| self.parts.has(number)) {
             Some(number) => Ok(Some(number)),

@@ -1,5 +1,5 @@
-//! The inside of the crate: modules of one floor use those below them only, circles stay small, and no type or folder
-//! grows into a place where nobody finds anything.
+//! The inside of the crate: modules of one floor use those below them only, circles stay small, and
+//! no type or folder grows into a place where nobody finds anything.
 
 #[path = "../../testkit/src/floors.rs"]
 mod floors;

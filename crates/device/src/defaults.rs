@@ -9,8 +9,8 @@ use stickpin_tree::{Handle, Rect};
 use tokio_util::sync::CancellationToken;
 
 impl dyn Device + '_ {
-    /// Calls [`Geometry::visible_rects`](crate::Geometry::visible_rects), or [`Device::rects`] where the device has no geometry
-    /// facet.
+    /// Calls [`Geometry::visible_rects`](crate::Geometry::visible_rects), or [`Device::rects`]
+    /// where the device has no geometry facet.
     ///
     /// # Errors
     /// Returns the errors of `capture`.
@@ -32,7 +32,8 @@ impl dyn Device + '_ {
         }
     }
 
-    /// Calls [`Geometry::move_pointer`](crate::Geometry::move_pointer); does nothing where the device has no geometry facet.
+    /// Calls [`Geometry::move_pointer`](crate::Geometry::move_pointer); does nothing where the
+    /// device has no geometry facet.
     ///
     /// # Errors
     /// Returns the errors of `capture`.
@@ -43,7 +44,8 @@ impl dyn Device + '_ {
         }
     }
 
-    /// Calls [`Geometry::scroll_offset`](crate::Geometry::scroll_offset); returns zero where the device has no geometry facet.
+    /// Calls [`Geometry::scroll_offset`](crate::Geometry::scroll_offset); returns zero where the
+    /// device has no geometry facet.
     ///
     /// # Errors
     /// Returns the errors of `capture`.
@@ -54,7 +56,8 @@ impl dyn Device + '_ {
         }
     }
 
-    /// Calls [`Navigator::url`](crate::Navigator::url), and falls back to the address of [`Device::page`].
+    /// Calls [`Navigator::url`](crate::Navigator::url), and falls back to the address of
+    /// [`Device::page`].
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the app is gone.
@@ -67,12 +70,14 @@ impl dyn Device + '_ {
         Ok(self.page().await?.map(|page| page.url))
     }
 
-    /// Calls [`Dialogs::dialog`](crate::Dialogs::dialog); returns `None` where the device has no dialogs facet.
+    /// Calls [`Dialogs::dialog`](crate::Dialogs::dialog); returns `None` where the device has no
+    /// dialogs facet.
     pub fn dialog(&mut self) -> Option<Dialog> {
         self.dialogs().and_then(|dialogs| dialogs.dialog())
     }
 
-    /// Calls [`Popups::close_popup`](crate::Popups::close_popup); returns false where the device has no popups facet.
+    /// Calls [`Popups::close_popup`](crate::Popups::close_popup); returns false where the device
+    /// has no popups facet.
     ///
     /// # Errors
     /// Returns the errors of `perform`.
@@ -83,7 +88,8 @@ impl dyn Device + '_ {
         }
     }
 
-    /// Calls [`Events::wait_event`](crate::Events::wait_event), or [`Device::changed`] where the device has no events facet.
+    /// Calls [`Events::wait_event`](crate::Events::wait_event), or [`Device::changed`] where the
+    /// device has no events facet.
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the app is gone.
@@ -94,7 +100,8 @@ impl dyn Device + '_ {
         }
     }
 
-    /// Calls [`Events::wait_effect`](crate::Events::wait_effect), or [`Device::changed`] where the device has no events facet.
+    /// Calls [`Events::wait_effect`](crate::Events::wait_effect), or [`Device::changed`] where the
+    /// device has no events facet.
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the app is gone.

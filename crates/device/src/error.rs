@@ -102,7 +102,8 @@ codes! {
     Internal = "INTERNAL", 70, internal;
 }
 
-/// Whether anything may have reached the device before a command failed: decides if a retry is safe.
+/// Whether anything may have reached the device before a command failed: decides if a retry is
+/// safe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Dispatched {

@@ -1,7 +1,9 @@
-//! Texts that nobody wrote: readers of scripts answer them all, quickly, and what they read is written and read again.
+//! Texts that nobody wrote: readers of scripts answer them all, quickly, and what they read is
+//! written and read again.
 //!
 //! A plain run makes the texts of the first seeds, so that it answers alike wherever it runs.
-//! `STICKPIN_FUZZ_SECONDS=N` makes others for that long; `STICKPIN_FUZZ_SEED=N` says which is first.
+//! `STICKPIN_FUZZ_SECONDS=N` makes others for that long; `STICKPIN_FUZZ_SEED=N` says which is
+//! first.
 
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;

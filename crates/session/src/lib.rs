@@ -12,10 +12,12 @@
 //!
 //! fn capture(names: &[(&str, u64)]) -> Tree {
 //!     let mut b = TreeBuilder::new(IdentityGrade::NeverReused);
-//!     let doc = Document { scope: 1, frame: String::new(), url: "/".into(), title: String::new() };
+//!     let doc = Document { scope: 1, frame: String::new(), url: "/".into(), title: String::new()
+//! };
 //!     b.document(0, doc, 1).unwrap();
 //!     for &(name, id) in names {
-//!         b.node(1, NodeSpec { role: Some(Role::Button), name, id, ..Default::default() }).unwrap();
+//!         b.node(1, NodeSpec { role: Some(Role::Button), name, id, ..Default::default()
+//! }).unwrap();
 //!     }
 //!     b.finish().unwrap()
 //! }

@@ -1,4 +1,5 @@
-//! What is held of what clients were shown, where each of many was shown another version of a large page.
+//! What is held of what clients were shown, where each of many was shown another version of a large
+//! page.
 
 use peak_alloc::PeakAlloc;
 use std::sync::{Arc, Weak};
@@ -17,7 +18,8 @@ fn node(role: Role, name: &str, id: u64) -> NodeSpec<'_> {
     NodeSpec { role: Some(role), name, id, tag: "p", ..NodeSpec::default() }
 }
 
-/// A version of a page that is one large segment: one text in a hundred differs from all other versions.
+/// A version of a page that is one large segment: one text in a hundred differs from all other
+/// versions.
 fn page(version: u64) -> Tree {
     let mut b = TreeBuilder::new(IdentityGrade::NeverReused);
     let doc =
@@ -63,7 +65,8 @@ fn session() -> Session {
     })
 }
 
-/// Bytes that a session holds whose client was shown nothing: of a tree that was asked about little, and that was read.
+/// Bytes that a session holds whose client was shown nothing: of a tree that was asked about
+/// little, and that was read.
 fn unshown() -> [usize; 2] {
     let begin = COUNTING.current_usage();
     let mut session = session();

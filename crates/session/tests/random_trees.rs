@@ -1,8 +1,8 @@
 //! Random apps whose elements have a hidden logical id that no capture reports.
 //!
-//! A ref must never resolve to another logical element than the one that it was issued for, unless the two are alike
-//! in everything that is reported; it must resolve while its element is there unchanged under its handle; and
-//! generations grow by one.
+//! A ref must never resolve to another logical element than the one that it was issued for, unless
+//! the two are alike in everything that is reported; it must resolve while its element is there
+//! unchanged under its handle; and generations grow by one.
 
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -279,7 +279,8 @@ fn session() -> Session {
     })
 }
 
-/// Plays the steps and checks every ref after each. Returns how many uses resolved and how many were refused.
+/// Plays the steps and checks every ref after each. Returns how many uses resolved and how many
+/// were refused.
 fn play(grade: IdentityGrade, steps: &[Step]) -> Result<(usize, usize), TestCaseError> {
     let mut app = App::new(grade);
     let mut session = session();
@@ -327,7 +328,8 @@ fn play(grade: IdentityGrade, steps: &[Step]) -> Result<(usize, usize), TestCase
                 }
                 Err(RefFault::Ended { reason, .. }) => {
                     refused += 1;
-                    // The same node that reads the same is never refused, where handles can be trusted.
+                    // The same node that reads the same is never refused, where handles can be
+                    // trusted.
                     let there = truths.values().find(|t| t.handle == at_issue.handle);
                     let same = there.is_some_and(|t| t == at_issue);
                     prop_assert!(
@@ -379,7 +381,8 @@ proptest! {
         play(grade, &steps)?;
     }
 
-    /// What a complete diff renews is exactly what the client was given since the base, lives, and is not listed.
+    /// What a complete diff renews is exactly what the client was given since the base, lives, and
+    /// is not listed.
     #[test]
     fn renewal_moves_what_it_should_and_nothing_else(
         steps in proptest::collection::vec(step(), 2..10),

@@ -1,7 +1,7 @@
 //! `fixtures/staleness.toml` on trees in memory, in all three identity grades.
 //!
-//! A suite on trees cannot press anything. It does what the kernel does before it would press: resolve, locate, judge,
-//! and look again when the element is not where its handle says.
+//! A suite on trees cannot press anything. It does what the kernel does before it would press:
+//! resolve, locate, judge, and look again when the element is not where its handle says.
 
 mod staleness {
     pub(crate) mod fixture;

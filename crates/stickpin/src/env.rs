@@ -23,7 +23,7 @@ const MCP_PROFILE: &str = "STICKPIN_MCP_PROFILE";
 const MCP_TOKEN: &str = "STICKPIN_MCP_TOKEN";
 /// Followed by a name: a variable of scripts, unless `-e` sets it.
 const VAR: &str = "STICKPIN_VAR_";
-/// The same, as other programs that run `.ad` scripts have it.
+/// A variable of a script, as other programs that run `.ad` scripts name it.
 const AD_VAR: &str = "AD_VAR_";
 /// Followed by a name: what `fill --secret NAME` fills in. No answer shows it.
 const SECRET: &str = "STICKPIN_SECRET_";

@@ -1,5 +1,6 @@
-//! Apps of Debian that no other test uses, each driven through the binary on a private display by a short task. Whether it
-//! was done is told by what the app has written, never by an answer of ours. One that cannot be read is refused by name.
+//! Apps of Debian that no other test uses, each driven through the binary on a private display by a
+//! short task. Whether it was done is told by what the app has written, never by an answer of ours.
+//! One that cannot be read is refused by name.
 
 #![cfg(feature = "linux")]
 

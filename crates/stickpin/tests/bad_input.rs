@@ -1,6 +1,7 @@
-//! Bad input through the real binary, on the embedded device: each has its code, its exit code and a hint, nothing is
-//! sent or lost, and the session goes on. Sockets, state dirs and full disks are in `daemon.rs`, clients that go in
-//! the middle and other callers of the daemon in `sessions.rs`, pages in `bad_input_web/`.
+//! Bad input through the real binary, on the embedded device: each has its code, its exit code and
+//! a hint, nothing is sent or lost, and the session goes on. Sockets, state dirs and full disks are
+//! in `daemon.rs`, clients that go in the middle and other callers of the daemon in `sessions.rs`,
+//! pages in `bad_input_web/`.
 
 mod support;
 
@@ -13,7 +14,8 @@ fn opened(app: &str) -> World {
     world
 }
 
-/// The error of a command that fails before anything was sent; as text it says the same, with its hint.
+/// The error of a command that fails before anything was sent; as text it says the same, with its
+/// hint.
 #[track_caller]
 fn refused(world: &World, words: &[&str], code: &str, exit: i32) -> Value {
     let mut words = words.to_vec();

@@ -1,6 +1,7 @@
-//! Bad input on the desktop, through the real binary: desktops that lack something, apps that hang, die, vanish in parts
-//! or never come, and windows that lie where they should not. Each ends in its own error within its time, nothing reaches
-//! what was not meant, and the session or the next `open` goes on.
+//! Bad input on the desktop, through the real binary: desktops that lack something, apps that hang,
+//! die, vanish in parts or never come, and windows that lie where they should not. Each ends in its
+//! own error within its time, nothing reaches what was not meant, and the session or the next
+//! `open` goes on.
 
 #![cfg(feature = "linux")]
 
@@ -18,7 +19,8 @@ fn our_app(app: &str, arguments: &str) -> String {
     format!("linux:{PYTHON} -B {} {arguments}", script.display())
 }
 
-/// One that behaves as no toolkit should, on a display of its own; none where there are no displays.
+/// One that behaves as no toolkit should, on a display of its own; none where there are no
+/// displays.
 struct Strange {
     world: World,
     log: PathBuf,
@@ -176,7 +178,8 @@ fn keys_for_a_file_chooser_reach_no_window_that_takes_its_place() {
     }
 }
 
-/// GTK 4 does what a press is for 250 ms after it. By then the button may be another one, which a second press must not reach.
+/// GTK 4 does what a press is for 250 ms after it. By then the button may be another one, which a
+/// second press must not reach.
 #[test]
 fn a_button_that_turns_into_another_one_is_not_pressed_by_the_ref_of_the_first() {
     if desktop(&[PYTHON]).is_none() {
@@ -218,7 +221,8 @@ fn a_key_after_a_press_does_not_overtake_it() {
     assert_eq!(wrote(), "clicked Save\nkey F7\n");
 }
 
-/// GTK 4 says of all pages of a stack that they are visible, and a button of each does what it is for.
+/// GTK 4 says of all pages of a stack that they are visible, and a button of each does what it is
+/// for.
 #[test]
 fn what_is_on_a_page_that_was_turned_is_not_pressed() {
     if desktop(&[PYTHON]).is_none() {
@@ -243,7 +247,8 @@ fn what_is_on_a_page_that_was_turned_is_not_pressed() {
     assert_eq!(received(), "clicked Zeta\nturned\n");
 }
 
-/// A program without windows, one with accessibility switched off in its toolkit, and one that ends at once.
+/// A program without windows, one with accessibility switched off in its toolkit, and one that ends
+/// at once.
 #[test]
 fn apps_that_never_register_are_given_up_and_ended() {
     if desktop(&["zenity"]).is_none() {
@@ -371,8 +376,8 @@ fn a_file() -> String {
     workspace_root().join("fixtures/linux/widgets/qt.py").to_str().unwrap().to_owned()
 }
 
-/// A file chooser of another process, as those of portals are, takes files as one of the app's own does. One that does not
-/// take them is closed again.
+/// A file chooser of another process, as those of portals are, takes files as one of the app's own
+/// does. One that does not take them is closed again.
 #[test]
 fn a_file_chooser_of_another_process_takes_files_or_is_closed_again() {
     let Some(mut on) = Shared::new(&[PYTHON]) else { return };
@@ -395,7 +400,8 @@ fn a_file_chooser_of_another_process_takes_files_or_is_closed_again() {
     eventually("the press arrives", || wrote().ends_with("clicked Nothing\n"));
 }
 
-/// What cannot be told from its likes gets no file, and is no secret: while it is open nothing reaches the app.
+/// What cannot be told from its likes gets no file, and is no secret: while it is open nothing
+/// reaches the app.
 #[test]
 fn while_a_window_of_another_process_is_open_nothing_reaches_the_app() {
     let Some(mut on) = Shared::new(&[PYTHON]) else { return };
@@ -441,8 +447,8 @@ fn while_a_window_of_another_process_is_open_nothing_reaches_the_app() {
     });
 }
 
-/// One that does not say whose it is may be another app's: on a desktop of a person it is named, and what is said to do
-/// about it works.
+/// One that does not say whose it is may be another app's: on a desktop of a person it is named,
+/// and what is said to do about it works.
 #[test]
 fn a_window_that_does_not_say_whose_it_is_gets_files_only_by_its_name() {
     let Some(mut on) = Shared::new(&[PYTHON]) else { return };

@@ -69,7 +69,8 @@ fn recording_survives_a_killed_browser_and_renderer() {
         world.ok("press text=One");
         let pid = process(&world, kind).expect("a process");
         world.signal("-KILL", pid);
-        // Not acknowledged or refused, whichever comes first: it is not in the script unless it was done.
+        // Not acknowledged or refused, whichever comes first: it is not in the script unless it was
+        // done.
         let second = world.run(&["press", "text=Two"]);
         let ended = world.run(&support::words(end));
         assert_eq!(ended.code, 0, "{kind:?}: {ended:?}");

@@ -1,5 +1,6 @@
-//! The whole desktop in one session, through the real binary: apps of a person come, go, hang and lie over one another,
-//! and no act reaches another app than that of its element. What reached which is what the apps write themselves.
+//! The whole desktop in one session, through the real binary: apps of a person come, go, hang and
+//! lie over one another, and no act reaches another app than that of its element. What reached
+//! which is what the apps write themselves.
 
 #![cfg(feature = "linux")]
 
@@ -330,7 +331,7 @@ fn names_that_read_like_our_own_words_stay_names() {
     assert!(ran.err.contains(&format!("it is gone with app {QUOTED}, which has closed")), "{ran:?}");
 }
 
-/// It says nothing, and every answer about it says what to do, which helps.
+/// The app says nothing; every answer about it says what to do, which helps.
 #[test]
 fn a_qt_app_that_was_started_with_accessibility_off_is_heard_once_it_is_started_again() {
     let Some(mut on) = Shared::new(&[PYTHON, "xdotool"]) else { return };
@@ -452,7 +453,8 @@ fn what_goes_on_in_another_app_holds_up_nobody() {
     assert_eq!(form.wrote(), "");
 }
 
-/// As those of portals are: it takes files from what opens it, and is in the tree when that is pressed.
+/// As those of portals are: it takes files from what opens it, and is in the tree when that is
+/// pressed.
 #[test]
 fn a_file_chooser_of_another_process_is_driven_in_the_same_session() {
     let Some(mut on) = Shared::new(&[PYTHON]) else { return };

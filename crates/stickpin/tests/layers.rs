@@ -1,13 +1,14 @@
-//! The shape of the workspace. Dependencies between our crates point one way: the table is the architecture, and an edge
-//! outside it fails here by name. Only one file reads the environment. Inside of every crate types, folders and circles of
-//! imports stay small.
+//! The shape of the workspace. Dependencies between our crates point one way: the table is the
+//! architecture, and an edge outside it fails here by name. Only one file reads the environment.
+//! Inside of every crate types, folders and circles of imports stay small.
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use stickpin_testkit::floors;
 
-/// Crate (without prefix) and what it may depend on, transitively spelled out: a layer may use any below it.
+/// Crate (without prefix) and what it may depend on, transitively spelled out: a layer may use any
+/// below it.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("refs", &[]),
     ("tree", &["refs"]),
@@ -96,8 +97,8 @@ fn a_wrong_edge_is_named() {
     assert_eq!(violations(&found), ["tree -> kernel: that edge points the wrong way"]);
 }
 
-/// Where environment variables are read: one file of the binary, what is built for tests only, and the scripts that Cargo
-/// tells by them what they build.
+/// Where environment variables are read: one file of the binary, what is built for tests only, and
+/// the scripts that Cargo tells by them what they build.
 const READS_ENVIRONMENT: &[&str] =
     &["crates/stickpin/src/env.rs", "crates/stickpin/build.rs", "crates/webpage/build.rs", "crates/testkit/"];
 
@@ -155,7 +156,8 @@ fn nothing_grows_too_large_to_find_anything_in() {
     assert!(found.len() > 20, "the search finds nothing: {found:?}");
 }
 
-/// `cargo run -- demo` is the first command of the README: Cargo asks which one where it finds several.
+/// `cargo run -- demo` is the first command of the README: Cargo asks which one where it finds
+/// several.
 #[test]
 fn what_cargo_runs_is_the_product() {
     let metadata = metadata();

@@ -1,5 +1,5 @@
-//! `stickpin mcp` through the real binary, by hand: what a client may do wrong, what an app may pretend, who is apart
-//! from whom, and that HTTP is for who has the token.
+//! `stickpin mcp` through the real binary, by hand: what a client may do wrong, what an app may
+//! pretend, who is apart from whom, and that HTTP is for who has the token.
 
 #![cfg(feature = "sim")]
 
@@ -308,7 +308,8 @@ impl Http {
         Self { child, port, token }
     }
 
-    /// Status, headers and body of a request with these headers instead of or besides the usual ones.
+    /// Status, headers and body of a request with these headers instead of or besides the usual
+    /// ones.
     fn post(&self, body: &Value, headers: &[(&str, &str)]) -> (u16, String, String) {
         self.send("POST", body, headers)
     }
@@ -469,8 +470,8 @@ fn a_configuration_is_printed_for_each_client() {
     assert!(ran.code == 2 && ran.err.contains("claude-code"), "{ran:?}");
 }
 
-/// Checks what `--print-config` prints for a client with the TypeScript compiler. `imported` gives the type `Config`.
-/// `wrong` makes the text one that the type refuses.
+/// Checks what `--print-config` prints for a client with the TypeScript compiler. `imported` gives
+/// the type `Config`. `wrong` makes the text one that the type refuses.
 fn is_of_declared_type(client: &str, imported: &str, declaration: Option<&Path>, wrong: (&str, &str)) {
     let Some(npm) = stickpin_testkit::npm() else { return };
     let world = World::new();

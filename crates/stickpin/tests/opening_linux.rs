@@ -1,5 +1,5 @@
-//! What `open linux:desktop` says where there is no desktop to open, through the real binary, and that nothing of the attempt
-//! stays: no session, no process, no folder.
+//! What `open linux:desktop` says where there is no desktop to open, through the real binary, and
+//! that nothing of the attempt stays: no session, no process, no folder.
 
 #![cfg(feature = "linux")]
 
@@ -50,7 +50,8 @@ impl Nowhere {
         command.envs(surroundings.iter().copied()).output().unwrap().into()
     }
 
-    /// Processes that were started for a session: all of them know one of our folders, and so does the daemon.
+    /// Processes that were started for a session: all of them know one of our folders, and so does
+    /// the daemon.
     fn processes(&self) -> Vec<String> {
         let ours = self.world.path().display().to_string();
         let daemon = self.world.pid().map(|pid| pid.to_string());

@@ -1,5 +1,5 @@
-//! File choosers of a real portal, through the real binary: xdg-desktop-portal with that of GTK. What the apps were given
-//! they say themselves.
+//! File choosers of a real portal, through the real binary: xdg-desktop-portal with that of GTK.
+//! What the apps were given they say themselves.
 
 #![cfg(feature = "linux")]
 
@@ -113,7 +113,8 @@ fn of_the_choosers_of_two_apps_only_that_of_the_session_gets_the_file() {
         on.xdotool(&["windowmove", window, x, y]);
         on.xdotool(&["getwindowgeometry", window]).contains(&format!("Position: {}", &x[..x.len() - 1]))
     };
-    // Again and again: one that is just shown may be placed once more. What a window manager draws around it counts.
+    // Again and again: one that is just shown may be placed once more. What a window manager draws
+    // around it counts.
     eventually("they lie apart", || at(&window, "10", "30") & at(&above, "300", "200"));
     on.ok(&["--session", "ours", "upload", "label=\"Attach one\"", &a_file()]);
     eventually("the app has the file", || read(&ours) == "chosen qt.py\n");

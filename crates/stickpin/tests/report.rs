@@ -1,5 +1,5 @@
-//! The page that `test --report` writes, opened from disk and driven by a script of our own. What happened in it is asked
-//! of the page itself.
+//! The page that `test --report` writes, opened from disk and driven by a script of our own. What
+//! happened in it is asked of the page itself.
 
 #![cfg(all(feature = "web", feature = "sim"))]
 
@@ -43,8 +43,8 @@ press \"role=link label=Basket || text=Checkout\"
 close
 ";
 
-/// What a person with a keyboard does with the page, and what the page then says about itself. `f1` is the script that
-/// fails, `f2` the one with markup in its app, `f3` the one that cannot be read.
+/// What a person with a keyboard does with the page, and what the page then says about itself. `f1`
+/// is the script that fails, `f2` the one with markup in its app, `f3` the one that cannot be read.
 const DRIVES: &str = r##"context platform=web timeout=60000
 open "${PAGE}" --viewport=${SIZE}
 wait "role=heading text=\"2 of 3 scripts did not pass\""

@@ -1,5 +1,5 @@
-//! Every scenario of the embedded device on every surface: in process, over the daemon's socket, through the binary
-//! as text and as JSON. Each run has a folder and a daemon of its own.
+//! Every scenario of the embedded device on every surface: in process, over the daemon's socket,
+//! through the binary as text and as JSON. Each run has a folder and a daemon of its own.
 
 #![cfg(feature = "sim")]
 
@@ -135,7 +135,8 @@ fn shown(device: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_command_is_in_a_scenario_of_the_embedded_device_and_of_pages() {
-    // What the other cannot do: a page has no start screen; the embedded device no files, traffic, script or clipboard.
+    // What the other cannot do: a page has no start screen; the embedded device no files, traffic,
+    // script or clipboard.
     let (sim, web) = (shown("sim"), shown("web"));
     let missing = |used: &BTreeSet<String>| -> Vec<&str> {
         COMMANDS.iter().map(|e| e.spec.name).filter(|n| !used.contains(*n)).collect()
@@ -145,7 +146,8 @@ fn every_command_is_in_a_scenario_of_the_embedded_device_and_of_pages() {
     assert_eq!(missing(&sim), without);
 }
 
-/// Codes that no scenario can provoke: the reason, and where they are provoked or the issue that will.
+/// Codes that no scenario can provoke: the reason, and where they are provoked or the issue that
+/// will.
 fn waivers() -> BTreeMap<String, String> {
     let path = workspace_root().join("fixtures/scenarios/waivers.toml");
     toml::from_str(&std::fs::read_to_string(path).expect("the waivers")).expect("a table")
@@ -190,7 +192,8 @@ fn input(command: &str, field: &str, target: &str) -> Map<String, Value> {
     input
 }
 
-/// Fields that take a selector and no ref: what they name is not there yet, or is a number of elements.
+/// Fields that take a selector and no ref: what they name is not there yet, or is a number of
+/// elements.
 const SELECTORS: &[&str] = &["scroll until", "count selector"];
 
 /// Refs and pins that are none (`refs.md` 2).
@@ -253,7 +256,8 @@ fn every_consumer_of_a_ref_takes_both_forms_and_refuses_malformed_ones_alike() {
                 hints.iter().all(|h| h.contains("@e12") && h.contains("refsGeneration")),
                 "{at}: {hints:?}"
             );
-            // Never issued, so nothing is done: the plain and the pinned form come as far as each other.
+            // Never issued, so nothing is done: the plain and the pinned form come as far as each
+            // other.
             let answers = ["@e4000000", "e4000000", "@e4000000~s3", " e4000000~s0 "]
                 .map(|good| ask(good).error.map(|e| e.code));
             assert!(answers.iter().all(|a| *a == answers[0]), "{at}: {answers:?}");

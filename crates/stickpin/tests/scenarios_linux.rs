@@ -1,5 +1,6 @@
-//! Scenarios on real desktop apps, each on a display of its own: in process and as scripts for all of them, through the
-//! real binary and MCP for the apps that people use. What became of an act is what the app shows or writes.
+//! Scenarios on real desktop apps, each on a display of its own: in process and as scripts for all
+//! of them, through the real binary and MCP for the apps that people use. What became of an act is
+//! what the app shows or writes.
 
 #![cfg(feature = "linux")]
 

@@ -1,5 +1,5 @@
-//! Scenarios on real Chromium, with pages of ours: in process for all of them, through the real binary for some. What
-//! received the input is what the page reports.
+//! Scenarios on real Chromium, with pages of ours: in process for all of them, through the real
+//! binary for some. What received the input is what the page reports.
 
 #![cfg(feature = "web")]
 
@@ -112,8 +112,8 @@ fn mcp_and_line(dir: &Path) -> Made {
     Some(Box::new(Mixed { mcp, line: ProcessText::new(dir, Path::new(PROGRAM)), guest: false }))
 }
 
-/// A test per file and surface, and the list of the files. Each runs in process, and through one of the MCP clients:
-/// what the device does is the same behind each.
+/// A test per file and surface, and the list of the files. Each runs in process, and through one of
+/// the MCP clients: what the device does is the same behind each.
 macro_rules! scenarios {
     ($($name:ident: $($surface:ident)*;)*) => {
         const SURFACES: &[(&str, &[&str])] = &[$((stringify!($name), &[$(stringify!($surface)),*]),)*];
@@ -145,7 +145,8 @@ scenarios! {
     web_widgets: in_process script mcp;
 }
 
-/// What a page says as text stands between two lines that it cannot know, and everything else is ours.
+/// What a page says as text stands between two lines that it cannot know, and everything else is
+/// ours.
 #[test]
 fn what_a_page_says_is_fenced() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -188,8 +189,8 @@ fn what_a_page_says_is_fenced() {
     }
 }
 
-/// One client, one name of a session: another state dir and another session are other apps with other numbers. Each is
-/// warned of its own tree only, and each press reaches its own page.
+/// One client, one name of a session: another state dir and another session are other apps with
+/// other numbers. Each is warned of its own tree only, and each press reaches its own page.
 #[test]
 fn sessions_and_state_dirs_of_one_client_are_apart() {
     let dir = tempfile::tempdir().expect("a folder");

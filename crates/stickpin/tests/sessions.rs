@@ -133,7 +133,8 @@ fn a_cancelled_command_still_answers() {
     assert_ne!(answer["result"]["error"]["code"], "INVALID_ARGS", "{answer}");
 }
 
-/// Connections that are there at the same time are served by threads of their own, and a session is the same from each.
+/// Connections that are there at the same time are served by threads of their own, and a session is
+/// the same from each.
 #[test]
 fn a_session_can_be_used_from_every_connection() {
     let world = World::new();

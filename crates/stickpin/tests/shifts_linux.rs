@@ -1,5 +1,5 @@
-//! Apps that change just before, or in the middle of, what is done to them: what was meant gets the input, or it is said
-//! what did. By what the app itself wrote down.
+//! Apps that change just before, or in the middle of, what is done to them: what was meant gets the
+//! input, or it is said what did. By what the app itself wrote down.
 
 #![cfg(feature = "linux")]
 
@@ -23,7 +23,8 @@ impl App {
         Self::start("shifts", toolkit, part)
     }
 
-    /// One of `fixtures/linux/strange`, which does what it does once the file beside its log is there.
+    /// One of `fixtures/linux/strange`, which does what it does once the file beside its log is
+    /// there.
     fn strange(kind: &str) -> Option<Self> {
         Self::start("strange", kind, "flag")
     }
@@ -64,7 +65,8 @@ fn failed(ran: &Ran, code: &str) {
     assert!(ran.err.lines().nth(1).is_some_and(|hint| !hint.is_empty()), "it has no hint: {ran:?}");
 }
 
-/// Where in a text of so many letters it stopped: how many are in the first field, went elsewhere, were not sent.
+/// Where in a text of so many letters it stopped: how many are in the first field, went elsewhere,
+/// were not sent.
 fn told(ran: &Ran) -> [usize; 3] {
     let counts = ran.err.split("text was typed: ").nth(1).unwrap_or_else(|| panic!("no counts: {ran:?}"));
     let number = |part: &str| part.trim().split(' ').next()?.parse().ok();
@@ -127,7 +129,7 @@ fn text_stops_at_a_dialog_that_opens_in_the_middle() {
     }
 }
 
-/// It reads and handles them for longer than an answer takes.
+/// The app reads and handles them for longer than an answer takes.
 #[test]
 fn an_app_that_is_slow_has_handled_all_keys_when_they_are_told_to_be_typed() {
     for toolkit in TOOLKITS {
@@ -166,7 +168,8 @@ fn a_press_that_fails_behind_what_it_did_is_done_once_and_told() {
     assert!(error["message"].as_str().unwrap().contains("behind it"), "{ran:?}");
 }
 
-/// As browsers do for what stands in a page: it says that it took the text, and kept the one that it had.
+/// As browsers do for what stands in a page: it says that it took the text, and kept the one that
+/// it had.
 #[test]
 fn a_field_that_says_that_it_took_a_text_and_kept_the_old_one_is_filled_by_keys() {
     let Some(app) = App::strange("keeps") else { return };
@@ -261,7 +264,8 @@ fn a_press_at_a_point_names_what_receives_it() {
     }
 }
 
-/// Over a number a wheel changes the number. Also where nobody asked for one: what is out of sight is brought into view.
+/// Over a number a wheel changes the number. Also where nobody asked for one: what is out of sight
+/// is brought into view.
 #[test]
 fn a_wheel_scrolls_what_is_meant_and_changes_no_number_on_the_way() {
     for toolkit in TOOLKITS {

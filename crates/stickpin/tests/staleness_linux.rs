@@ -1,4 +1,5 @@
-//! The staleness table on real windows of GTK 3 and GTK 4, where the app's own log says which control received the input.
+//! The staleness table on real windows of GTK 3 and GTK 4, where the app's own log says which
+//! control received the input.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -138,7 +139,8 @@ impl Windows {
         Ok(app)
     }
 
-    /// Has the device start it on a display of its own, with the first situation: it counts as open when it shows one.
+    /// Has the device start it on a display of its own, with the first situation: it counts as open
+    /// when it shows one.
     fn open(&mut self, surface: &mut InProcess, id: &str) -> Result<String, String> {
         let app = format!("linux:{}", self.words().join(" "));
         let listener = &self.listener;

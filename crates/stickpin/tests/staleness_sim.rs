@@ -1,5 +1,5 @@
-//! The staleness table on the embedded device, in its three identity grades; the app's own log says what received the
-//! input.
+//! The staleness table on the embedded device, in its three identity grades; the app's own log says
+//! what received the input.
 
 use std::sync::Arc;
 use stickpin_backend_sim::{Probe, SimProvider};
@@ -10,7 +10,7 @@ use stickpin_testkit::staleness::{Account, Between, Stage, Table};
 const NOT_HERE: &[(&str, &str)] =
     &[("toggle-by-name", "its new self is handed over by an act: fixtures/scenarios/toggle.toml")];
 
-/// The same for one grade.
+/// Situations that the runner cannot judge in one grade, each with the reason.
 const NOT_IN_GRADE: &[(&str, &str, &str)] = &[
     ("none", "equal-looking-new-row", "the table lets it act on what is alike, which the runner calls wrong"),
     (

@@ -1,5 +1,6 @@
-//! The staleness table on real Chromium, where the page reports which element received the input: in the top document,
-//! in a frame, in a frame of another origin inside a frame, and in a second tab.
+//! The staleness table on real Chromium, where the page reports which element received the input:
+//! in the top document, in a frame, in a frame of another origin inside a frame, and in a second
+//! tab.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +19,7 @@ const SECOND_TAB: &str = "second-tab-same-layout";
 /// Where the page of a situation is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shown {
-    /// It is the top document.
+    /// The page is the top document.
     Top,
     /// In a frame of the same origin.
     Frame,
@@ -99,8 +100,8 @@ impl Stage for Pages {
 /// What comes between a look and an act, in the order of the columns.
 const COLUMNS: [Between; 4] = [Between::Nothing, Between::Looks, Between::Snapshots, Between::OwnActs];
 
-/// Runs the table in one place, in a browser of its own; `between` gives the column of the situation at an index. None
-/// without a browser.
+/// Runs the table in one place, in a browser of its own; `between` gives the column of the
+/// situation at an index. None without a browser.
 fn run_table(shown: Shown, between: impl Fn(usize) -> Between) -> Option<Account> {
     let provider = chromium()?;
     let mut account = Account::default();
@@ -140,8 +141,8 @@ fn column(between: Between) {
     assert!(account.uses > least, "only {} uses were judged", account.uses);
 }
 
-/// Every situation once in a place: each takes the column after that of the situation before, from `first` on. Two
-/// places that begin apart show a situation in different columns.
+/// Every situation once in a place: each takes the column after that of the situation before, from
+/// `first` on. Two places that begin apart show a situation in different columns.
 fn place(shown: Shown, first: usize) {
     let columns = run_table(shown, |index| COLUMNS[(first + index) % COLUMNS.len()]);
     let Some(account) = columns else { return };

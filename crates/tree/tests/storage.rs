@@ -1,5 +1,5 @@
-//! What a large tree costs in memory, by an allocator that counts. Alone in its program, because every other test
-//! would be counted, too.
+//! What a large tree costs in memory, by an allocator that counts. Alone in its program, because
+//! every other test would be counted, too.
 
 use peak_alloc::PeakAlloc;
 use stickpin_tree::testing;

@@ -18,8 +18,8 @@ impl Sink for Deaf {
     fn lost(&mut self, _: &str) {}
 }
 
-/// A browser that does what it is told, but for two commands: one that it does not have, and one for a document that
-/// is gone.
+/// A browser that does what it is told, but for two commands: one that it does not have, and one
+/// for a document that is gone.
 async fn answer(commands: pipe::Receiver, mut answers: pipe::Sender) {
     let mut commands = BufReader::new(commands);
     let mut frame = Vec::new();

@@ -1,5 +1,5 @@
-//! Which display, and how to get in: the cookie that clients of a private display have to show (MIT-MAGIC-COOKIE-1), and
-//! the file that tells them.
+//! Which display, and how to get in: the cookie that clients of a private display have to show
+//! (MIT-MAGIC-COOKIE-1), and the file that tells them.
 
 use std::fmt;
 use std::io::Write;
@@ -76,7 +76,8 @@ impl Cookie {
         file.and_then(|mut file| file.write_all(&self.entry())).map_err(|e| io_error("write", path, &e))
     }
 
-    /// One entry: family, address, number, name and data, each counted in two bytes, high byte first.
+    /// One entry: family, address, number, name and data, each counted in two bytes, high byte
+    /// first.
     fn entry(&self) -> Vec<u8> {
         let mut out = WILD.to_be_bytes().to_vec();
         for part in [&b""[..], b"", METHOD, &self.0] {

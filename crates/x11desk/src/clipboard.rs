@@ -1,4 +1,5 @@
-//! The clipboard (ICCCM 2): text that another window owns, or that a window of ours gives out while the session lives.
+//! The clipboard (ICCCM 2): text that another window owns, or that a window of ours gives out while
+//! the session lives.
 
 use crate::display::Display;
 use crate::fault::Fault;

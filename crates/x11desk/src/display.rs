@@ -1,4 +1,5 @@
-//! A connection to a display, as its thread sees it: what is known of the server, and the events that change that.
+//! A connection to a display, as its thread sees it: what is known of the server, and the events
+//! that change that.
 
 use crate::atoms::Atoms;
 use crate::clipboard::{self, Clipboard};
@@ -63,7 +64,8 @@ pub(crate) struct Spares {
 }
 
 impl Spares {
-    /// How long keys keep the meaning that they got: apps look it up when they read the event, not when it was sent.
+    /// How long keys keep the meaning that they got: apps look it up when they read the event, not
+    /// when it was sent.
     const LENT: Duration = Duration::from_secs(1);
 
     /// When they are to be given back.
@@ -73,7 +75,8 @@ impl Spares {
 }
 
 impl Display {
-    /// Makes our window, and asks for what is told: about windows on the root, about the clipboard on ours.
+    /// Makes our window, and asks for what is told: about windows on the root, about the clipboard
+    /// on ours.
     pub(crate) fn new(conn: RustConnection, screen: usize) -> Result<Self, Fault> {
         let screen = &conn.setup().roots[screen];
         let (root, size) = (screen.root, (screen.width_in_pixels, screen.height_in_pixels));
@@ -113,8 +116,8 @@ impl Display {
         self.seat.is_some()
     }
 
-    /// Waits until the server says something, `woken` is, or `until` has come. Events that came along with an answer are not
-    /// waited for: they are handled first.
+    /// Waits until the server says something, `woken` is, or `until` has come. Events that came
+    /// along with an answer are not waited for: they are handled first.
     pub(crate) fn wait(&self, woken: Option<&OwnedFd>, until: Option<Instant>) {
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));
         let left = left.and_then(|left| Timespec::try_from(left).ok());
@@ -199,10 +202,11 @@ impl Display {
 
     /// Whether the process that made this window is another one of ours that is still connected.
     ///
-    /// What we change on a display that goes on without us is noted with the id of our window, which ends with the
-    /// connection: so whoever comes next can tell what a killed process left. The server gives ids again: whoever connects
-    /// after a process that was killed mostly gets those that it had. So another one's window counts only where it is
-    /// called as ours are, and what is noted with our own before we have made anything is left over, too.
+    /// What we change on a display that goes on without us is noted with the id of our window,
+    /// which ends with the connection: so whoever comes next can tell what a killed process
+    /// left. The server gives ids again: whoever connects after a process that was killed
+    /// mostly gets those that it had. So another one's window counts only where it is called as
+    /// ours are, and what is noted with our own before we have made anything is left over, too.
     pub(crate) fn lives(&self, owner: WindowId) -> Result<bool, Fault> {
         let (name, text) = (self.atoms._NET_WM_NAME, self.atoms.UTF8_STRING);
         let called = self.conn.get_property(false, owner, name, text, 0, 16)?.reply();

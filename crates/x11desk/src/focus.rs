@@ -1,7 +1,8 @@
 //! Which window gets the keys, as the server says; and keys for one window, and for no other.
 //!
-//! What has the focus when a key is made gets it, unless somebody holds the whole keyboard, as open menus do: a window that
-//! closes itself hands it on to the next one. So the server does nothing for anybody else between the look and the keys.
+//! What has the focus when a key is made gets it, unless somebody holds the whole keyboard, as open
+//! menus do: a window that closes itself hands it on to the next one. So the server does nothing
+//! for anybody else between the look and the keys.
 
 use crate::display::Display;
 use crate::fault::{Fault, RESTORE};
@@ -29,7 +30,8 @@ pub enum Sent {
     Held,
 }
 
-/// The window that gets our keys and those around it, from the inside out; none where they go to no window in particular.
+/// The window that gets our keys and those around it, from the inside out; none where they go to no
+/// window in particular.
 fn focused(d: &Display) -> Result<Option<Vec<WindowId>>, Fault> {
     let focus = seat::focused(d)?;
     if [InputFocus::NONE.into(), InputFocus::POINTER_ROOT.into(), d.root].contains(&focus) {
@@ -48,8 +50,9 @@ fn focused(d: &Display) -> Result<Option<Vec<WindowId>>, Fault> {
     Ok(Some(path))
 }
 
-/// The window on the screen that gets the keys in the place of this one. Where they go to no window in particular, or
-/// to one that is none of those on the screen, it counts as this one: a toolkit may have the focus in a window apart.
+/// The window on the screen that gets the keys in the place of this one. Where they go to no window
+/// in particular, or to one that is none of those on the screen, it counts as this one: a toolkit
+/// may have the focus in a window apart.
 ///
 /// # Errors
 /// When the connection is lost.
@@ -58,7 +61,8 @@ pub fn keys_elsewhere(d: &mut Display, window: WindowId) -> Result<Option<Window
     Ok(windows::all(d)?.into_iter().find(|other| path.contains(&other.id)))
 }
 
-/// As [`keys_elsewhere`], of a window that was given the keyboard just now: the window manager hands it over in its own time.
+/// As [`keys_elsewhere`], of a window that was given the keyboard just now: the window manager
+/// hands it over in its own time.
 pub fn keys_kept_elsewhere(d: &mut Display, window: WindowId) -> Result<Option<Window>, Fault> {
     let until = Instant::now() + RESTORE;
     loop {
@@ -69,8 +73,8 @@ pub fn keys_kept_elsewhere(d: &mut Display, window: WindowId) -> Result<Option<W
     }
 }
 
-/// Gives the keyboard to a window: ours where we have one, else by bringing the window to the front unless it is
-/// there.
+/// Gives the keyboard to a window: ours where we have one, else by bringing the window to the front
+/// unless it is there.
 pub fn give(d: &mut Display, window: WindowId) -> Result<(), Fault> {
     if d.has_seat() {
         return seat::focus(d, window);
@@ -82,8 +86,9 @@ pub fn give(d: &mut Display, window: WindowId) -> Result<(), Fault> {
     window.map_or(Ok(()), |window| window_manager::raise(d, &window).map(drop))
 }
 
-/// Gives a window the keyboard and sends it one chord, unless it would go elsewhere. `popup`: whether one of its
-/// process is open, which then is what Escape closes, and may take keys that it did not come by.
+/// Gives a window the keyboard and sends it one chord, unless it would go elsewhere. `popup`:
+/// whether one of its process is open, which then is what Escape closes, and may take keys that it
+/// did not come by.
 pub fn chord_only(
     d: &mut Display,
     window: WindowId,
@@ -106,7 +111,8 @@ pub fn chord_only(
         d.conn.ungrab_server()?;
         d.sync()?;
         match sent? {
-            // The window manager hands the keyboard over in its own time, and holds it for a moment itself.
+            // The window manager hands the keyboard over in its own time, and holds it for a moment
+            // itself.
             Sent::Elsewhere | Sent::Held if Instant::now() < until => window_manager::sync(d)?,
             sent => return Ok(sent),
         }

@@ -6,7 +6,8 @@ use crate::x11::X11;
 use crate::{keyboard, pointer};
 use stickpin_device::{Button, Modifiers, Result};
 
-/// What is held down. It comes up whatever ends what it is held for, also where nobody waits for that any more.
+/// What is held down. It comes up whatever ends what it is held for, also where nobody waits for
+/// that any more.
 #[derive(Debug)]
 pub struct Held {
     x11: X11,

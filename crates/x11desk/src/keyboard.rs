@@ -1,7 +1,8 @@
-//! The keyboard: chords and text, by the XTEST extension. What no key makes gets a key without a meaning for a while.
+//! The keyboard: chords and text, by the XTEST extension. What no key makes gets a key without a
+//! meaning for a while.
 //!
-//! The note on a display which keys are lent, and by whom: what a killed process of ours left with a meaning is put back
-//! by the next one.
+//! The note on a display which keys are lent, and by whom: what a killed process of ours left with
+//! a meaning is put back by the next one.
 
 use crate::display::Display;
 use crate::fault::Fault;
@@ -30,8 +31,9 @@ fn modifier(keymap: &Keymap, sym: u32) -> Result<u8, Fault> {
     key.ok_or_else(|| Fault::Refused(format!("a chord: no key of the keyboard is the modifier {sym:#x}")))
 }
 
-/// The table by which apps read keys. That of a keyboard of our own is made the same: the modifiers that it holds come
-/// from there, and a new keyboard begins with the layout of the server, not with that of the person.
+/// The table by which apps read keys. That of a keyboard of our own is made the same: the modifiers
+/// that it holds come from there, and a new keyboard begins with the layout of the server, not with
+/// that of the person.
 pub(crate) fn table(d: &mut Display) -> Result<Keymap, Fault> {
     // A change of the table is told by an event, that of the person's beside ours is not.
     d.handle_events()?;
@@ -57,7 +59,8 @@ pub(crate) fn table(d: &mut Display) -> Result<Keymap, Fault> {
     Ok(keymap)
 }
 
-/// Gives a key a meaning on the keyboard that apps read by, and on our own. Both levels: whatever is held, it types this.
+/// Gives a key a meaning on the keyboard that apps read by, and on our own. Both levels: whatever
+/// is held, it types this.
 fn mean(d: &Display, code: u8, sym: u32) -> Result<(), Fault> {
     if d.has_seat() {
         d.conn.change_keyboard_mapping(1, code, 2, &[sym, sym])?;
@@ -76,8 +79,8 @@ fn locks(d: &Display) -> Result<(usize, bool), Fault> {
     Ok((usize::from(u8::from(state.group)), caps))
 }
 
-/// How to make each of these keysyms, lending keys to those that none makes. Fewer when there are no more keys to
-/// lend: the rest has to wait until the app has read these.
+/// How to make each of these keysyms, lending keys to those that none makes. Fewer when there are
+/// no more keys to lend: the rest has to wait until the app has read these.
 fn plan(d: &mut Display, keymap: &Keymap, syms: &[u32]) -> Result<Vec<Stroke>, Fault> {
     let (group, caps) = locks(d)?;
     let mut out = Vec::with_capacity(syms.len());
@@ -158,8 +161,9 @@ fn key(d: &Display, code: u8, down: bool) -> Result<(), Fault> {
     pointer::fake(d, if down { KEY_PRESS_EVENT } else { KEY_RELEASE_EVENT }, code, 0, 0)
 }
 
-/// Whether somebody holds the keyboard ([`pointer::is_held`]): whoever does gets our keys, whatever window has the focus.
-/// The one that every server has counts beside our own where that is asked for.
+/// Whether somebody holds the keyboard ([`pointer::is_held`]): whoever does gets our keys, whatever
+/// window has the focus. The one that every server has counts beside our own where that is asked
+/// for.
 pub(crate) fn is_held(d: &Display, with_core: bool) -> Result<bool, Fault> {
     let mode = GrabMode::ASYNC;
     let ours = d.conn.grab_keyboard(false, d.own, x11rb::CURRENT_TIME, mode, mode)?;
@@ -217,7 +221,8 @@ fn pairs(numbers: &[u32]) -> Vec<(WindowId, u8)> {
     numbers.chunks_exact(2).filter_map(pair).collect()
 }
 
-/// The keys that are noted as lent by others who live, or by those who do not, with the window of who did.
+/// The keys that are noted as lent by others who live, or by those who do not, with the window of
+/// who did.
 fn lent(d: &Display, lives: bool) -> Result<Vec<(WindowId, u8)>, Fault> {
     let mut lent = Vec::new();
     for (owner, code) in pairs(&d.numbers(d.root, d.atoms.STICKPIN_SPARES)?) {

@@ -26,7 +26,8 @@ pub(crate) fn named(name: &str) -> Option<u32> {
     listed.or_else(|| Some(F1 + number()? - 1))
 }
 
-/// The keysym of a character: Latin-1 is itself, the rest has a bit of its own (keysymdef.h, "Unicode").
+/// The keysym of a character: Latin-1 is itself, the rest has a bit of its own (keysymdef.h,
+/// "Unicode").
 pub(crate) fn of_char(c: char) -> u32 {
     match c {
         '\n' | '\r' => 0xff0d,
@@ -68,11 +69,12 @@ impl Keymap {
         codes.zip(self.syms.chunks_exact(self.width.max(1)))
     }
 
-    /// How to make a keysym with the layout `group` (0 or 1) and Caps Lock as it is. Keys that need nothing held come
-    /// first.
+    /// How to make a keysym with the layout `group` (0 or 1) and Caps Lock as it is. Keys that need
+    /// nothing held come first.
     pub(crate) fn find(&self, sym: u32, group: usize, caps: bool) -> Option<Stroke> {
-        // Core protocol, chapter 5, and "Core Keyboard Mapping to XKB": two levels of each of two layouts, then the
-        // third and fourth level of both.
+        // Core protocol, chapter 5, and "Core Keyboard Mapping to XKB": two levels of each of two
+        // layouts,
+        // then the third and fourth level of both.
         let base = group.min(1) * 2;
         let levels =
             [(base, false, false), (base + 1, true, false), (base + 4, false, true), (base + 5, true, true)];
@@ -101,7 +103,8 @@ impl Keymap {
 mod tests {
     use super::*;
 
-    /// A German keyboard in small: q/Q/@, ß, y on another key in the second layout, AltGr, one that means nothing.
+    /// A German keyboard in small: q/Q/@, ß, y on another key in the second layout, AltGr, one that
+    /// means nothing.
     fn german() -> Keymap {
         let row = |syms: [u32; 6]| syms;
         let syms = [

@@ -23,8 +23,9 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// As a PNG, in the form that is kept: quickly written (3 ms for 1280x900, the default takes 60), and a third larger
-    /// than the default makes it. Screens are flat: filters only cost time.
+    /// As a PNG, in the form that is kept: quickly written (3 ms for 1280x900, the default takes
+    /// 60), and a third larger than the default makes it. Screens are flat: filters only cost
+    /// time.
     ///
     /// # Errors
     /// Of the encoder.
@@ -70,7 +71,8 @@ fn byte_of(mask: u32, order: ImageOrder) -> Option<usize> {
     Some(if order == ImageOrder::LSB_FIRST { byte } else { PIXEL - 1 - byte })
 }
 
-/// A picture of a part of the screen, as it is seen: with whatever lies over it. None when it is outside.
+/// A picture of a part of the screen, as it is seen: with whatever lies over it. None when it is
+/// outside.
 ///
 /// # Errors
 /// When its pixels are not of 32 bits with 8 per colour.

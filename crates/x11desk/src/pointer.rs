@@ -35,8 +35,9 @@ pub fn move_to(d: &Display, x: f64, y: f64) -> Result<(), Fault> {
     fake(d, MOTION_NOTIFY_EVENT, 0, x, y)
 }
 
-/// Presses a button, and waits until the window manager lets the press through: many look first at each, that in the
-/// active window included, and what is asked of the app meanwhile is answered before it has got the press.
+/// Presses a button, and waits until the window manager lets the press through: many look first at
+/// each, that in the active window included, and what is asked of the app meanwhile is answered
+/// before it has got the press.
 pub fn press(d: &mut Display, button: Button) -> Result<(), Fault> {
     turn(d, number(button), true)?;
     window_manager::sync(d)
@@ -64,9 +65,10 @@ pub fn wheel(d: &Display, right: i32, down: i32) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Whether somebody holds the pointer, as open menus do: all input goes to them then. Asked by asking for it with a
-/// window that is never shown: the server refuses that, too, and says so only when nobody else has it (`GrabDevice` of
-/// its `dix/events.c` looks at that first), so nothing is taken and nobody notices.
+/// Whether somebody holds the pointer, as open menus do: all input goes to them then. Asked by
+/// asking for it with a window that is never shown: the server refuses that, too, and says so only
+/// when nobody else has it (`GrabDevice` of its `dix/events.c` looks at that first), so nothing is
+/// taken and nobody notices.
 pub fn is_held(d: &Display) -> Result<bool, Fault> {
     let (mode, none, now) = (GrabMode::ASYNC, x11rb::NONE, x11rb::CURRENT_TIME);
     let ours = d.conn.grab_pointer(false, d.own, EventMask::NO_EVENT, mode, mode, none, none, now)?;

@@ -1,8 +1,10 @@
-//! A display, buses and a window manager of a session's own, so that it never fights a person for pointer and focus.
+//! A display, buses and a window manager of a session's own, so that it never fights a person for
+//! pointer and focus.
 //!
-//! Xvfb picks a free display number itself (`-displayfd`), dbus-daemon listens on a socket in a runtime folder of this
-//! session, and the accessibility bus is activated on it. Everything bears a mark in its environment (the runtime folder),
-//! by which also what apps start and abandon is found at the end, or by a sweep after a crash.
+//! Xvfb picks a free display number itself (`-displayfd`), dbus-daemon listens on a socket in a
+//! runtime folder of this session, and the accessibility bus is activated on it. Everything bears a
+//! mark in its environment (the runtime folder), by which also what apps start and abandon is found
+//! at the end, or by a sweep after a crash.
 
 mod environment;
 mod home;
@@ -90,11 +92,12 @@ fn tools(path: Option<&OsStr>) -> Result<[PathBuf; 3]> {
 }
 
 impl Private {
-    /// Starts one in `dir`, with a display of at least `size`, for apps with this `home`. Nothing is left behind when
-    /// it fails, or is cancelled.
+    /// Starts one in `dir`, with a display of at least `size`, for apps with this `home`. Nothing
+    /// is left behind when it fails, or is cancelled.
     ///
     /// # Errors
-    /// `TOOL_MISSING` with the install command, `BACKEND_LOST` when a part does not come up until then, `TIMEOUT`, `IO`.
+    /// `TOOL_MISSING` with the install command, `BACKEND_LOST` when a part does not come up until
+    /// then, `TIMEOUT`, `IO`.
     pub async fn start(
         dir: &Path,
         home: Home,
@@ -186,12 +189,15 @@ impl Private {
         // Its caches and themes are nothing of the person's.
         Home::temporary(&self.runtime()).apply(&mut command);
         command.args(["--sm-disable", "--config-file"]).arg(&config);
-        // It says nothing when it is ready: it puts its name on the root window, and whoever connects waits for that.
+        // It says nothing when it is ready: it puts its name on the root window, and whoever
+        // connects waits
+        // for that.
         command.stdout(Stdio::null());
         self.add(command, "openbox")
     }
 
-    /// A program with the environment of apps, the leader of its own group. What it says goes to a log of its own.
+    /// A program with the environment of apps, the leader of its own group. What it says goes to a
+    /// log of its own.
     pub fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         environment::clear(&mut command);
@@ -202,7 +208,8 @@ impl Private {
         command
     }
 
-    /// Where `program` says what it has to say. Each has its own: in one for all the last line is anybody's.
+    /// Where `program` says what it has to say. Each has its own: in one for all the last line is
+    /// anybody's.
     fn log(&self, program: &Path) -> Stdio {
         let log = std::fs::File::options().create(true).append(true).open(self.log_of(program));
         // Without it nothing is lost but an explanation.
@@ -271,7 +278,8 @@ impl Private {
         Error::backend_lost(what).hint("stickpin doctor")
     }
 
-    /// The first of these programs that has ended, in the order in which they were started, and how.
+    /// The first of these programs that has ended, in the order in which they were started, and
+    /// how.
     fn ended(&self, cx: &mut Context<'_>, these: impl Fn(&str) -> bool) -> Poll<(&'static str, String)> {
         for Part { name, child } in self.parts().iter_mut().rev().filter(|part| these(part.name)) {
             if let Poll::Ready(ended) = pin!(child.wait()).poll(cx) {

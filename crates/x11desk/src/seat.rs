@@ -1,5 +1,5 @@
-//! A pointer and a keyboard of our own on a display that a person uses (XInput 2, master devices): theirs stay where they
-//! are, and so does their focus.
+//! A pointer and a keyboard of our own on a display that a person uses (XInput 2, master devices):
+//! theirs stay where they are, and so does their focus.
 
 use crate::display::{Display, Seat};
 use crate::fault::Fault;
@@ -25,7 +25,8 @@ fn owner(name: &[u8]) -> Option<WindowId> {
     u32::from_str_radix(number, 16).ok()
 }
 
-/// Whether the server can have several pointers. It wants to be told first that this is known to us.
+/// Whether the server can have several pointers. It wants to be told first that this is known to
+/// us.
 fn is_supported(d: &Display) -> Result<bool, Fault> {
     let there = d.has_extension(xinput::X11_EXTENSION_NAME)?;
     if there {
@@ -34,7 +35,8 @@ fn is_supported(d: &Display) -> Result<bool, Fault> {
     Ok(there)
 }
 
-/// Takes a pointer and a keyboard of our own. A server that gives none leaves us with those of the person.
+/// Takes a pointer and a keyboard of our own. A server that gives none leaves us with those of the
+/// person.
 pub(crate) fn take(d: &mut Display) -> Result<(), Fault> {
     if !is_supported(d)? {
         tracing::debug!("no XInput: the pointer is the person's own");
@@ -102,8 +104,8 @@ pub(crate) fn leave(d: &mut Display) -> Result<(), Fault> {
     d.seat.take().map_or(Ok(()), |seat| remove_master(d, seat.pointer))
 }
 
-/// Asks for something of the keyboard that the person has, which is that of all apps: whoever pressed a key, they look
-/// up in its table what that means.
+/// Asks for something of the keyboard that the person has, which is that of all apps: whoever
+/// pressed a key, they look up in its table what that means.
 pub(crate) fn of_person<T>(d: &Display, ask: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     let Some(seat) = d.seat else { return ask() };
     d.conn.xinput_xi_set_client_pointer(x11rb::NONE, CORE.0)?;
@@ -129,7 +131,8 @@ pub(crate) fn is_core_held(d: &Display, device: DeviceId) -> Result<bool, Fault>
     Ok(is_taken(asked.reply()?.status))
 }
 
-/// Gives our keyboard's focus to a window. Where the keyboard is everybody's, the window manager decides.
+/// Gives our keyboard's focus to a window. Where the keyboard is everybody's, the window manager
+/// decides.
 pub(crate) fn focus(d: &Display, window: WindowId) -> Result<(), Fault> {
     let Some(seat) = d.seat else { return Ok(()) };
     Ok(d.conn.xinput_xi_set_focus(window, x11rb::CURRENT_TIME, seat.keyboard)?.check()?)

@@ -19,12 +19,12 @@ pub struct Extents {
 /// Whether a person could see a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Presence {
-    /// It is on the screen, if nothing lies over it.
+    /// On the screen, if nothing lies over it.
     #[default]
     Shown,
-    /// It is minimised.
+    /// Minimised.
     Minimised,
-    /// It is on another workspace.
+    /// On another workspace.
     Elsewhere,
 }
 
@@ -74,8 +74,9 @@ impl Window {
         grown(self.content(), self.decoration, 1.0)
     }
 
-    /// Whether it takes the input of another window wherever it stands. A modal one that does not say whose it is takes that
-    /// of all windows where the app is `alone` on its display (EWMH, `_NET_WM_STATE_MODAL`).
+    /// Whether it takes the input of another window wherever it stands. A modal one that does not
+    /// say whose it is takes that of all windows where the app is `alone` on its display (EWMH,
+    /// `_NET_WM_STATE_MODAL`).
     pub fn blocks(&self, other: &Self, alone: bool) -> bool {
         let takes = match self.transient_for {
             Some(host) => host == other.id,
@@ -90,7 +91,7 @@ impl Window {
         windows.iter().rev().filter(|w| w.popup && w.presence == Presence::Shown).find(own)
     }
 
-    /// It in words, for messages.
+    /// Describes the window, for messages.
     pub fn words(&self) -> String {
         match (self.popup, self.title.is_empty()) {
             (true, _) => "a pop-up window".to_owned(),

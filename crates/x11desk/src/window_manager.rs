@@ -1,5 +1,5 @@
-//! What windows are told through the window manager: to come to the front, to have another size or place. And whether it
-//! is there and has done so.
+//! What windows are told through the window manager: to come to the front, to have another size or
+//! place. And whether it is there and has done so.
 
 use crate::display::Display;
 use crate::fault::{Fault, RESTORE};
@@ -19,7 +19,8 @@ pub(crate) fn await_start(d: &mut Display, deadline: Instant) -> Result<(), Faul
     let start = Instant::now();
     let there = d.becomes(deadline, |d| Ok(d.of_root(d.atoms._NET_SUPPORTING_WM_CHECK)?.is_some()))?;
     while there && Instant::now() < deadline {
-        // Again and again: one that has just started may have read the first and not looked at it yet.
+        // Again and again: one that has just started may have read the first and not looked at it
+        // yet.
         if answers(d, NUDGE)? {
             return Ok(());
         }
@@ -27,10 +28,10 @@ pub(crate) fn await_start(d: &mut Display, deadline: Instant) -> Result<(), Faul
     Err(Fault::Lost(format!("no window manager answered within {} s", start.elapsed().as_secs())))
 }
 
-/// Waits until the window manager has done with what it was told before: it holds the pointer while it looks at a
-/// press, and one that follows too soon can get lost. It answers a question in the order of its events (EWMH,
-/// `_NET_REQUEST_FRAME_EXTENTS`); one that answers none gets the time that an answer takes. Where there is none, nobody
-/// holds anything.
+/// Waits until the window manager has done with what it was told before: it holds the pointer while
+/// it looks at a press, and one that follows too soon can get lost. It answers a question in the
+/// order of its events (EWMH, `_NET_REQUEST_FRAME_EXTENTS`); one that answers none gets the time
+/// that an answer takes. Where there is none, nobody holds anything.
 pub fn sync(d: &mut Display) -> Result<(), Fault> {
     if is_present(d)? && !answers(d, PONG)? {
         tracing::debug!("no answer of a window manager");
@@ -38,21 +39,23 @@ pub fn sync(d: &mut Display) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Asks the window manager something, and waits for the answer; false where it has not come in time.
+/// Asks the window manager something, and waits for the answer; false where it has not come in
+/// time.
 fn answers(d: &mut Display, patience: Duration) -> Result<bool, Fault> {
     d.managed = false;
     tell(d, d.own, d.atoms._NET_REQUEST_FRAME_EXTENTS, [0; 5])?;
     d.becomes(Instant::now() + patience, |d| Ok(d.managed))
 }
 
-/// Whether anybody manages windows: only one at a time may redirect what the root is told (ICCCM, 4.1).
+/// Whether anybody manages windows: only one at a time may redirect what the root is told (ICCCM,
+/// 4.1).
 fn is_present(d: &Display) -> Result<bool, Fault> {
     let root = d.conn.get_window_attributes(d.root)?.reply()?;
     Ok(root.all_event_masks.contains(EventMask::SUBSTRUCTURE_REDIRECT))
 }
 
-/// Brings a window to the front, back from where it was minimised or from another workspace, and waits until it is
-/// there; false when it does not come.
+/// Brings a window to the front, back from where it was minimised or from another workspace, and
+/// waits until it is there; false when it does not come.
 pub fn raise(d: &mut Display, window: &Window) -> Result<bool, Fault> {
     let time = x11rb::CURRENT_TIME;
     // Source 2: like a pager, whom window managers obey.

@@ -38,7 +38,8 @@ fn is_on(desktop: Option<u32>, current: Option<u32>) -> bool {
     }
 }
 
-/// All top-level windows, the lowest first: those of the window manager's list, and what is shown without it.
+/// All top-level windows, the lowest first: those of the window manager's list, and what is shown
+/// without it.
 ///
 /// # Errors
 /// When the connection is lost.
@@ -129,7 +130,8 @@ fn describe(
             pid: pids.get(&(id & !d.conn.setup().resource_id_mask)).copied().or(first(own_pid)),
             shadow: extents(&numbers(shadow)),
             decoration: extents(&numbers(decoration)),
-            // Window managers take what is on another workspace from the screen as they do what is minimised.
+            // Window managers take what is on another workspace from the screen as they do what is
+            // minimised.
             presence: match (is_on(first(desktop), current), minimised) {
                 (false, _) => Presence::Elsewhere,
                 (true, true) => Presence::Minimised,
@@ -143,13 +145,15 @@ fn describe(
     Ok(windows)
 }
 
-/// The processes of windows, by the part of their ids that is their client's; none of a server without the extension.
+/// The processes of windows, by the part of their ids that is their client's; none of a server
+/// without the extension.
 fn pids(d: &Display, windows: impl Iterator<Item = WindowId>) -> HashMap<u32, u32> {
     let spec = |client| ClientIdSpec { client, mask: ClientIdMask::LOCAL_CLIENT_PID };
     let specs: Vec<ClientIdSpec> = windows.map(spec).collect();
     let mask = d.conn.setup().resource_id_mask;
-    // One window that is gone makes the whole question fail; what is asked next knows it no more. The windows' own
-    // word has to do then.
+    // One window that is gone makes the whole question fail; what is asked next knows it no more.
+    // The
+    // windows' own word has to do then.
     let asked = d.conn.res_query_client_ids(&specs).ok().and_then(|asked| asked.reply().ok());
     let ids = asked.map(|reply| reply.ids).unwrap_or_default();
     ids.iter().filter_map(|id| Some((id.spec.client & !mask, *id.value.first()?))).collect()

@@ -1,5 +1,5 @@
-//! The handle to a display, and the thread that speaks its protocol: a server that hangs stops nobody but its own
-//! session, and the clipboard is served while nothing else happens.
+//! The handle to a display, and the thread that speaks its protocol: a server that hangs stops
+//! nobody but its own session, and the clipboard is served while nothing else happens.
 
 use crate::address::Address;
 use crate::display::Display;
@@ -15,7 +15,8 @@ use stickpin_tree::Rect;
 use tokio::sync::oneshot;
 use x11rb::protocol::composite::{self, ConnectionExt as _};
 
-/// How much later than its window manager a display is given up that says nothing: that one it names itself.
+/// How much later than its window manager a display is given up that says nothing: that one it
+/// names itself.
 const LATE: Duration = Duration::from_secs(1);
 
 /// What is run on the display's thread.
@@ -47,8 +48,8 @@ fn wake(fd: &OwnedFd) {
 }
 
 impl X11 {
-    /// Connects, and returns when a window manager is there; for that of a display of our own it waits until `until`, and
-    /// for a server that says nothing at all a little longer.
+    /// Connects, and returns when a window manager is there; for that of a display of our own it
+    /// waits until `until`, and for a server that says nothing at all a little longer.
     ///
     /// # Errors
     /// `DEVICE_NOT_FOUND` when there is no such display, or it does not answer.
@@ -159,9 +160,9 @@ fn prepare(address: &Address, until: Instant) -> Result<Display> {
     prepare().map_err(|e| failed(&e))
 }
 
-/// Has the server draw all windows whole, also where others cover them, until this connection ends. Firefox says of
-/// nothing in a window that it is shown once no pixel of it would be drawn, so that it could not be read while
-/// another app lies over it.
+/// Has the server draw all windows whole, also where others cover them, until this connection ends.
+/// Firefox says of nothing in a window that it is shown once no pixel of it would be drawn, so that
+/// it could not be read while another app lies over it.
 fn draw_covered_windows(d: &Display) -> Result<(), Fault> {
     if !d.has_extension(composite::X11_EXTENSION_NAME)? {
         tracing::debug!("no Composite: a window of Firefox that is covered entirely shows nothing");

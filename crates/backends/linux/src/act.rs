@@ -1,5 +1,5 @@
-//! Acting through what the app itself offers: an element's own action, the content of a field, a value; a selection is in
-//! `select`. No pointer moves, no key is sent.
+//! Acting through what the app itself offers: an element's own action, the content of a field, a
+//! value; a selection is in `select`. No pointer moves, no key is sent.
 
 mod filled;
 pub(crate) mod focus;
@@ -42,7 +42,8 @@ pub(crate) fn done() -> Performed {
 /// The target of a press as it was told right behind that.
 pub(crate) type Seen = Momentary<Arc<Tree>>;
 
-/// Does one thing to the app. `ahead`: what came along with the look by which its target was judged.
+/// Does one thing to the app. `ahead`: what came along with the look by which its target was
+/// judged.
 ///
 /// # Errors
 /// As [`stickpin_device::Device::perform`].
@@ -124,7 +125,9 @@ pub(crate) async fn press(
     let call = ask::do_action(&object.path, index);
     let (link, profile) = (&device.app.link, device.app.link.toolkit.profile());
     let together = ahead.is_some() && !link.orders_apart() && !profile.locks_up_in_dialogs;
-    // On one connection what is asked behind the order is answered after it: the two are one trip to the app.
+    // On one connection what is asked behind the order is answered after it: the two are one trip
+    // to
+    // the app.
     let behind = async {
         if !together {
             return None;
@@ -140,8 +143,9 @@ pub(crate) async fn press(
     let mut performed = match answer {
         Ok(Some(answer)) if answer.read().unwrap_or(true) => done(),
         Ok(Some(_)) => return Ok(None),
-        // It is busy with it, or shows a dialog from inside; or it answered a moment ago, and this is what it left on: how
-        // it ended is looked at after the act.
+        // It is busy with it, or shows a dialog from inside; or it answered a moment ago, and this
+        // is what it
+        // left on: how it ended is looked at after the act.
         Ok(None) | Err(Fault::Closed(_)) => done(),
         // It may have failed behind what it did: another press could be the second one.
         Err(Fault::Refused(why)) => return Err(perhaps_pressed(&object, &why)),
@@ -180,7 +184,9 @@ async fn fill(view: View<'_>, target: Handle, text: &str, cancel: &CancellationT
     if (hides || object.has(Interfaces::EDITABLE)) && set_text(app, &object, text).await? {
         let value =
             ask::answered(app, &object.path, filled::holds(app, &object, text).await).await?.flatten();
-        // Some fields of browsers say that they took it, and did not. What was in one that hides it is not known.
+        // Some fields of browsers say that they took it, and did not. What was in one that hides it
+        // is not
+        // known.
         let before = object.text.as_deref().map(|before| comparable(&object, text, before));
         let kept = hides || value.as_deref() == before;
         if kept && value.as_ref().is_some_and(|value| value != text) {
@@ -203,7 +209,8 @@ pub(crate) async fn set_text(app: &App, object: &Object, text: &str) -> Result<b
     ask::ordered(app, &call).await
 }
 
-/// The error of a press that the app answered with an error of its own. No toolkit does that of which we know what it did.
+/// The error of a press that the app answered with an error of its own. No toolkit does that of
+/// which we know what it did.
 fn perhaps_pressed(object: &Object, why: &str) -> Error {
     let message =
         format!("{} was told to act and answered with {}: it may have done it", object.words(), quote(why));

@@ -1,8 +1,9 @@
 //! Aiming: an element is brought into view, and what an input there would reach is said.
 //!
-//! Two judges: the X server says which window an input goes to, the app says which of its elements. What is pressed by
-//! its own action is not asked of the app, because nothing else of it can receive that; what lies over it in the same
-//! window counts all the same, as a person could not press it either.
+//! Two judges: the X server says which window an input goes to, the app says which of its elements.
+//! What is pressed by its own action is not asked of the app, because nothing else of it can
+//! receive that; what lies over it in the same window counts all the same, as a person could not
+//! press it either.
 
 pub(crate) mod held;
 pub(crate) mod hit;
@@ -25,12 +26,14 @@ use stickpin_x11desk::{Presence, Window, window_manager, windows};
 /// How often an element is followed that moves away when the pointer arrives.
 const FOLLOWED: usize = 4;
 
-/// How long what is not there yet is waited for while the app is still at it, and how long it may say nothing then.
+/// How long what is not there yet is waited for while the app is still at it, and how long it may
+/// say nothing then.
 const AT_IT: Duration = Duration::from_secs(3);
 const SILENT: Duration = Duration::from_millis(300);
 
-/// How long it is waited each time for what is not on the screen, and how long in all for what has no place there yet,
-/// though the app shows it: its window is being opened, and on a busy machine nobody says anything meanwhile.
+/// How long it is waited each time for what is not on the screen, and how long in all for what has
+/// no place there yet, though the app shows it: its window is being opened, and on a busy machine
+/// nobody says anything meanwhile.
 const LATE: Duration = Duration::from_millis(60);
 const OPENING: Duration = Duration::from_millis(1_500);
 
@@ -41,16 +44,18 @@ const FRAMES: usize = 4;
 /// Why it is aimed once more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Again {
-    /// It moved away when the pointer arrived.
+    /// The target moved away when the pointer arrived.
     Moved,
     /// Its containers do not show it, or its window is beyond the screen.
     OutOfView,
-    /// It has no place, or none where its window is: the app and the display do not agree yet.
+    /// The target has no place, or none where its window is: the app and the display do not agree
+    /// yet.
     Nowhere,
 }
 
-/// Brings an element into view, moves the pointer there if asked, and says what an input there would reach. `ahead`: what
-/// came along with the look at it; none any more when something was moved on the way, or was signalled.
+/// Brings an element into view, moves the pointer there if asked, and says what an input there
+/// would reach. `ahead`: what came along with the look at it; none any more when something was
+/// moved on the way, or was signalled.
 pub(crate) async fn aim_at(
     device: &mut LinuxDevice,
     handle: Handle,
@@ -83,15 +88,16 @@ pub(crate) async fn aim_at(
             return Ok(aim);
         }
         if again != Again::Moved {
-            // A window that has just opened: the app, the server and the window manager do not agree yet.
+            // A window that has just opened: the app, the server and the window manager do not
+            // agree yet.
             tokio::time::sleep(LATE).await;
         }
         round += 1;
     }
 }
 
-/// As [`aim_at`], once; and why it is to be tried again, if it is. `pointed`: whether the pointer was moved, in this round
-/// or before.
+/// As [`aim_at`], once; and why it is to be tried again, if it is. `pointed`: whether the pointer
+/// was moved, in this round or before.
 async fn aim_once(
     device: &LinuxDevice,
     handle: Handle,
@@ -159,7 +165,8 @@ async fn aim_once(
     }
     if hit == Hit::Target && by_pointer {
         hit = held::held(view, Some(at), &window, &look).await?;
-        // The pointer alone goes from menu to menu; a press would close what its arrival has opened.
+        // The pointer alone goes from menu to menu; a press would close what its arrival has
+        // opened.
         if matches!(hit, Hit::Held { .. }) && !options.press && held::of_the_open_bar(&view.last.picture, at)
         {
             hit = Hit::Target;
@@ -189,8 +196,8 @@ async fn aim_once(
     }
 }
 
-/// Waits until an app of GTK has drawn what the pointer's arrival made it show: only then it has its place. `changes`: how
-/// often the app had changed before.
+/// Waits until an app of GTK has drawn what the pointer's arrival made it show: only then it has
+/// its place. `changes`: how often the app had changed before.
 async fn until_drawn(app: &App, mut changes: u64) -> Result<()> {
     if !app.link.toolkit.profile().draws_after_arrival {
         return Ok(());
@@ -218,8 +225,8 @@ fn onto(screen: Rect, place: Rect) -> (f64, f64) {
     (by(place.x, place.width, screen.x, screen.width), by(place.y, place.height, screen.y, screen.height))
 }
 
-/// Whether no window of the display can lie over this one at a point, by where they are alone: what their shapes leave
-/// free, the server knows. `windows` are the lowest first.
+/// Whether no window of the display can lie over this one at a point, by where they are alone: what
+/// their shapes leave free, the server knows. `windows` are the lowest first.
 fn on_top(windows: &[Window], window: &Window, point: (f64, f64), alone: bool) -> bool {
     let Some(at) = windows.iter().position(|w| w.id == window.id) else { return false };
     let blocks = |w: &Window| w.blocks(window, alone);

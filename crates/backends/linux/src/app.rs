@@ -70,7 +70,8 @@ pub(crate) struct LinuxDevice {
     pub(crate) foreign: Option<Foreign>,
     /// Such choosers so far.
     pub(crate) choosers_met: u64,
-    /// The windows of other processes that belong to the app and were told of: their ids and titles.
+    /// The windows of other processes that belong to the app and were told of: their ids and
+    /// titles.
     pub(crate) beside: Vec<(u32, String)>,
 }
 
@@ -302,8 +303,9 @@ pub(crate) fn unknown(e: Error) -> Error {
     e.dispatched(Dispatched::Unknown)
 }
 
-/// Waits until an element has done what it was last told to. GTK 4 shows a button pressed for a moment first, and drops
-/// a second press in it. What it does then may make another thing of it: it is to be looked at after that.
+/// Waits until an element has done what it was last told to. GTK 4 shows a button pressed for a
+/// moment first, and drops a second press in it. What it does then may make another thing of it: it
+/// is to be looked at after that.
 pub(crate) async fn until_activated(device: &LinuxDevice, target: Handle) -> Result<()> {
     let (path, pending) = (device.app.path(target)?, pending(device));
     if !pending.is_zero() && device.activated.as_ref().is_some_and(|(at, _)| **at == *path) {

@@ -56,7 +56,8 @@ impl Device for LinuxDevice {
             Some(still) => still,
             None => {
                 let tree = reading::look(self, &[]).await?;
-                // What a press by an action needs next comes along with a look at the element alone.
+                // What a press by an action needs next comes along with a look at the element
+                // alone.
                 let at = self.view().index(handle);
                 let again = match at.is_some_and(|at| press::presses_by_action(self.view(), at)) {
                     true => verify::still(self.view(), handle, context).await?,

@@ -1,5 +1,5 @@
-//! What an app signals by itself, counted and kept in few words: waiting for a change, for quiet and for the end is
-//! waiting for events.
+//! What an app signals by itself, counted and kept in few words: waiting for a change, for quiet
+//! and for the end is waiting for events.
 
 use crate::bus::Message;
 use crate::bus::body::text;
@@ -40,7 +40,8 @@ pub(crate) struct State {
     pub(crate) changed_at: Option<Instant>,
     /// What the last change was of, in words.
     pub(crate) last: String,
-    /// Paths of objects that said that they are shown, and not yet that they are hidden again: the latest last.
+    /// Paths of objects that said that they are shown, and not yet that they are hidden again: the
+    /// latest last.
     appeared: VecDeque<String>,
     /// The app left the bus.
     pub(crate) gone: bool,

@@ -1,7 +1,7 @@
 //! Implementation of the device traits over AT-SPI and X11.
 //!
-//! `provider` finds and starts apps, or opens all of them in one session; `app` is what is known of an
-//! open one, `device` what the traits promise of it. Perceiving: `bus` talks to apps,
+//! `provider` finds and starts apps, or opens all of them in one session; `app` is what is known of
+//! an open one, `device` what the traits promise of it. Perceiving: `bus` talks to apps,
 //! `capture` reads them and makes trees, with `model` saying what the answers mean; `events` and
 //! `app::settle` wait. Acting: `aim` brings an element into view and says what an input there would
 //! reach, `act` does it, by what the app itself offers or as a person would; `screen` is what a

@@ -21,12 +21,12 @@ pub(crate) const TEXTS: usize = 16 << 20;
 /// How often it is asked whether an app has come to something that it does not signal.
 pub(crate) const FRAME: Duration = Duration::from_millis(16);
 
-/// How long an app may take to say that it did something. Those that show a dialog from inside the action answer when
-/// that is closed: it was done all the same.
+/// How long an app may take to say that it did something. Those that show a dialog from inside the
+/// action answer when that is closed: it was done all the same.
 pub(crate) const DONE: Duration = Duration::from_millis(400);
 
-/// How long GTK 4 shows a button pressed before it does what the press is for (`gtkbutton.c`, `ACTIVATE_TIMEOUT`), and
-/// a little more.
+/// How long GTK 4 shows a button pressed before it does what the press is for (`gtkbutton.c`,
+/// `ACTIVATE_TIMEOUT`), and a little more.
 pub(crate) const ACTIVATION: Duration = Duration::from_millis(280);
 
 /// How long the window of another process may take to come that a press was to open.

@@ -1,4 +1,5 @@
-//! What an app says of its objects, before it is a tree: plain values, so that recorded answers are as good as an app.
+//! What an app says of its objects, before it is a tree: plain values, so that recorded answers are
+//! as good as an app.
 
 pub(crate) mod extents;
 pub(crate) mod floating;
@@ -82,7 +83,8 @@ pub(crate) struct Object {
     pub(crate) aside: Vec<usize>,
     /// Whether `children` are all that it has, in its own order.
     pub(crate) complete: bool,
-    /// Whether it belongs to what a person can see or scroll to, as far as is known without its ancestors.
+    /// Whether it belongs to what a person can see or scroll to, as far as is known without its
+    /// ancestors.
     pub(crate) shown: bool,
     /// Left, top, width, height as the toolkit says them.
     pub(crate) extents: Option<[i32; 4]>,
@@ -136,7 +138,8 @@ impl Object {
     }
 }
 
-/// All that was read of an app at one moment. The first object is the app itself, its children are its windows.
+/// All that was read of an app at one moment. The first object is the app itself, its children are
+/// its windows.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub(crate) struct Picture {
@@ -170,16 +173,16 @@ impl Picture {
         active.or_else(|| windows.iter().filter(seen).find(|&&w| focused(w))).copied()
     }
 
-    /// What the app is called now: by its active window, the first one with a title, or itself. A menu that is open is a
-    /// window, too, and has none.
+    /// What the app is called now: by its active window, the first one with a title, or itself. A
+    /// menu that is open is a window, too, and has none.
     pub(crate) fn title(&self) -> &str {
         let title = |window: usize| self.objects[window].name.trim();
         let mut titles = self.active().into_iter().chain(self.root().children.iter().copied()).map(title);
         titles.find(|title| !title.is_empty()).unwrap_or_else(|| self.root().name.trim())
     }
 
-    /// An object and all that stands in it, in its order and each once: what is not shown may stand at many places, and in
-    /// itself.
+    /// An object and all that stands in it, in its order and each once: what is not shown may stand
+    /// at many places, and in itself.
     pub(crate) fn inside(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
         let (mut seen, mut next) = (vec![false; self.objects.len()], vec![at]);
         std::iter::from_fn(move || {
@@ -213,7 +216,8 @@ mod tests {
         assert_eq!(picture.title(), "gedit");
     }
 
-    /// An app may list what is hidden at as many places as it likes: two in each of two, sixty levels deep.
+    /// An app may list what is hidden at as many places as it likes: two in each of two, sixty
+    /// levels deep.
     #[test]
     fn what_has_the_focus_is_looked_for_once_in_each() {
         let seen = states::SHOWING | states::VISIBLE;

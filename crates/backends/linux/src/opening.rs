@@ -1,8 +1,8 @@
 //! How long the opening of an app may take, and what ends it before that.
 //!
-//! There is one limit for all of it: on a busy machine any part may take long, and none of them is late before the whole
-//! is. What can be known at once is not waited for: a part of a private display that ends, a program that ends badly, a
-//! caller that goes away.
+//! There is one limit for all of it: on a busy machine any part may take long, and none of them is
+//! late before the whole is. What can be known at once is not waited for: a part of a private
+//! display that ends, a program that ends badly, a caller that goes away.
 
 use hashbrown::HashMap;
 use std::time::Duration;
@@ -73,14 +73,14 @@ impl Processes {
     }
 }
 
-/// What an app that shows no window on the accessibility bus lacks for that, as far as what it or a process of it has loaded
-/// tells it.
+/// What an app that shows no window on the accessibility bus lacks for that, as far as what it or a
+/// process of it has loaded tells it.
 pub(crate) fn lacks(leader: u32) -> Option<&'static str> {
     let maps = |(pid, _)| lacking(&std::fs::read_to_string(format!("/proc/{pid}/maps")).ok()?);
     Processes::now().below(leader).find_map(maps)
 }
 
-/// The same, by the libraries of one process (`/proc/PID/maps`).
+/// What an app lacks, by the libraries of its process (`/proc/PID/maps`).
 fn lacking(maps: &str) -> Option<&'static str> {
     if maps.contains("/libawt_xawt.so") && !maps.contains("/libatk-wrapper.so") {
         return Some(
@@ -108,15 +108,16 @@ fn pids() -> impl Iterator<Item = u32> {
     all.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// What else goes wrong while what could not be opened is ended: why it could not be opened is what is said.
+/// What else goes wrong while what could not be opened is ended: why it could not be opened is what
+/// is said.
 pub(crate) fn unsaid(ended: Result<()>) {
     if let Err(e) = ended {
         tracing::debug!("what was started for it could not be ended: {e}");
     }
 }
 
-/// Whether a process is the leader of a group, was started by it, directly or not, or is in its group, as what it started
-/// is after it has ended.
+/// Whether a process is the leader of a group, was started by it, directly or not, or is in its
+/// group, as what it started is after it has ended.
 pub(crate) fn is_of(pid: u32, leader: u32) -> bool {
     let group = || rustix::process::getpgid(rustix::process::Pid::from_raw(i32::try_from(pid).ok()?)).ok();
     is_below_in(pid, leader, |pid| stat(pid).map(|(parent, ..)| parent))
@@ -130,12 +131,14 @@ fn is_below_in(pid: u32, ancestor: u32, parent: impl Fn(u32) -> Option<u32>) -> 
         .any(|pid| pid == ancestor)
 }
 
-/// The processor time of a process in ticks, and its state: `R` where it wants a processor, `D` where it waits for a disk.
+/// The processor time of a process in ticks, and its state: `R` where it wants a processor, `D`
+/// where it waits for a disk.
 pub(crate) fn worked(pid: u32) -> Option<(u64, char)> {
     stat(pid).map(|(_, ticks, state)| (ticks, state))
 }
 
-/// The parent of a process, its processor time and its state (`/proc/PID/stat`, fields 4, 14 and 15, and 3).
+/// The parent of a process, its processor time and its state (`/proc/PID/stat`, fields 4, 14 and
+/// 15, and 3).
 fn stat(pid: u32) -> Option<(u32, u64, char)> {
     parsed(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }

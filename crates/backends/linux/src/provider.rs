@@ -61,7 +61,9 @@ impl LinuxProvider {
         device.app.folders = folders;
         let arrival = SettleRequest { quiet: QUIET, cap: request.ready_timeout };
         let ready = async {
-            // A busy machine may let it come to nothing else for a while, also when it is first asked for all that it shows.
+            // A busy machine may let it come to nothing else for a while, also when it is first
+            // asked for all
+            // that it shows.
             loop {
                 let arrived = async {
                     device.settle(arrival, &request.cancel).await?;

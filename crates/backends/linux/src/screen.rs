@@ -53,19 +53,23 @@ impl Screen {
         Self { address: display.map(Address::shared), wayland, ..Self::default() }
     }
 
-    /// The same display for another app on it: with one pointer and keyboard for all. Who ends it is not said here.
+    /// Returns the display for another app on it: with one pointer and keyboard for all. Who ends
+    /// it
+    /// is not said here.
     pub(crate) fn beside(&self) -> Self {
         let (x11, address) = (Arc::clone(&self.x11), self.address.clone());
         Self { x11, address, wayland: self.wayland, own: self.own, nameless: false, private: None }
     }
 
-    /// The same display for an app on it whose process is not known: it gets neither pointer nor keys.
+    /// Returns the display for an app on it whose process is not known: it gets neither pointer nor
+    /// keys.
     pub(crate) fn beside_nameless(&self) -> Self {
         Self { x11: Arc::default(), address: None, nameless: true, ..self.beside() }
     }
 
-    /// The same for its only app. One whose process is not known gets neither pointer nor keys where there are windows of
-    /// others.
+    /// Returns the display for its only app. One whose process is not known gets neither pointer
+    /// nor keys
+    /// where there are windows of others.
     pub(crate) fn of_process(self, pid: Option<u32>) -> Self {
         if pid.is_some() || self.own { self } else { self.beside_nameless() }
     }
@@ -140,10 +144,12 @@ impl Screen {
             .hint("stickpin snapshot -i")
     }
 
-    /// Makes sure that a person could see this window, by bringing it back where that disturbs nobody.
+    /// Makes sure that a person could see this window, by bringing it back where that disturbs
+    /// nobody.
     ///
     /// # Errors
-    /// `ELEMENT_OFFSCREEN` when it is minimised or on another workspace of a display that somebody uses.
+    /// `ELEMENT_OFFSCREEN` when it is minimised or on another workspace of a display that somebody
+    /// uses.
     pub(crate) async fn present(&self, window: &Window) -> Result<()> {
         let what = match window.presence {
             Presence::Shown => return Ok(()),

@@ -1,5 +1,6 @@
-//! What an app is built with, and what is true of that only. No other folder names a toolkit: it asks for a fact of the
-//! [`Profile`], so that all that tells toolkits apart stands in one table (`tests/floors.rs`).
+//! What an app is built with, and what is true of that only. No other folder names a toolkit: it
+//! asks for a fact of the [`Profile`], so that all that tells toolkits apart stands in one table
+//! (`tests/floors.rs`).
 
 mod profile;
 
@@ -23,7 +24,8 @@ pub(crate) enum Toolkit {
     Chromium,
     /// LibreOffice.
     Office,
-    /// What speaks through AccessKit: egui, Slint, Bevy, Godot and others, each with a name of its own.
+    /// What speaks through AccessKit: egui, Slint, Bevy, Godot and others, each with a name of its
+    /// own.
     AccessKit,
     /// What is told by no name: as most toolkits are.
     #[default]
@@ -31,8 +33,8 @@ pub(crate) enum Toolkit {
 }
 
 impl Toolkit {
-    /// Tells a toolkit by what `Application.ToolkitName` and `Application.Version` say (`gtk` 3.24, `GTK` 4.8, `Qt`, `Gecko`,
-    /// `VCL`).
+    /// Tells a toolkit by what `Application.ToolkitName` and `Application.Version` say (`gtk` 3.24,
+    /// `GTK` 4.8, `Qt`, `Gecko`, `VCL`).
     pub(crate) fn of(name: &str, version: &str) -> Self {
         match name {
             "GTK" => Self::Gtk4,

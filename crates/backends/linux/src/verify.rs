@@ -1,8 +1,9 @@
-//! Looking at one element again without reading the whole app: the last reading still holds where nothing was signalled
-//! since, and where what counts for the element answers as it did.
+//! Looking at one element again without reading the whole app: the last reading still holds where
+//! nothing was signalled since, and where what counts for the element answers as it did.
 //!
-//! Silence alone proves nothing, because toolkits do not signal everything. So the element, all that is above it, its row,
-//! and what its record is told by are asked again; any difference means that the app is read anew.
+//! Silence alone proves nothing, because toolkits do not signal everything. So the element, all
+//! that is above it, its row, and what its record is told by are asked again; any difference means
+//! that the app is read anew.
 
 mod asked;
 mod compared;
@@ -21,8 +22,9 @@ use stickpin_tree::{Handle, Tree};
 use asked::Again;
 use compared::Now;
 
-/// The last tree, if it still holds for this element, and what came along with the answers. What is pressed by its own
-/// action is asked in the same go where it is and what it does: where before who it is, and what it does after that.
+/// The last tree, if it still holds for this element, and what came along with the answers. What is
+/// pressed by its own action is asked in the same go where it is and what it does: where before who
+/// it is, and what it does after that.
 ///
 /// # Errors
 /// `BACKEND_LOST`, `TIMEOUT`.
@@ -82,8 +84,8 @@ async fn hear(app: &App) -> Result<()> {
     Err(life::failed(app, fault).await)
 }
 
-/// The last tree with the element as it answers now, whatever else has changed since; none where nothing but a new
-/// reading can tell.
+/// The last tree with the element as it answers now, whatever else has changed since; none where
+/// nothing but a new reading can tell.
 ///
 /// # Errors
 /// `BACKEND_LOST`, `TIMEOUT`.

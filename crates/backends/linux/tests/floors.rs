@@ -1,5 +1,5 @@
-//! The floors of this crate. A file imports from its own floor or from lower ones, and circles, types and
-//! folders stay small. Code of tests is left out.
+//! The floors of this crate. A file imports from its own floor or from lower ones, and circles,
+//! types and folders stay small. Code of tests is left out.
 
 #[path = "../../../testkit/src/floors.rs"]
 mod floors;
@@ -7,7 +7,8 @@ mod floors;
 use floors::Imports;
 use std::path::{Path, PathBuf};
 
-/// Files of `src` and folders with their file, the lowest floor first; those of one floor may import each other.
+/// Files of `src` and folders with their file, the lowest floor first; those of one floor may
+/// import each other.
 const FLOORS: &[&str] = &[
     "toolkit limits",
     "bus opening",

@@ -105,7 +105,8 @@ fn hit(sim: &Sim, addresses: &mut Addresses, at: usize, point: (f64, f64)) -> Hi
 }
 
 impl Sim {
-    /// What the app, or the fault that it was opened with, does to an element between the look and the act.
+    /// What the app, or the fault that it was opened with, does to an element between the look and
+    /// the act.
     pub(crate) fn between(&mut self, id: u64, event: Event) {
         if let Some(at) = self.dom().find(id) {
             let tab = &self.tabs[self.active];

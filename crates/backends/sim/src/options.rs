@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use stickpin_device::{Error, paths};
 use stickpin_tree::IdentityGrade;
 
-/// How long numbers rest unless it was said: long enough that what was read is usually gone from memory, too.
+/// How long numbers rest unless it was said: long enough that what was read is usually gone from
+/// memory, too.
 const REST: u64 = 16;
 
 /// How the time of an app passes.
@@ -57,7 +58,8 @@ pub(crate) struct Options {
     /// `/cart?q=lamp`; none: the app's own start.
     pub(crate) path: Option<String>,
     pub(crate) grade: IdentityGrade,
-    /// On a `while-alive` device: after how many renderings the number of a node that is gone comes back.
+    /// On a `while-alive` device: after how many renderings the number of a node that is gone comes
+    /// back.
     pub(crate) rest: u64,
     pub(crate) clock: ClockKind,
     pub(crate) log: Option<PathBuf>,

@@ -1,5 +1,5 @@
-//! The floors of this crate: a module uses only what lies on its own floor or below it; circles of imports stay small, and
-//! no type or folder grows into a place where nobody finds anything.
+//! The floors of this crate: a module uses only what lies on its own floor or below it; circles of
+//! imports stay small, and no type or folder grows into a place where nobody finds anything.
 
 #[path = "../../../testkit/src/floors.rs"]
 mod floors;

@@ -103,7 +103,8 @@ async fn a_crashed_page_is_lost() {
     page.close().await;
 }
 
-/// Seven seconds of frames that show something new: a tab behind another draws for about four, then once a second.
+/// Seven seconds of frames that show something new: a tab behind another draws for about four, then
+/// once a second.
 const FRAMES: &str = "new Promise(done => {
     let frames = 0;
     const draw = () => {

@@ -1,5 +1,5 @@
-//! "Nothing changed" is true whenever it is said: every way in which a page changes what a capture reads, those without
-//! a mutation record first; then at random.
+//! "Nothing changed" is true whenever it is said: every way in which a page changes what a capture
+//! reads, those without a mutation record first; then at random.
 
 mod support;
 
@@ -87,7 +87,8 @@ const CONTROLS: &str = "<!doctype html><title>T</title><style>.hide{display:none
       slots.attachShadow({mode:'open',slotAssignment:'manual'}).innerHTML='<slot></slot>';
       var log=[], f=()=>{}; var host2</script>";
 
-/// Changes that leave no record, or need not: after each a capture is a new one and shows what it should.
+/// Changes that leave no record, or need not: after each a capture is a new one and shows what it
+/// should.
 const SILENT: &[(&str, bool)] = &[
     ("text.value = 'typed'", true),
     ("box.checked = true", true),
@@ -189,7 +190,8 @@ async fn quiet(page: &mut Page, stored: &mut Seen) {
     }
 }
 
-/// Garbage makes the browser's count of listeners worthless. Then what listens is asked for, and the page is not walked.
+/// Garbage makes the browser's count of listeners worthless. Then what listens is asked for, and
+/// the page is not walked.
 #[tokio::test]
 async fn garbage_is_no_change() {
     let Some(mut page) = Page::site(&[("/", CONTROLS)]).await else { return };
@@ -292,8 +294,8 @@ async fn unchanged_is_true_at_random() {
     assert!(confirmed * 4 > steps, "{confirmed} of {steps}");
     page.close().await;
 }
-/// A browser that is asked for listeners through an object of another world than the page's dies after some tens of
-/// questions.
+/// A browser that is asked for listeners through an object of another world than the page's dies
+/// after some tens of questions.
 #[tokio::test]
 async fn a_page_that_listens_is_looked_at_again_and_again() {
     let Some(mut page) = Page::show(CONTROLS).await else { return };

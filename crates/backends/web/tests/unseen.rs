@@ -1,4 +1,5 @@
-//! What no script of ours can see from inside: internals of custom elements, closed shadow roots, listeners.
+//! What no script of ours can see from inside: internals of custom elements, closed shadow roots,
+//! listeners.
 
 mod support;
 
@@ -44,7 +45,8 @@ async fn custom_elements_are_what_their_internals_say() {
     assert!(!switch.is(States::NAME_FROM_CONTENT));
     let save = node(&tree, Role::Button, "Save all");
     assert!(save.is(States::ACTIONABLE | States::NAME_FROM_CONTENT));
-    // An attribute wins over internals, but states that only they have count (HTML-AAM, "ElementInternals").
+    // An attribute wins over internals, but states that only they have count (HTML-AAM,
+    // "ElementInternals").
     assert!(node(&tree, Role::Link, "Go").is(States::DISABLED));
     for tag in ["x-plain", "x-undefined"] {
         assert_eq!(tree.nodes().find(|n| n.tag() == tag).unwrap().role(), Role::Generic, "{tag}");

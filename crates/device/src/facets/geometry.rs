@@ -7,8 +7,9 @@ use stickpin_tree::{Handle, Rect};
 /// Points and sizes of the viewport, in CSS pixels.
 #[async_trait]
 pub trait Geometry: Send {
-    /// Returns the bounding boxes of elements for a screenshot: like [`Device::rects`](crate::Device::rects), but also
-    /// `None` for an element that is known to lie behind another window.
+    /// Returns the bounding boxes of elements for a screenshot: like
+    /// [`Device::rects`](crate::Device::rects), but also `None` for an element that is known to
+    /// lie behind another window.
     ///
     /// # Errors
     /// Returns the errors of `capture`.

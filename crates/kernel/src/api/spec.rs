@@ -72,9 +72,9 @@ impl Spec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Effect {
-    /// It only looks.
+    /// The command only looks.
     Reads,
-    /// It may change something: it is written to the journal before the device is touched.
+    /// The command may change something: it is written to the journal before the device is touched.
     Mutates,
 }
 

@@ -143,20 +143,24 @@ macro_rules! acting {
         #[serde(rename_all = "camelCase", deny_unknown_fields)]
         $vis struct $name {
             $($(#[$field_meta])* $field: $type,)*
-            /// Wait until the app is quiet (at most 10 s, or MS milliseconds), then print what changed.
+            /// Wait until the app is quiet (at most 10 s, or MS milliseconds), then print what
+            /// changed.
             #[schemars(extend("x-unrecorded" = true))]
             settle: Option<$crate::command::args::Settle>,
             /// Act on the element of a ref whatever it means now.
             #[serde(default)]
             allow_changed: bool,
-            /// Send the input even where the target is covered, disabled or out of view, or a picture showed something
+            /// Send the input even where the target is covered, disabled or out of view, or a
+            /// picture showed something
             /// else at the point; the answer says what was in the way.
             #[serde(default, skip_serializing_if = "std::ops::Not::not")]
             force: bool,
-            /// Send nothing where the device has no hit test and cannot tell whether something lies over the target.
+            /// Send nothing where the device has no hit test and cannot tell whether something lies
+            /// over the target.
             #[serde(default, skip_serializing_if = "std::ops::Not::not")]
             strict: bool,
-            /// Wait so many milliseconds for the target to become actionable; the command ends 2 s later at most.
+            /// Wait so many milliseconds for the target to become actionable; the command ends 2 s
+            /// later at most.
             #[schemars(extend("x-placeholder" = "MS"))]
             timeout: Option<u64>,
             /// Say what was seen since the act.

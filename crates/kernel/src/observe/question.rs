@@ -14,27 +14,27 @@ use stickpin_tree::{NodeRef, States, quote};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Predicate {
-    /// It is there, and not hidden.
+    /// Whether the element is there, and not hidden.
     Visible,
-    /// It is hidden, or not there.
+    /// Whether it is hidden, or not there.
     Hidden,
-    /// It is there, visible or not.
+    /// Whether it is there, visible or not.
     Exists,
-    /// It is not there.
+    /// Whether it is not there.
     Absent,
-    /// It can be used.
+    /// Whether it can be used.
     Enabled,
-    /// It cannot be used now.
+    /// Whether it cannot be used now.
     Disabled,
-    /// It takes text.
+    /// Whether it takes text.
     Editable,
-    /// It has the keyboard focus.
+    /// Whether it has the keyboard focus.
     Focused,
-    /// It is selected.
+    /// Whether it is selected.
     Selected,
-    /// It is checked, or a toggle that is on.
+    /// Whether it is checked, or a toggle that is on.
     Checked,
-    /// It is expanded.
+    /// Whether it is expanded.
     Expanded,
     /// Its text is the given one.
     Text,

@@ -38,7 +38,8 @@ fn schemas_are_flat_and_closed() {
     }
 }
 
-/// Arguments of free text that lead to no file and no address, each looked at once: a new one is annotated or stands here.
+/// Arguments of free text that lead to no file and no address, each looked at once: a new one is
+/// annotated or stands here.
 const PLAIN: &[&str] = &[
     "open viewport",
     "read section",

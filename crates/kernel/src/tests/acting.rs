@@ -282,7 +282,9 @@ async fn options_that_are_drawn_anew_between_the_inputs_of_a_select_are_looked_f
     let b = Bench::open("listbox \"Size\" #3\n  option \"S\" #4\n  option \"M\" #5\n").await;
     b.fake.world().native_lists = false;
     b.fake.world().on_input.insert(15, Box::new(|w| w.replace("\"M\" #15", "\"M\" #15 selected")));
-    // The first input is the device's own way, which it does not take up; the second is the press on the option.
+    // The first input is the device's own way, which it does not take up; the second is the press
+    // on
+    // the option.
     b.fake.world().on_perform = Some(Box::new(|w| {
         w.on_perform = Some(Box::new(|w| {
             w.replace("#4", "#14");
@@ -319,7 +321,8 @@ async fn a_question_warns_only_of_what_moved_on_before_it() {
 async fn a_reading_of_some_levels_is_no_full_one() {
     let b = Bench::open(FORM).await;
     let base = b.ok("snapshot", json!({})).await.refs_generation.unwrap();
-    // As many levels as there are: nothing is cut, and yet it is no reading that a diff could begin at.
+    // As many levels as there are: nothing is cut, and yet it is no reading that a diff could begin
+    // at.
     b.ok("snapshot", json!({ "depth": 9 })).await;
     b.fake.world().replace("Sign in", "Sign up");
     let r = b.ok("snapshot", json!({ "diff": true })).await;

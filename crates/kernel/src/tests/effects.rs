@@ -1,5 +1,5 @@
-//! What acts of a client replaced around its refs is told by their answers, also where they end in an error, and is
-//! no news to the next one.
+//! What acts of a client replaced around its refs is told by their answers, also where they end in
+//! an error, and is no news to the next one.
 
 use super::support::{Bench, text};
 use serde_json::json;
@@ -15,7 +15,8 @@ textbox "Airport" #5 popup controls=towns
 button "Book" #6
 "#;
 
-/// Types into the field what lists towns, and presses one; the text above says each time what to do.
+/// Types into the field what lists towns, and presses one; the text above says each time what to
+/// do.
 fn lists_towns(b: &Bench) {
     let mut inputs = 0;
     let field = move |w: &mut crate::tests::fake::World| {

@@ -1,4 +1,5 @@
-//! A small device for the tests of the kernel: an app written as an outline, which does what a test tells it.
+//! A small device for the tests of the kernel: an app written as an outline, which does what a test
+//! tells it.
 
 mod device;
 mod guard;

@@ -130,7 +130,9 @@ async fn a_deadline_in_the_middle_of_an_input_says_that_it_may_have_arrived() {
     assert_eq!((error.code.name(), error.dispatched), ("TIMEOUT", Dispatched::Unknown));
     assert!(error.message.contains("`press` was sent"), "{error}");
     assert_eq!(began.elapsed().as_millis(), 1_500);
-    // The input may still be taken: the session ends only when it hangs for longer than any press may take.
+    // The input may still be taken: the session ends only when it hangs for longer than any press
+    // may
+    // take.
     tokio::time::sleep(Duration::from_secs(20)).await;
     assert_eq!(b.host.sessions(), 1);
     tokio::time::sleep(Duration::from_secs(10)).await;

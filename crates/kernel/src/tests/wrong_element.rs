@@ -1,4 +1,5 @@
-//! Ways in which input could reach another element than the one that was meant, without anybody being told.
+//! Ways in which input could reach another element than the one that was meant, without anybody
+//! being told.
 
 use super::support::{Bench, text};
 use serde_json::json;

@@ -13,8 +13,8 @@ use stickpin_kernel::{Effect, Response, Result, Show, Spec, Text, answered, file
 
 /// Write a script as a Maestro flow or as a Playwright test.
 ///
-/// Steps that have no counterpart there are left out and listed, those that say less there are listed, too. Nothing is
-/// opened or run.
+/// Steps that have no counterpart there are left out and listed, those that say less there are
+/// listed, too. Nothing is opened or run.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Arguments {

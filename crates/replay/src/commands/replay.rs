@@ -21,9 +21,9 @@ use stickpin_tree::quote;
 
 /// Run a script that was recorded or written, in this session.
 ///
-/// Each step waits for its target, is checked to be what was recorded, and acts. Where it finds another thing, or nothing,
-/// nothing is sent: the answer says what was expected, what there is now, with refs, and how to go on. The session stays
-/// open then.
+/// Each step waits for its target, is checked to be what was recorded, and acts. Where it finds
+/// another thing, or nothing, nothing is sent: the answer says what was expected, what there is
+/// now, with refs, and how to go on. The session stays open then.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Arguments {
@@ -46,7 +46,8 @@ struct Arguments {
     /// Leave a `close` at its end out.
     #[serde(default)]
     keep_session: bool,
-    /// Where a step fails, write down what is done instead; at close it becomes a script beside this one, with a patch.
+    /// Where a step fails, write down what is done instead; at close it becomes a script beside
+    /// this one, with a patch.
     #[serde(default)]
     repair: bool,
     /// How long a step waits for its target (5000 unless said otherwise).
@@ -55,7 +56,8 @@ struct Arguments {
     /// End it after so many milliseconds, instead of what its first line says.
     #[schemars(extend("x-placeholder" = "MS"))]
     timeout: Option<u64>,
-    /// Write what was done as one page of HTML: steps with their pictures, what changed, what was found instead.
+    /// Write what was done as one page of HTML: steps with their pictures, what changed, what was
+    /// found instead.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "FILE"))]
     report: Option<String>,
 }

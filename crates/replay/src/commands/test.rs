@@ -22,9 +22,10 @@ const MOST_WORKERS: usize = 64;
 
 /// Run scripts as tests, each in a session of its own that is closed at its end.
 ///
-/// Exits with 0 when all passed, 1 when one did not, 2 for arguments that are none. Failures of the machinery (browser,
-/// device, disk) are told apart from those of the app. In a folder every .ad file is a script, and every Maestro flow
-/// (YAML with an appId or a url) that lies in it directly; names that begin with `_` are there to be included.
+/// Exits with 0 when all passed, 1 when one did not, 2 for arguments that are none. Failures of the
+/// machinery (browser, device, disk) are told apart from those of the app. In a folder every .ad
+/// file is a script, and every Maestro flow (YAML with an appId or a url) that lies in it directly;
+/// names that begin with `_` are there to be included.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Arguments {
@@ -56,7 +57,8 @@ struct Arguments {
     /// Write the results as JUnit XML.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "FILE"))]
     junit: Option<String>,
-    /// Write the results as one page of HTML: steps with their pictures, what changed, what was found instead.
+    /// Write the results as one page of HTML: steps with their pictures, what changed, what was
+    /// found instead.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "FILE"))]
     report: Option<String>,
     /// Keep pictures, screens and particulars of attempts that failed.

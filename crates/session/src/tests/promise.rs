@@ -1,4 +1,5 @@
-//! The promise of the context rule, on random apps: a client acts on what it was shown, or is told first.
+//! The promise of the context rule, on random apps: a client acts on what it was shown, or is told
+//! first.
 
 mod app;
 
@@ -186,7 +187,7 @@ fn play(layout: &Layout, steps: &[Step], nodes: usize) -> Result<Play, TestCaseE
     Ok(play)
 }
 
-/// The same plays in each run, unless PROPTEST_RNG_SEED asks for others.
+/// Plays the same cases in each run, unless PROPTEST_RNG_SEED asks for others.
 fn config() -> ProptestConfig {
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(192) };
     let rng_seed = match config.rng_seed {

@@ -36,7 +36,9 @@ fn a_complete_diff_renews_what_it_does_not_list() {
 fn a_ref_given_before_the_base_is_not_renewed() {
     let mut b = Bench::new("never-reused");
     let save = b.show(&me(), A)[0];
-    // A scoped snapshot shows something else; a later full reading does not show Save (another surface of the list).
+    // A scoped snapshot shows something else; a later full reading does not show Save (another
+    // surface
+    // of the list).
     b.look(B);
     b.session.mark_full_reading(&me());
     let open = b.issue(&me(), 7);

@@ -39,7 +39,8 @@ fn what_find_issues_is_clean_and_blesses_nothing_else() {
     assert_eq!(b.plain(&me(), open).unwrap().warning, None);
     assert_eq!(b.pinned(save, g(0)).unwrap().warning, Some(precise(1, 0, 1)));
     assert!(b.plain(&me(), save).unwrap().warning.is_some());
-    // A pin to a tree that the ref was not given with: the tree that it was given with is what counts.
+    // A pin to a tree that the ref was not given with: the tree that it was given with is what
+    // counts.
     assert_eq!(b.pinned(save, g(1)).unwrap().warning, Some(precise(1, 0, 1)));
 }
 

@@ -118,7 +118,8 @@ fn what_is_gone_says_how_the_device_named_it() {
 
 #[test]
 fn a_node_that_was_told_apart_once_is_never_taken_for_another_one() {
-    // The row of e1 is deleted and a new one like it is created: told apart, because a sibling row lives.
+    // The row of e1 is deleted and a new one like it is created: told apart, because a sibling row
+    // lives.
     let row = |row: u64, name: &str, button: u64| {
         format!("  listitem #{row}\n    text \"{name}\"\n    button \"Delete\" #{button}\n")
     };
@@ -179,7 +180,8 @@ fn of_two_elements_that_could_be_a_node_the_one_that_was_there_last_is_it() {
     assert_eq!(b.name(old), Err(EndReason::Gone));
 }
 
-/// A tree that is stored again is not searched, and an equal one is: who asks does not notice which of them it was.
+/// A tree that is stored again is not searched, and an equal one is: who asks does not notice which
+/// of them it was.
 #[test]
 fn a_tree_that_is_stored_again_holds_what_it_held() {
     let row =

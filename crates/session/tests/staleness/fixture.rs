@@ -143,7 +143,8 @@ impl Situation {
 
     /// The states of the app, in order.
     ///
-    /// A state begins with a line `== what, acted on #n, handed over`; a line of its tree may end with `<- label`.
+    /// A state begins with a line `== what, acted on #n, handed over`; a line of its tree may end
+    /// with `<- label`.
     pub(crate) fn states(&self) -> Vec<State> {
         let text = read(&folder().join(format!("staleness/{}.txt", self.id)));
         let states: Vec<State> = text.split("== ").skip(1).map(|s| self.state(s)).collect();

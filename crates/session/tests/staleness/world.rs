@@ -150,7 +150,8 @@ impl World {
         self.use_label("target", pinned)
     }
 
-    /// Uses every marked element in every later state; a ref that the app's answer handed over replaces its old one.
+    /// Uses every marked element in every later state; a ref that the app's answer handed over
+    /// replaces its old one.
     pub(crate) fn walk(situation: &Situation, grade: Grade, captures: Captures) -> Vec<(usize, Outcome)> {
         let mut world = Self::start(situation, grade, captures);
         let mut outcomes = Vec::new();

@@ -1,5 +1,5 @@
-//! Bad input on real pages: each has its code and a hint, nothing is sent or lost, and the session or the next `open`
-//! goes on. The page reports to its server what received input.
+//! Bad input on real pages: each has its code and a hint, nothing is sent or lost, and the session
+//! or the next `open` goes on. The page reports to its server what received input.
 
 #![cfg(all(feature = "web", target_os = "linux"))]
 
@@ -254,7 +254,8 @@ fn a_browser_that_is_not_installed() {
 /// A press whose script never ends.
 const SPIN: &[&str] = &["press", "css=\"#spin\""];
 
-/// Does something on a page whose script never ends then, and kills what `which` picks when it has begun.
+/// Does something on a page whose script never ends then, and kills what `which` picks when it has
+/// begun.
 fn killed_in_the_middle(site: &mut Site, page: &str, words: &[&str], which: fn(&Process) -> bool) -> Error {
     site.open(page);
     let victims: Vec<Process> = site.processes().into_iter().filter(which).collect();

@@ -1,5 +1,6 @@
-//! Controls that are drawn anew, as other nodes of the same names, between two questions of one act. The page says what
-//! received the input; what is left of an earlier drawing would say that, too.
+//! Controls that are drawn anew, as other nodes of the same names, between two questions of one
+//! act. The page says what received the input; what is left of an earlier drawing would say that,
+//! too.
 
 use crate::site::{PATIENCE, Site};
 use stickpin_kernel::{Dispatched, ErrorCode};
@@ -31,8 +32,10 @@ fn run(site: &mut Site, when: &str, act: &(&'static str, Vec<String>, &'static s
     let done = site.surface.request(&words, |_| {});
     if let Some(error) = done.error.as_ref().filter(|e| e.dispatched == Dispatched::Unknown) {
         if (words[0], error.code) == ("drag", ErrorCode::ContextChanged) {
-            // Right only between the press and the release: then the end of the drag is another node, which nobody judged, and
-            // nothing is dropped on it. Before the press it is found again, and behind the release it does not matter.
+            // Right only between the press and the release: then the end of the drag is another
+            // node, which
+            // nobody judged, and nothing is dropped on it. Before the press it is found again,
+            // and behind the release it does not matter.
             assert!(
                 site.server.wait_for(&format!("drawn while {name} is held"), PATIENCE),
                 "{when}: {error:?}"

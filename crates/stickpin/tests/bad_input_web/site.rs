@@ -61,7 +61,7 @@ impl Site {
         error
     }
 
-    /// The same, and nothing reached the page.
+    /// Runs words that must fail, and checks that nothing reached the page.
     #[track_caller]
     pub fn refuses(&mut self, words: &[&str], code: ErrorCode) -> Error {
         let error = self.fails(words, code);

@@ -52,7 +52,8 @@ fn a_tab_that_closes_in_the_middle_of_a_fill() {
     site.ok(&["press", "css=\"#one\""]);
     assert!(site.server.wait_for("click one", PATIENCE));
     site.ok(&["tab", "switch", "t2"]);
-    // Its first character closes the tab: filled and then gone, or gone before that could be read back.
+    // Its first character closes the tab: filled and then gone, or gone before that could be read
+    // back.
     let filled = site.surface.request(&["fill", "label=Note", "text"], |_| {});
     if let Some(error) = &filled.error {
         assert_eq!((error.code, error.dispatched), (ErrorCode::DeviceNotFound, Dispatched::Unknown));
@@ -71,7 +72,8 @@ fn a_tab_that_went_away_between_two_commands_is_told_before_anything_is_done_els
     site.ok(&["tab", "switch", "t2"]);
     site.ok(&["press", "css=\"#soon\""]);
     assert!(site.server.wait_for("closing", PATIENCE));
-    // It is closed by now, or at this very press: in no case is the button of the other tab pressed.
+    // It is closed by now, or at this very press: in no case is the button of the other tab
+    // pressed.
     let mut error = None;
     eventually("the tab is gone", || {
         let pressed = site.surface.request(&["press", "css=\"#in-popup\" || css=\"#save\""], |_| {});

@@ -1,5 +1,5 @@
-//! What happens to a wait when a dialog opens, its tab goes or crashes, or its browser is killed. Each is set off by the
-//! look of the wait itself, or before it begins: the answer is the same.
+//! What happens to a wait when a dialog opens, its tab goes or crashes, or its browser is killed.
+//! Each is set off by the look of the wait itself, or before it begins: the answer is the same.
 
 use crate::is_browser;
 use crate::site::{PATIENCE, Process, Site, eventually};
@@ -104,7 +104,8 @@ fn a_page_that_asks_before_it_is_left() {
     let Some(mut site) = Site::new() else { return };
     site.open("leaving.html");
     site.ok(&["fill", "label=Draft", "Dear Ada"]);
-    // Going away by a link, by history or by reloading: a person's draft is at stake, so somebody answers.
+    // Going away by a link, by history or by reloading: a person's draft is at stake, so somebody
+    // answers.
     for (words, told) in [(&["press", "css=\"#away\""][..], Some("click away")), (&["reload"], None)] {
         let response = site.surface.request(words, |_| {});
         let dialog = response.dialog.unwrap_or_else(|| panic!("{words:?}: {:?}", response.error));

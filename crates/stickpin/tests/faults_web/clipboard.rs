@@ -1,4 +1,5 @@
-//! The clipboard as the page of a tab: what is read and written, and what the page may do afterwards.
+//! The clipboard as the page of a tab: what is read and written, and what the page may do
+//! afterwards.
 
 use crate::web::{Web, eventually, html};
 

@@ -1,4 +1,5 @@
-//! Documents that are no HTML: each opens soon, is read, shown and left again, and what reacts to a press in it is pressed.
+//! Documents that are no HTML: each opens soon, is read, shown and left again, and what reacts to a
+//! press in it is pressed.
 
 use crate::web::{Web, html, page, raw};
 use std::time::{Duration, Instant};
@@ -155,7 +156,8 @@ fn documents_in_object_and_embed_are_read_and_pressed() {
     }
 }
 
-/// What the viewer of a PDF shows is in no document: the answer must not read as if there were nothing.
+/// What the viewer of a PDF shows is in no document: the answer must not read as if there were
+/// nothing.
 #[test]
 fn capture_of_a_pdf_says_that_there_is_more() {
     let pages = [

@@ -1,9 +1,10 @@
-//! Double presses on rows that the first press has drawn anew, and presses on such rows: the page says which row opened.
+//! Double presses on rows that the first press has drawn anew, and presses on such rows: the page
+//! says which row opened.
 
 use crate::web::{Web, html};
 
-/// Files in a list that selects at the first press (`mousedown` or `click`) and opens at the second. `anew`: what is drawn
-/// anew then.
+/// Files in a list that selects at the first press (`mousedown` or `click`) and opens at the
+/// second. `anew`: what is drawn anew then.
 fn files(selects: &str, anew: &str) -> String {
     format!(
         "<style>li {{ padding: 6px; cursor: pointer }} .on {{ background: #cdf }}</style>\

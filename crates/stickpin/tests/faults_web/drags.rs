@@ -1,4 +1,5 @@
-//! Drags that end at a point: on a canvas, in a drawing, after a scroll. The page says where it was let go.
+//! Drags that end at a point: on a canvas, in a drawing, after a scroll. The page says where it was
+//! let go.
 
 use crate::web::{Web, html};
 use stickpin_kernel::ErrorCode;
@@ -57,7 +58,8 @@ fn drags_onto_a_point_of_a_canvas_end_there() {
     site.was_asked("/log?mouse:true:200,100");
 }
 
-/// What is dragged is scrolled into view: the point is of what was there before, or nothing is dragged.
+/// What is dragged is scrolled into view: the point is of what was there before, or nothing is
+/// dragged.
 #[test]
 fn drag_from_out_of_view_does_not_end_at_what_came_to_the_point() {
     let Some(mut site) = Web::new(&[("/stage", html(STAGE))]) else { return };

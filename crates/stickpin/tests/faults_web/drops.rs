@@ -1,4 +1,5 @@
-//! Files that are dropped onto places of an app's own, without an input: the page says which it got, and where.
+//! Files that are dropped onto places of an app's own, without an input: the page says which it
+//! got, and where.
 
 use crate::web::{Web, html};
 use stickpin_kernel::ErrorCode;

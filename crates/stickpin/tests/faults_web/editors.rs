@@ -1,5 +1,5 @@
-//! Code and text editors from npm, each as its documentation sets it up: what was filled and typed is what their own model
-//! holds, which a button of the page reports.
+//! Code and text editors from npm, each as its documentation sets it up: what was filled and typed
+//! is what their own model holds, which a button of the page reports.
 
 use crate::web::{PATIENCE, Web, html};
 use std::sync::Arc;

@@ -9,7 +9,8 @@ fn web() -> Option<Web> {
     ])
 }
 
-/// Processes of the session's browser whose command line has a word in it; without one the browser itself.
+/// Processes of the session's browser whose command line has a word in it; without one the browser
+/// itself.
 fn end(web: &Web, what: &str) {
     let browser = web.pid();
     let processes = web.processes();

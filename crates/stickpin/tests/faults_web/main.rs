@@ -1,5 +1,6 @@
-//! Faults of pages and browsers: what a page cannot write, scripts that run for ever, addresses that show nothing, frames
-//! without scripts, browsers that end. The session goes on, or says what became of it; a server knows what really came.
+//! Faults of pages and browsers: what a page cannot write, scripts that run for ever, addresses
+//! that show nothing, frames without scripts, browsers that end. The session goes on, or says what
+//! became of it; a server knows what really came.
 
 #![cfg(all(feature = "web", target_os = "linux"))]
 

@@ -1,4 +1,5 @@
-//! Points where the page shows what no tree has: the page around a short body, and drawings hidden from assistive technology.
+//! Points where the page shows what no tree has: the page around a short body, and drawings hidden
+//! from assistive technology.
 
 use crate::web::{Web, html};
 use stickpin_kernel::ErrorCode;

@@ -105,7 +105,7 @@ impl Web {
         self.fails_within(words, None, code)
     }
 
-    /// The same, with `--timeout`.
+    /// Runs words that must fail, with `--timeout`.
     #[track_caller]
     pub fn fails_within(&mut self, words: &[&str], timeout: Option<u64>, code: ErrorCode) -> Error {
         let response = self.surface.request(words, |request| request.timeout_ms = timeout);

@@ -1,4 +1,5 @@
-//! A dialog in steps whose app renders all of it anew with each keystroke, and keeps the focus in its field.
+//! A dialog in steps whose app renders all of it anew with each keystroke, and keeps the focus in
+//! its field.
 
 use crate::web::{Web, html};
 use stickpin_kernel::ErrorCode;

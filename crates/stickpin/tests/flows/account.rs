@@ -59,8 +59,8 @@ impl Account {
         })
     }
 
-    /// Fails when something wrong was acted on, something was lost, or more than so many notices or refusals of 1,000 acts
-    /// were answered.
+    /// Fails when something wrong was acted on, something was lost, or more than so many notices or
+    /// refusals of 1,000 acts were answered.
     pub fn judge(&self, at_least: usize, notices: f64, refusals: f64) {
         println!("{self}");
         let totals = self.totals();

@@ -1,4 +1,5 @@
-//! A mail box that a server draws, piece by piece, with htmx. The server is here: what it understood is the log.
+//! A mail box that a server draws, piece by piece, with htmx. The server is here: what it
+//! understood is the log.
 
 use crate::Stage;
 use crate::agent::Agent;

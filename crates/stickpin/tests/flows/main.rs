@@ -36,7 +36,8 @@ use server::{Programs, Server};
 use std::sync::Arc;
 use stickpin_testkit::{InProcess, PageServer, chromium};
 
-/// Notices of 1,000 acts, at most. The goal is 15: 10.7 and 17.9 were measured on a machine under load.
+/// Notices of 1,000 acts, at most. The goal is 15: 10.7 and 17.9 were measured on a machine under
+/// load.
 const NOTICES: f64 = 20.0;
 
 /// Refusals of 1,000 acts, at most.

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 /// A folder below `target/flows`. `None`, said on stderr, where it was not set up.
 ///
 /// # Panics
-/// If it is not there although `STICKPIN_REQUIRE_FLOWS` is set: a machine that was set up must not skip.
+/// If it is not there although `STICKPIN_REQUIRE_FLOWS` is set: a machine that was set up must not
+/// skip.
 pub fn installed(part: &str) -> Option<PathBuf> {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target folder");
     let dir = target.join("flows").join(part);

@@ -1,4 +1,5 @@
-//! Scripts of other formats in and out: a flow drives the embedded device, an exported test drives a browser.
+//! Scripts of other formats in and out: a flow drives the embedded device, an exported test drives
+//! a browser.
 
 use crate::stage::Stage;
 use std::path::Path;

@@ -1,5 +1,6 @@
-//! Recording and replaying on the embedded device: what an agent did once by refs runs again by selectors, and says so
-//! when the app is another one. What received the input is read from the app.
+//! Recording and replaying on the embedded device: what an agent did once by refs runs again by
+//! selectors, and says so when the app is another one. What received the input is read from the
+//! app.
 
 mod formats;
 mod stage;

@@ -1,4 +1,5 @@
-//! What is wrong with a script, or with how it is run, is said with file, line and what to do; nothing is sent.
+//! What is wrong with a script, or with how it is run, is said with file, line and what to do;
+//! nothing is sent.
 
 use super::{Desk, support::eventually};
 use std::process::Stdio;

@@ -1,4 +1,5 @@
-//! The same on a real page in Chromium, through the real binary; the page reports to its server what received input.
+//! Scripts on a real page in Chromium, through the real binary; the page reports to its server
+//! what received input.
 
 use super::{Desk, ref_of, said};
 use std::time::Duration;

@@ -1,11 +1,13 @@
-//! What a press sets off comes late: a step follows while the old list still stands there. The page says what received it.
+//! What a press sets off comes late: a step follows while the old list still stands there. The page
+//! says what received it.
 
 use super::Desk;
 use super::canteen::reports;
 use stickpin_testkit::{PageServer, chromium};
 
-/// A list that is drawn anew in another order, so many milliseconds after the press that asks for it. Its buttons read the
-/// same; the row says which is meant, and what is pressed of the old list counts, as long as it is of that row.
+/// A list that is drawn anew in another order, so many milliseconds after the press that asks for
+/// it. Its buttons read the same; the row says which is meant, and what is pressed of the old list
+/// counts, as long as it is of that row.
 const PAGE: &str = r#"<!doctype html><meta charset="utf-8"><title>Late</title>
 <h1>Late</h1><button id="sort">Sort</button><ul id="list"></ul>
 <script>

@@ -1,4 +1,5 @@
-//! A flow of Maestro with each command that is read, on a real page; the page says what received it.
+//! A flow of Maestro with each command that is read, on a real page; the page says what received
+//! it.
 
 use super::Desk;
 use std::time::{Duration, Instant};

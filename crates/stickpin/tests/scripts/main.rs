@@ -1,5 +1,5 @@
-//! Scripts through the real binary: recorded, replayed, mended, run as suites, stopped, and what is wrong with them. What
-//! received the input is read from the app.
+//! Scripts through the real binary: recorded, replayed, mended, run as suites, stopped, and what is
+//! wrong with them. What received the input is read from the app.
 
 #![cfg(feature = "sim")]
 

@@ -1,5 +1,5 @@
-//! A flow is recorded, replays green, diverges when the app is another one, is mended with refs of the report, and the
-//! healed script replays green.
+//! A flow is recorded, replays green, diverges when the app is another one, is mended with refs of
+//! the report, and the healed script replays green.
 
 use super::{Desk, ref_of, said};
 
@@ -136,7 +136,8 @@ fn another_thing_under_the_same_selector_is_not_pressed() {
     assert!(desk.received().is_empty());
 }
 
-/// One that is called by another name in a loop, in a file that is included, and in a block at the end.
+/// One that is called by another name in a loop, in a file that is included, and in a block at the
+/// end.
 fn nested(desk: &Desk) {
     desk.write(
         "flow.ad",

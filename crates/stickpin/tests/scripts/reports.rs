@@ -1,5 +1,5 @@
-//! Accounts of runs: the page of HTML of a suite and of one script, also when the run is stopped, when two write the same
-//! one, and when it cannot be written.
+//! Accounts of runs: the page of HTML of a suite and of one script, also when the run is stopped,
+//! when two write the same one, and when it cannot be written.
 
 use super::{Desk, Ran, ref_of, support::eventually};
 use std::process::{Child, Stdio};

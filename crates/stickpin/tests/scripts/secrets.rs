@@ -1,4 +1,5 @@
-//! A value that is filled in by its name is in no file of ours, not even where everything is logged: the app alone has it.
+//! A value that is filled in by its name is in no file of ours, not even where everything is
+//! logged: the app alone has it.
 
 use super::support::{Ran, words};
 use super::{Desk, canteen};
@@ -41,7 +42,8 @@ fn holding(folder: &Path, own: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Records a flow that fills the secret in, replays it with its report, and looks through every file.
+/// Records a flow that fills the secret in, replays it with its report, and looks through every
+/// file.
 fn goes_through(desk: &Desk, address: &str, mut received: impl FnMut()) {
     let own = desk.path("app.log");
     ok(desk, &format!("open {address} --record=flow.ad -i"));

@@ -2,7 +2,8 @@
 
 use super::Desk;
 
-/// A script that passes, one that fails, one that is there to be included, one that nobody took over yet.
+/// A script that passes, one that fails, one that is there to be included, one that nobody took
+/// over yet.
 fn folder(desk: &Desk) {
     let open = format!("open {}\n", desk.address());
     desk.write("flows/a.ad", &format!("{open}press text=Order\n"));

@@ -1,5 +1,5 @@
-//! `replay` and `test` as tools of a model's client: what it is given is pinned, how far a run is it is told, and a
-//! script may do no more than the client itself.
+//! `replay` and `test` as tools of a model's client: what it is given is pinned, how far a run is
+//! it is told, and a script may do no more than the client itself.
 
 use super::{Desk, ref_of};
 use serde_json::{Value, json};

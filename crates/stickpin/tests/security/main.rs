@@ -1,5 +1,6 @@
-//! What a client, a page or another user of the machine must not be able to do, tried through the real binary. What became
-//! of it is read from files, processes and the page's own server, not from our answers.
+//! What a client, a page or another user of the machine must not be able to do, tried through the
+//! real binary. What became of it is read from files, processes and the page's own server, not from
+//! our answers.
 
 #![cfg(all(feature = "sim", feature = "web", target_os = "linux"))]
 

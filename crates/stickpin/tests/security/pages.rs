@@ -1,4 +1,5 @@
-//! Pages of a session over MCP: whichever way leads to a file outside of the client's folders, the browser does not go.
+//! Pages of a session over MCP: whichever way leads to a file outside of the client's folders, the
+//! browser does not go.
 
 use super::{CANARY, Outside, opened};
 use crate::support::client::Client;
@@ -117,7 +118,8 @@ fn first_press_of_a_client_does_not_leave_its_folders() {
     assert!(client.ok("get", json!({"what": "title"})).contains("Here"));
 }
 
-/// A person opened it, without any folder: from the first call over MCP on it keeps to the folders of that client.
+/// A person opened it, without any folder: from the first call over MCP on it keeps to the folders
+/// of that client.
 #[test]
 fn a_session_of_the_command_line_is_confined_once_a_client_uses_it() {
     let outside = world();

@@ -1,4 +1,5 @@
-//! Links that are put in the place of folders and files while something is written, by somebody faster than we are.
+//! Links that are put in the place of folders and files while something is written, by somebody
+//! faster than we are.
 
 use super::Outside;
 use crate::support::client::Client;
@@ -7,7 +8,8 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Pictures that are written while a folder on their way, or the file itself, is swapped for a link that leads outside.
+/// Pictures that are written while a folder on their way, or the file itself, is swapped for a link
+/// that leads outside.
 const PICTURES: usize = 150;
 
 #[test]

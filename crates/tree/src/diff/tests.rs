@@ -35,7 +35,8 @@ fn golden_files() {
             ..View::default()
         };
         let issued = command.contains("issued");
-        // As a session pairs the documents of two pages: by what they read, where handles say nothing.
+        // As a session pairs the documents of two pages: by what they read, where handles say
+        // nothing.
         let alike =
             || old.nodes().zip(new.nodes()).filter(|(a, b)| a.name() == b.name() && a.role() == b.role());
         let pairs = match command.contains("paired") {

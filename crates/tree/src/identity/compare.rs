@@ -34,17 +34,21 @@ use crate::{Handle, NodeId, NodeRef, Role, Tree};
 /// ```
 /// use stickpin_tree::{Document, IdentityGrade, NodeSpec, Openers, Records, Role, TreeBuilder};
 /// let mut b = TreeBuilder::new(IdentityGrade::NeverReused);
-/// b.document(0, Document { scope: 1, frame: String::new(), url: "/mail".into(), title: String::new() }, 1)?;
+/// b.document(0, Document { scope: 1, frame: String::new(), url: "/mail".into(), title:
+/// String::new() }, 1)?;
 /// b.node(1, NodeSpec { role: Some(Role::List), id: 2, ..Default::default() })?;
 /// for (id, mail) in [(10, "Invoice"), (20, "Meeting")] {
 ///     b.node(2, NodeSpec { role: Some(Role::ListItem), id, ..Default::default() })?;
-///     b.node(3, NodeSpec { role: Some(Role::Text), name: mail, id: id + 1, ..Default::default() })?;
-///     b.node(3, NodeSpec { role: Some(Role::Button), name: "Delete", id: id + 2, ..Default::default() })?;
+///     b.node(3, NodeSpec { role: Some(Role::Text), name: mail, id: id + 1, ..Default::default()
+/// })?;
+///     b.node(3, NodeSpec { role: Some(Role::Button), name: "Delete", id: id + 2,
+/// ..Default::default() })?;
 /// }
 /// let tree = b.finish()?;
 /// let openers = Openers::default();
 /// let records = Records::new(&tree, &openers);
-/// let [first, second] = [12, 22].map(|id| tree.nodes().find(|n| n.address().unwrap().id == id).unwrap().id());
+/// let [first, second] = [12, 22].map(|id| tree.nodes().find(|n| n.address().unwrap().id ==
+/// id).unwrap().id());
 /// let meaning = records.meaning(first);
 /// assert_eq!(meaning.to_string(), r#"button "Delete" in row "Invoice""#);
 /// assert!(records.judge(&meaning, first).is_same());

@@ -5,7 +5,8 @@ use crate::{NodeId, testing};
 use proptest::prelude::*;
 use std::fmt::Write as _;
 
-/// `read`, with `--outline`, `--section`, `--max-bytes`, on the whole page or on what a selector finds.
+/// `read`, with `--outline`, `--section`, `--max-bytes`, on the whole page or on what a selector
+/// finds.
 fn read(input: &str, command: &str) -> String {
     let tree = testing::tree(input);
     let (mut outline, mut section, mut max_bytes, mut scope) = (false, None, 24_000, NodeId::ROOT);

@@ -53,7 +53,8 @@ pub enum TreeError {
 /// let mut b = TreeBuilder::new(IdentityGrade::NeverReused);
 /// let doc = Document { scope: 1, frame: String::new(), url: "/".into(), title: "Shop".into() };
 /// b.document(0, doc, 1).unwrap();
-/// b.node(1, NodeSpec { role: Some(Role::Button), name: " Buy  now ", id: 2, ..Default::default() }).unwrap();
+/// let role = Some(Role::Button);
+/// b.node(1, NodeSpec { role, name: " Buy  now ", id: 2, ..Default::default() }).unwrap();
 /// let tree = b.finish().unwrap();
 /// assert_eq!(tree.root().children().next().unwrap().name(), "Buy now");
 /// ```

@@ -1,7 +1,7 @@
 //! The record rule without one of its clauses, to see what that clause is worth.
 //!
-//! The product knows only the whole rule. A clause is left out from outside: its answer is passed over, or the trees
-//! are read without what it reads.
+//! The product knows only the whole rule. A clause is left out from outside: its answer is passed
+//! over, or the trees are read without what it reads.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -11,7 +11,8 @@ use stickpin_tree::{
     TreeBuilder, Verdict, content_match, is_volatile,
 };
 
-/// One clause, by the name that `needs` of the written situations has for it, and how to leave it out.
+/// One clause, by the name that `needs` of the written situations has for it, and how to leave it
+/// out.
 #[derive(Clone, Copy)]
 pub struct Ablation {
     pub name: &'static str,
@@ -55,8 +56,8 @@ struct Draft<'t> {
     attrs: Vec<(Attr, Cow<'t, str>)>,
 }
 
-/// Clauses that cannot be left out from outside. Each is held by its situations in `test_data/records`, which come out
-/// wrong where the clause is taken out of the code.
+/// Clauses that cannot be left out from outside. Each is held by its situations in
+/// `test_data/records`, which come out wrong where the clause is taken out of the code.
 pub const HELD_BY_SITUATIONS: [&str; 6] =
     ["ROW_NAMES", "OWN_NAME", "OUTER_ROW", "ROW_LIVES", "JOINED_TEXT", "FRESH"];
 

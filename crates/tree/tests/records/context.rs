@@ -1,5 +1,5 @@
-//! The context rule over recordings: wrong acts against notices, for several scopes of context and two ways to know
-//! what changes by itself.
+//! The context rule over recordings: wrong acts against notices, for several scopes of context and
+//! two ways to know what changes by itself.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -66,7 +66,7 @@ fn page(records: &Records<'_>, node: NodeRef<'_>) -> bool {
 pub enum Volatility {
     /// By its words: numbers, times, amounts.
     Guessed,
-    /// It was seen to change twice while nobody acted.
+    /// The text was seen to change twice while nobody acted.
     Learned,
 }
 
@@ -92,7 +92,8 @@ impl Outcome {
     }
 }
 
-/// One recording under one rule. The client read the first capture, is told what its own acts replaced, and nothing else.
+/// One recording under one rule. The client read the first capture, is told what its own acts
+/// replaced, and nothing else.
 pub fn measure(case: &Case, segments: Segments, volatility: Volatility, without: Ablation) -> Outcome {
     let [trees, whole] = [without, WHOLE].map(|rule| replay::trees(case, rule));
     let openers = replay::openers(case, &trees, without);
@@ -227,7 +228,8 @@ pub fn table(gauntlet: &[Case], situations: &[Case], flows: &[Case]) -> String {
     text
 }
 
-/// Wrong acts without a word under the shipped context rule, beside the record rule without a clause.
+/// Wrong acts without a word under the shipped context rule, beside the record rule without a
+/// clause.
 pub fn wrong_beside(cases: &[Case], without: Ablation) -> usize {
     total(cases, ends_segment, Volatility::Learned, without).wrong.len()
 }

@@ -9,7 +9,8 @@ use crate::capture::Case;
 use crate::context::wrong_beside;
 use crate::replay::{MODES, Mode, Outcome, replay};
 
-/// How the acts of some recordings came out. Each is named by its recording, with what was issued and why.
+/// How the acts of some recordings came out. Each is named by its recording, with what was issued
+/// and why.
 #[derive(Debug, Default, Clone)]
 pub struct Figures {
     pub acts: usize,
@@ -44,8 +45,8 @@ pub fn figures(cases: &[Case], mode: Mode, without: Ablation, last_only: bool) -
     figures
 }
 
-/// The rule with all clauses, and without each of them, in Markdown. `told`: situations that must be
-/// refused, judged with the context rule beside the record rule, as are the recorded ones.
+/// The rule with all clauses, and without each of them, in Markdown. `told`: situations that must
+/// be refused, judged with the context rule beside the record rule, as are the recorded ones.
 pub fn table(situations: &[Case], flows: &[Case], told: &[Case]) -> String {
     let mut variants = vec![("all clauses".to_owned(), WHOLE)];
     variants.extend(ABLATIONS.map(|clause| (format!("without `{}`", clause.name), clause)));

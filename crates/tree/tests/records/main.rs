@@ -14,8 +14,8 @@ use capture::Case;
 use figures::{Figures, figures, table};
 use replay::{MODES, Mode, Outcome};
 
-/// What the rule cannot know: a whole list drawn anew with another record that reads like one of the old ones.
-/// The recording is the same, node by node, as one of a list that was sorted.
+/// What the rule cannot know: a whole list drawn anew with another record that reads like one of
+/// the old ones. The recording is the same, node by node, as one of a list that was sorted.
 const UNDECIDABLE: [&str; 1] = ["REF Untitled: whole list re-rendered with another Untitled"];
 
 fn root() -> PathBuf {
@@ -35,7 +35,8 @@ fn recorded(name: &str) -> Vec<Case> {
     capture::cases(&unpacked(file))
 }
 
-/// The situations of the gauntlet, with whatever tells the records apart: values, descriptions, titles, the selection.
+/// The situations of the gauntlet, with whatever tells the records apart: values, descriptions,
+/// titles, the selection.
 fn gauntlet() -> Vec<Case> {
     recorded("gauntlet.json.gz")
 }
@@ -123,7 +124,8 @@ fn adversarial_situations() {
     }
 }
 
-/// The record rule alone, on situations that it does not cover. The context rule is there for these.
+/// The record rule alone, on situations that it does not cover. The context rule is there for
+/// these.
 #[test]
 fn gauntlet_situations() {
     let cases = gauntlet();
@@ -190,7 +192,8 @@ fn figures_per_thousand() {
 /// Percent of the recorded gauntlet that may be wrong without a word. The goal is 2.
 const SILENT_PERCENT: usize = 7;
 
-/// `docs/identity.md` holds the table by which the compared context was chosen. `INSTA_UPDATE=always` writes it.
+/// `docs/identity.md` holds the table by which the compared context was chosen.
+/// `INSTA_UPDATE=always` writes it.
 #[test]
 fn contexts_compared() {
     let (situations, flows) = (situations(), flows());
@@ -200,7 +203,9 @@ fn contexts_compared() {
         context::total(cases, stickpin_tree::ends_segment, context::Volatility::Learned, WHOLE)
     };
     let silent = total(&gauntlet).wrong.into_iter().filter(|name| !name.contains("(hard)"));
-    // Nothing in the trees tells them apart: a covering box is seen by the device, and the menu reads the same.
+    // Nothing in the trees tells them apart: a covering box is seen by the device, and the menu
+    // reads
+    // the same.
     let unreadable = ["REF pop-context-menu:", "REF pop-stacked-div:"];
     let silent: Vec<String> =
         silent.filter(|name| !unreadable.iter().any(|known| name.starts_with(known))).collect();

@@ -1,4 +1,5 @@
-//! Trees for tests: a small indented text format, and a generator of large ones (feature `testing`).
+//! Trees for tests: a small indented text format, and a generator of large ones (feature
+//! `testing`).
 //!
 //! ```text
 //! page "Shop" http://127.0.0.1/p.html scope=1 grade=never-reused
@@ -14,12 +15,13 @@
 //! // a comment
 //! ```
 //!
-//! Two spaces per level. A line is a role, an optional name in quotes, and words: a state (`disabled`,
-//! `name-from-content`), `key=value` for level, value, tag and [`Attr`]s, or `#n` for the number of the handle (else
-//! lines are numbered as they come; text leaves have no handle unless given one). `*` after the name adds
-//! `name-from-content` and a text leaf with the name. A page may be `truncated`, and say which handles of its own scope
-//! are `hidden=4,5`. Controls are actionable, text fields editable, boxes
-//! checkable, options and tabs selectable by themselves; `inert` takes that away.
+//! Two spaces per level. A line is a role, an optional name in quotes, and words: a state
+//! (`disabled`, `name-from-content`), `key=value` for level, value, tag and [`Attr`]s, or `#n` for
+//! the number of the handle (else lines are numbered as they come; text leaves have no handle
+//! unless given one). `*` after the name adds `name-from-content` and a text leaf with the name. A
+//! page may be `truncated`, and say which handles of its own scope are `hidden=4,5`. Controls are
+//! actionable, text fields editable, boxes checkable, options and tabs selectable by themselves;
+//! `inert` takes that away.
 
 use crate::{Attr, Document, Handle, IdentityGrade, NodeSpec, Role, States, SurfaceId, Tree, TreeBuilder};
 
@@ -255,8 +257,9 @@ fn attr(key: &str) -> Option<Attr> {
     })
 }
 
-/// A tree of exactly `nodes` nodes: sections of rows with a link, a button and a field, names of 24 bytes in the
-/// mean (most of them different), five states on what can be acted on. The same for the same arguments.
+/// A tree of exactly `nodes` nodes: sections of rows with a link, a button and a field, names of 24
+/// bytes in the mean (most of them different), five states on what can be acted on. The same for
+/// the same arguments.
 ///
 /// # Panics
 /// If `nodes` is 0.

@@ -32,7 +32,8 @@ enum Xdg {
 }
 
 impl Home {
-    /// The home of the caller, where there is one. `inherited` is that of this process, which its environment fits.
+    /// The home of the caller, where there is one. `inherited` is that of this process, which its
+    /// environment fits.
     #[must_use]
     pub fn of_caller(caller: Option<&Path>, inherited: Option<&Path>) -> Self {
         let path = caller.or(inherited);

@@ -1,4 +1,5 @@
-//! Pointer, keys, windows, pictures and clipboard on a real server, by what another client received.
+//! Pointer, keys, windows, pictures and clipboard on a real server, by what another client
+//! received.
 
 use super::window::TestWindow;
 use super::{address, connect, desktop, probes, soon};
@@ -80,7 +81,8 @@ async fn keys_for_one_window_are_not_sent_while_something_holds_the_keyboard() {
     stage.window.next("key 61");
     menu.hold_keyboard(true);
     assert_eq!(key(&stage.x11, "Enter", false).await, Sent::Held);
-    // With a keyboard of its own, the one that all others have counts where something of the same process is open.
+    // With a keyboard of its own, the one that all others have counts where something of the same
+    // process is open.
     assert_eq!(key(&own, "Enter", true).await, Sent::Held);
     assert_eq!(key(&own, "b", false).await, Sent::Yes);
     stage.window.next("key 62");
@@ -402,8 +404,9 @@ async fn on_a_shared_display_the_pointer_is_our_own() {
     .await
     .unwrap();
     let mut received = Vec::new();
-    // A window manager looks at the press on a window that it has not made the active one yet, and then hands it on: the
-    // keys may come first.
+    // A window manager looks at the press on a window that it has not made the active one yet, and
+    // then
+    // hands it on: the keys may come first.
     while !received.contains(&"down 1 0".to_owned()) || read(received.clone()).len() < 4 {
         received.push(stage.window.next(""));
     }
@@ -473,8 +476,8 @@ async fn a_pointer_that_a_crash_left_is_removed() {
     stage.end().await;
 }
 
-/// A process of ours that is killed while its keys and a button are down, and keys are lent. The one after it gets the
-/// ids that it had.
+/// A process of ours that is killed while its keys and a button are down, and keys are lent. The
+/// one after it gets the ids that it had.
 #[tokio::test]
 async fn what_a_kill_leaves_held_and_lent_reaches_no_person_and_ends_with_the_next_one() {
     let Some(stage) = Stage::new().await else { return };
@@ -501,7 +504,8 @@ async fn what_a_kill_leaves_held_and_lent_reaches_no_person_and_ends_with_the_ne
     assert_ne!(held, 0, "they are down");
     stage.window.received();
     let left = || stage.x11.run(|d| probes::count_seats(d));
-    // What it had pressed is pressed on its own pointer and keyboard; the keys that it lent are the person's.
+    // What it had pressed is pressed on its own pointer and keyboard; the keys that it lent are the
+    // person's.
     let (still, held) = person().await.unwrap();
     assert_eq!((still.len(), held, left().await.unwrap()), (spares.len() - 2, 0, 1));
     let next = shared().await.unwrap();
@@ -525,7 +529,7 @@ async fn what_a_kill_leaves_held_and_lent_reaches_no_person_and_ends_with_the_ne
     stage.end().await;
 }
 
-/// The same where there is no keyboard of our own.
+/// Lent keys on a display without a keyboard of our own.
 #[tokio::test]
 async fn keys_that_a_kill_leaves_lent_are_given_back_by_the_next_one() {
     let Some(stage) = Stage::new().await else { return };

@@ -1,4 +1,5 @@
-//! Tests on a real display: a private one per test, with a window of our own on it that says what it received.
+//! Tests on a real display: a private one per test, with a window of our own on it that says what
+//! it received.
 
 mod display;
 mod focus;

@@ -44,7 +44,9 @@ async fn what_a_killed_owner_left_is_swept() {
     let Some(private) = desktop(dir.path()).await else { return };
     let runtime = private.runtime();
     let running = processes(&private);
-    // As if this process had been killed: nothing ends what it started, and its record names one that is gone.
+    // As if this process had been killed: nothing ends what it started, and its record names one
+    // that
+    // is gone.
     let record = dir.path().join("processes.json");
     let text = std::fs::read_to_string(&record).unwrap();
     assert!(sweep(dir.path()).unwrap().is_empty(), "its owner lives");

@@ -34,7 +34,8 @@ pub(super) fn pointer_place(d: &Display) -> Result<(f64, f64), Fault> {
     Ok((f64::from(at.root_x), f64::from(at.root_y)))
 }
 
-/// What our keyboard and pointer hold down, modifiers and buttons as one mask; without our own, those of the person.
+/// What our keyboard and pointer hold down, modifiers and buttons as one mask; without our own,
+/// those of the person.
 pub(super) fn held_down(d: &Display) -> Result<u16, Fault> {
     Ok(d.conn.query_pointer(d.root)?.reply()?.mask.into())
 }

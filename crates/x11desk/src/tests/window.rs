@@ -1,5 +1,5 @@
-//! A window of another client, as small as an app can be: it has a title, answers pings, and writes down what it
-//! received, as itself sees it.
+//! A window of another client, as small as an app can be: it has a title, answers pings, and writes
+//! down what it received, as itself sees it.
 
 #![allow(dead_code, reason = "two crates include this file, and each uses a part of it")]
 
@@ -183,7 +183,8 @@ impl Drop for TestWindow {
     }
 }
 
-/// What the server does with buttons, and what the window manager is asked meanwhile, in the order in which it happens.
+/// What the server does with buttons, and what the window manager is asked meanwhile, in the order
+/// in which it happens.
 #[derive(Debug)]
 pub(super) struct Watch {
     conn: RustConnection,

@@ -1,5 +1,5 @@
-//! What a field holds once a text was put into it. Some take it in when they get to it, some complete it, and some say
-//! that they took it and did not.
+//! What a field holds once a text was put into it. Some take it in when they get to it, some
+//! complete it, and some say that they took it and did not.
 
 use crate::app::{App, ask, query, unknown};
 use crate::bus::fault::Fault;
@@ -20,8 +20,8 @@ const MASK: &str = "*";
 /// When waiting for that is given up.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What a field reads that a text was put into; none where it does not say. One that hides what it holds says how much
-/// that is: it reads the text where it is as much.
+/// What a field reads that a text was put into; none where it does not say. One that hides what it
+/// holds says how much that is: it reads the text where it is as much.
 pub(crate) async fn holds(app: &App, field: &Object, text: &str) -> Result<Option<String>, Fault> {
     let value = match query::whole_text(app, &field.path).await {
         Ok(value) => comparable(field, text, &value).to_owned(),
@@ -44,8 +44,9 @@ pub(crate) async fn holds(app: &App, field: &Object, text: &str) -> Result<Optio
     Ok(Some(if as_much { text.to_owned() } else { MASK.repeat(count) }))
 }
 
-/// The same once it is at rest, from what it read first: at once where that is the text, unless the app says that it
-/// completes what is typed there.
+/// Reads the field once it is at rest, given what it read first: at once where that is the text,
+/// unless the
+/// app says that it completes what is typed there.
 ///
 /// # Errors
 /// `BACKEND_LOST`, `TIMEOUT`.
@@ -93,7 +94,8 @@ pub(crate) fn comparable<'a>(field: &Object, text: &str, value: &'a str) -> &'a 
     }
 }
 
-/// Whether what is selected is this rest of a text, and nothing else. Some count in units of UTF-16.
+/// Whether what is selected is this rest of a text, and nothing else. Some count in units of
+/// UTF-16.
 fn is_all_of(selected: &[(i32, i32)], text: &str, rest: &str) -> bool {
     let counts: [fn(&str) -> usize; 2] = [|s| s.chars().count(), |s| s.encode_utf16().count()];
     let [(start, end)] = selected else { return false };

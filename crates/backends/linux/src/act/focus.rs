@@ -13,8 +13,8 @@ use stickpin_device::{CancellationToken, Error, ErrorCode, Result};
 use stickpin_tree::Handle;
 use stickpin_x11desk::{Presence, focus, pings};
 
-/// Gives the window of an element the keyboard, as a press in it would, where that takes it from no person; returns
-/// when the app has noticed.
+/// Gives the window of an element the keyboard, as a press in it would, where that takes it from no
+/// person; returns when the app has noticed.
 pub(crate) async fn take_keyboard(view: View<'_>, target: Handle) -> Result<()> {
     let (Some(at), own) = (view.index(target), view.app.screen.is_own()) else { return Ok(()) };
     let Some(sight) = place::sight(view.app).await? else { return Ok(()) };
@@ -35,7 +35,8 @@ pub(crate) async fn take_keyboard(view: View<'_>, target: Handle) -> Result<()> 
 /// Gives an element the keyboard's focus.
 ///
 /// # Errors
-/// `ELEMENT_NOT_FOUND`; `UNSUPPORTED` when it does not take it; what is in the way, where it would have to be pressed.
+/// `ELEMENT_NOT_FOUND`; `UNSUPPORTED` when it does not take it; what is in the way, where it would
+/// have to be pressed.
 pub(crate) async fn focus_element(device: &mut LinuxDevice, target: Handle) -> Result<()> {
     let object = device.view().object(target)?;
     if grab_focus(device.view(), target).await? {
@@ -73,8 +74,9 @@ pub(crate) async fn grab_focus(view: View<'_>, target: Handle) -> Result<bool> {
     ask::comes_true(patience, || ask::has_focus(view.app, &path)).await
 }
 
-/// Gives a field the focus before it is filled, as it has it when a person has filled it; false where it does not take
-/// it. What is no field of text is not pressed for that: a press would set it.
+/// Gives a field the focus before it is filled, as it has it when a person has filled it; false
+/// where it does not take it. What is no field of text is not pressed for that: a press would set
+/// it.
 ///
 /// # Errors
 /// `ELEMENT_NOT_FOUND`, `BACKEND_LOST`.
@@ -99,7 +101,8 @@ pub(crate) async fn focus_to_fill(device: &mut LinuxDevice, target: Handle) -> R
     Ok(false)
 }
 
-/// Puts the caret of a field behind the text that was put into it, as typing does. GTK leaves it before the text.
+/// Puts the caret of a field behind the text that was put into it, as typing does. GTK leaves it
+/// before the text.
 ///
 /// # Errors
 /// `BACKEND_LOST`.

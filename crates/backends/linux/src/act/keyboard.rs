@@ -34,8 +34,8 @@ pub(crate) fn busy() -> Error {
     Error::timeout("the app is still busy with the keys that it was sent").hint("stickpin wait stable")
 }
 
-/// The window that gets what is typed, with the keyboard's focus. An open pop-up takes the keys before any element
-/// beside it gets them.
+/// The window that gets what is typed, with the keyboard's focus. An open pop-up takes the keys
+/// before any element beside it gets them.
 pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> Result<(X11, u32)> {
     device.app.screen.x11("type keys").await?;
     takes_keys(&device.app).await?;
@@ -97,8 +97,8 @@ async fn takes_keys(app: &App) -> Result<()> {
     .hint("stickpin snapshot -i shows what it waits for; stickpin press @REF answers it"))
 }
 
-/// Sends Escape to the window of another process that takes the keys of the app, which is told in what it says; none
-/// where there is no such window.
+/// Sends Escape to the window of another process that takes the keys of the app, which is told in
+/// what it says; none where there is no such window.
 async fn escape_elsewhere(app: &App) -> Result<Option<Performed>> {
     let Some((x11, window)) = window::active_window(app).await? else { return Ok(None) };
     let windows = x11.run(windows::all).await?;
@@ -109,9 +109,9 @@ async fn escape_elsewhere(app: &App) -> Result<Option<Performed>> {
     Ok(Some(Performed { handled: true, landed, ..Performed::default() }))
 }
 
-/// Waits until a window that the app has closed is gone from the screen: the window manager may still say that it is
-/// the active one, and keys would go there. An app may also have windows that it does not list: those are waited for
-/// once.
+/// Waits until a window that the app has closed is gone from the screen: the window manager may
+/// still say that it is the active one, and keys would go there. An app may also have windows that
+/// it does not list: those are waited for once.
 async fn closing_over(device: &mut LinuxDevice) -> Result<()> {
     let until = Instant::now() + CLOSING;
     let pid = device.app.info.pid;
@@ -140,9 +140,9 @@ async fn closing_over(device: &mut LinuxDevice) -> Result<()> {
     Ok(())
 }
 
-/// Waits until the app has read the keys that were sent to a window, however long it is at it: a toolkit that takes in
-/// one after the other answers behind the last of them. False where it has answered other questions for `patience`, and
-/// not that.
+/// Waits until the app has read the keys that were sent to a window, however long it is at it: a
+/// toolkit that takes in one after the other answers behind the last of them. False where it has
+/// answered other questions for `patience`, and not that.
 ///
 /// # Errors
 /// `TIMEOUT` when it was cancelled, `BACKEND_LOST`.
@@ -171,9 +171,9 @@ pub(crate) async fn keys_read(
     Ok(true)
 }
 
-/// Waits until the app has handled the keys that it has read. A toolkit may read many at once, and handle them all
-/// before it answers, or one by one in turn with what it is asked: as long as some are left, something changes between
-/// a question and its answer.
+/// Waits until the app has handled the keys that it has read. A toolkit may read many at once, and
+/// handle them all before it answers, or one by one in turn with what it is asked: as long as some
+/// are left, something changes between a question and its answer.
 pub(crate) async fn keys_handled(app: &App) {
     let until = Instant::now() + HANDLED;
     let (mut asked, mut silent) = (0, 0);
@@ -227,8 +227,8 @@ pub(crate) async fn chord(
 /// Sends one chord to this window, and to no other.
 ///
 /// # Errors
-/// `ELEMENT_NOT_FOUND` where that is not there any more, `ELEMENT_COVERED` where another one takes its keys: nothing was
-/// sent then.
+/// `ELEMENT_NOT_FOUND` where that is not there any more, `ELEMENT_COVERED` where another one takes
+/// its keys: nothing was sent then.
 pub(crate) async fn chord_in(
     app: &App,
     window: &Window,
@@ -309,8 +309,8 @@ pub(crate) async fn fill_by_keys(
     filled::at_rest(&device.app, &field, text, value, cancel).await
 }
 
-/// Closes a menu or list of the app that holds the pointer; false when none does, or it stays. While one does, a key
-/// reaches nothing else.
+/// Closes a menu or list of the app that holds the pointer; false when none does, or it stays.
+/// While one does, a key reaches nothing else.
 pub(crate) async fn fold_popup(device: &mut LinuxDevice) -> Result<bool> {
     if is_folded(&device.app).await? {
         return Ok(false);

@@ -19,7 +19,8 @@ const STEPS: u32 = 12;
 /// How long each of them takes.
 const STEP: Duration = Duration::from_millis(10);
 
-/// How long a button is down at least. GTK 4 loses one press in six of those that are let go at once.
+/// How long a button is down at least. GTK 4 loses one press in six of those that are let go at
+/// once.
 const DOWN: Duration = Duration::from_millis(12);
 
 /// How long an app may take to see that a button is down.
@@ -30,8 +31,8 @@ pub(crate) async fn unseen_down(hold: Duration) {
     sleep(hold.max(DOWN)).await;
 }
 
-/// Waits while a button is down, so long that the app has seen it: on a busy machine it may come to nothing for longer
-/// than a press takes, and would find both at once.
+/// Waits while a button is down, so long that the app has seen it: on a busy machine it may come to
+/// nothing for longer than a press takes, and would find both at once.
 async fn down(link: &Link, hold: Duration) {
     sleep(hold.max(DOWN)).await;
     let seen = async {
@@ -87,8 +88,9 @@ pub(crate) async fn press_at(
     Ok(Performed { handled: true, ..Performed::default() })
 }
 
-/// Presses a group box at its indicator; not handled where it is none. Where the indicator is elsewhere, nothing has turned
-/// when the app has handled the press, and the box is turned by its action, which is told.
+/// Presses a group box at its indicator; not handled where it is none. Where the indicator is
+/// elsewhere, nothing has turned when the app has handled the press, and the box is turned by its
+/// action, which is told.
 pub(crate) async fn press_group_box(
     device: &mut LinuxDevice,
     action: &Action,
@@ -127,8 +129,8 @@ fn is_toggle(action: &str) -> bool {
     action.eq_ignore_ascii_case("toggle")
 }
 
-/// Presses an element in its middle with the pointer in the place of an action; the inner error is what would get the
-/// press instead.
+/// Presses an element in its middle with the pointer in the place of an action; the inner error is
+/// what would get the press instead.
 pub(crate) async fn press_unless_covered(
     device: &mut LinuxDevice,
     target: Handle,
@@ -149,7 +151,9 @@ pub(crate) async fn drag(
     (source, from): (Option<Handle>, (f64, f64)),
     (target, to): (Option<Handle>, (f64, f64)),
 ) -> Result<Performed> {
-    // What lies at the end is judged before anything is picked up: afterwards the thing itself is in the way.
+    // What lies at the end is judged before anything is picked up: afterwards the thing itself is
+    // in
+    // the way.
     if let Some(target) = target {
         let aim = aim::aim_at(device, target, AimOptions::default(), &mut None).await?;
         match aim.hit {

@@ -7,7 +7,8 @@ use stickpin_device::{Error, Result, Shot, ShotRequest};
 use stickpin_tree::Rect;
 use stickpin_x11desk::{Window, windows};
 
-/// What a picture of a window shows: it, and the pop-ups of its process, which may stand out over its edge.
+/// What a picture of a window shows: it, and the pop-ups of its process, which may stand out over
+/// its edge.
 fn shown(window: &Window, windows: &[Window]) -> Option<Rect> {
     let popups = windows.iter().filter(|w| w.popup && w.pid == window.pid).map(|w| w.area);
     around(std::iter::once(window.whole()).chain(popups))

@@ -1,8 +1,8 @@
 //! Choosing options of a list through the selection that the app offers for it.
 //!
-//! An app is told the place of an option among the others, and places change when another one comes or goes. So an option is
-//! an object: its place is asked right before it is chosen, with what it was found by, and whether that very object is
-//! chosen is looked at after it.
+//! An app is told the place of an option among the others, and places change when another one comes
+//! or goes. So an option is an object: its place is asked right before it is chosen, with what it
+//! was found by, and whether that very object is chosen is looked at after it.
 
 use crate::act::done;
 use crate::app::{App, Last, LinuxDevice, View, ask, reading, unknown};
@@ -45,7 +45,7 @@ struct Offered {
     name: String,
     /// How it reads: first its name, then what is written in it.
     reads: Vec<String>,
-    /// It is none itself, but holds some.
+    /// A group: no option itself, but it holds some.
     group: bool,
 }
 
@@ -81,11 +81,12 @@ impl List {
     }
 }
 
-/// Chooses options of a list or combo box by their labels. Not handled where the app offers no selection, or does not
-/// take the choice: then it is opened, and the options are pressed.
+/// Chooses options of a list or combo box by their labels. Not handled where the app offers no
+/// selection, or does not take the choice: then it is opened, and the options are pressed.
 ///
 /// # Errors
-/// `ELEMENT_NOT_FOUND`, `AMBIGUOUS_MATCH`, `INVALID_ARGS`; `FILL_MISMATCH` when another option was chosen.
+/// `ELEMENT_NOT_FOUND`, `AMBIGUOUS_MATCH`, `INVALID_ARGS`; `FILL_MISMATCH` when another option was
+/// chosen.
 pub(crate) async fn select(
     device: &mut LinuxDevice,
     target: Handle,
@@ -96,7 +97,9 @@ pub(crate) async fn select(
     if combo && options.len() > 1 {
         return Err(takes_one(&object, options));
     }
-    // Of its combo boxes GTK 4 does not say what can be chosen; what a table would choose are rows, not cells.
+    // Of its combo boxes GTK 4 does not say what can be chosen; what a table would choose are rows,
+    // not
+    // cells.
     let mute = combo && device.app.link.toolkit.profile().combo_boxes_list_nothing;
     let table = matches!(object.role, n::TABLE | n::TREE_TABLE);
     if !object.has(Interfaces::SELECTION) || mute || table {
@@ -146,7 +149,8 @@ pub(crate) async fn select(
     Err(is_chosen_now(takes_one(&list.object, options)))
 }
 
-/// Tells the app to choose an option where it stands now, if it still is what it was found by; whether it took it.
+/// Tells the app to choose an option where it stands now, if it still is what it was found by;
+/// whether it took it.
 async fn choose_option(device: &mut LinuxDevice, list: &mut List, choice: &mut Choice) -> Result<bool> {
     for _ in 0..ROUNDS {
         if let Some(at) = place_of(device.view(), list, &choice.path).await? {
@@ -167,8 +171,8 @@ async fn choose_option(device: &mut LinuxDevice, list: &mut List, choice: &mut C
     Ok(false)
 }
 
-/// The place of an option among the children of its list, as they are now; none where it is none of them, or where it
-/// or something in it is not called what it was when it was read.
+/// The place of an option among the children of its list, as they are now; none where it is none of
+/// them, or where it or something in it is not called what it was when it was read.
 async fn place_of(view: View<'_>, list: &List, path: &str) -> Result<Option<usize>> {
     let mut parts = parts_of(view.last, path);
     let own = || list.offered.iter().find(|offered| offered.path == path).map(|o| o.name.clone());
@@ -198,7 +202,8 @@ fn parts_of(last: &Last, path: &str) -> Vec<(String, String)> {
     named.take(PARTS).map(|object| (object.path.clone(), object.name.clone())).collect()
 }
 
-/// Whether the app says that these very options are chosen. Not where they move on and on: nobody knows then.
+/// Whether the app says that these very options are chosen. Not where they move on and on: nobody
+/// knows then.
 async fn are_chosen(app: &App, list: &List, chosen: &mut [Choice]) -> Result<bool> {
     for _ in 0..ROUNDS {
         let mut calls = vec![children(&list.holder)];
@@ -232,10 +237,12 @@ async fn are_chosen(app: &App, list: &List, chosen: &mut [Choice]) -> Result<boo
     Ok(false)
 }
 
-/// Makes sure that no others were chosen than those that it was told to choose: it may merely not have taken the choice.
+/// Makes sure that no others were chosen than those that it was told to choose: it may merely not
+/// have taken the choice.
 ///
 /// # Errors
-/// `FILL_MISMATCH` where others were, after the choice before was restored as far as the app does that.
+/// `FILL_MISMATCH` where others were, after the choice before was restored as far as the app does
+/// that.
 async fn no_others(device: &mut LinuxDevice, list: &List, chosen: &[Choice], cleared: bool) -> Result<()> {
     let before = list.before.as_ref().filter(|_| !cleared).map_or(&[][..], Vec::as_slice);
     let meant = |path: &String| chosen.iter().any(|choice| choice.path == *path) || before.contains(path);
@@ -324,8 +331,9 @@ fn paths(app: &App, of: &str, answer: &Message) -> Result<Vec<String>, Fault> {
     Ok(all.into_iter().map(|path| app.link.named(of, path)).collect())
 }
 
-/// What can be chosen in a list: its children, or those of the list or menu that the only child of a combo box is; and
-/// what is chosen. None where it says nothing of that, or where some are in groups.
+/// What can be chosen in a list: its children, or those of the list or menu that the only child of
+/// a combo box is; and what is chosen. None where it says nothing of that, or where some are in
+/// groups.
 async fn list_of(view: View<'_>, object: Object) -> Result<Option<List>> {
     let mut holder = object.path.clone();
     for _ in 0..3 {
@@ -338,8 +346,8 @@ async fn list_of(view: View<'_>, object: Object) -> Result<Option<List>> {
         }
         let offered = offered(view, options).await;
         let Some(offered) = ask::answered(view.app, &object.path, offered).await? else { return Ok(None) };
-        // Firefox counts the options in groups, too, and names the groups when it is asked for its children: the place
-        // of a child is another option's number.
+        // Firefox counts the options in groups, too, and names the groups when it is asked for its
+        // children: the place of a child is another option's number.
         if offered.iter().any(|offered| offered.group) {
             return Ok(None);
         }

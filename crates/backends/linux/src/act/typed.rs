@@ -1,5 +1,5 @@
-//! Typing text. An app may give the focus away in the middle of it, or open a dialog: what is left must not go there
-//! without a word.
+//! Typing text. An app may give the focus away in the middle of it, or open a dialog: what is left
+//! must not go there without a word.
 
 use crate::act::focus::focus_element;
 use crate::act::keyboard::{busy, has_keys, keys_handled, keys_read, typing};
@@ -55,8 +55,8 @@ struct Progress {
     all: usize,
 }
 
-/// What is sent next of what is left. A Tab is to move the focus, and so may be the Enter keys at the end: they go by
-/// themselves.
+/// What is sent next of what is left. A Tab is to move the focus, and so may be the Enter keys at
+/// the end: they go by themselves.
 fn next(left: &[char]) -> &[char] {
     let enters = left.iter().rev().take_while(|&&c| c == '\n').count();
     let end = if enters == left.len() { left.len() } else { left.len() - enters };
@@ -129,8 +129,8 @@ pub(crate) async fn type_text(
     Ok(Performed { handled: true, ..Performed::default() })
 }
 
-/// The field that is typed into, if it is one and has the focus: of no target the one that had it when the app was
-/// read last.
+/// The field that is typed into, if it is one and has the focus: of no target the one that had it
+/// when the app was read last.
 async fn typed_field(view: View<'_>, target: Option<Handle>, since: usize) -> Result<Option<Field>> {
     let last = view.last;
     let at = match target {
@@ -166,8 +166,9 @@ async fn selected_in(app: &App, path: &str) -> Result<usize> {
     Ok(ranges.unwrap_or_default().into_iter().map(length).sum())
 }
 
-/// Makes sure that the characters that were sent last went where they belong, and that the next would. A field that does
-/// not say that it has the focus, and has all of them, may only have a list of proposals open.
+/// Makes sure that the characters that were sent last went where they belong, and that the next
+/// would. A field that does not say that it has the focus, and has all of them, may only have a
+/// list of proposals open.
 ///
 /// # Errors
 /// `FILL_MISMATCH` where they strayed.
@@ -202,8 +203,8 @@ async fn stays(device: &mut LinuxDevice, place: &mut Place, progress: Progress) 
     Err(strayed(&from, &to, progress, inside.map(|inside| (since + inside, since))))
 }
 
-/// The window that gets the keys in the place of the one that is typed into. Where a field has fewer characters than it
-/// was sent, one may be on its way.
+/// The window that gets the keys in the place of the one that is typed into. Where a field has
+/// fewer characters than it was sent, one may be on its way.
 async fn waits_for_all(app: &App, place: &mut Place, progress: Progress) -> Result<Option<Window>> {
     let (window, until) = (place.window, Instant::now() + COMING);
     loop {
@@ -222,7 +223,8 @@ async fn waits_for_all(app: &App, place: &mut Place, progress: Progress) -> Resu
     }
 }
 
-/// What has the focus in the place of a field, in words; none where the keys go to the field all the same.
+/// What has the focus in the place of a field, in words; none where the keys go to the field all
+/// the same.
 fn focus_beside(view: View<'_>, field: &Field, progress: Progress, inside: Option<usize>) -> Option<String> {
     let picture = &view.last.picture;
     let at = focused(picture);
@@ -245,8 +247,8 @@ fn focused(picture: &Picture) -> Option<usize> {
     (1..picture.objects.len()).filter(has_it).max_by_key(|&at| chain(picture, at).len())
 }
 
-/// The error of text that began to go elsewhere. `inside`: how many of the characters are where they belong, and of how
-/// many before it is not said.
+/// The error of text that began to go elsewhere. `inside`: how many of the characters are where
+/// they belong, and of how many before it is not said.
 fn strayed(from: &str, to: &str, progress: Progress, inside: Option<(usize, usize)>) -> Error {
     let Progress { sent, all, .. } = progress;
     let left = all - sent;

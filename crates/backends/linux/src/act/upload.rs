@@ -1,5 +1,5 @@
-//! Giving files to an app, as a person does who types their path: what opens a file chooser is pressed, the path goes
-//! into the field of the chooser, and Enter takes it.
+//! Giving files to an app, as a person does who types their path: what opens a file chooser is
+//! pressed, the path goes into the field of the chooser, and Enter takes it.
 
 pub(crate) mod foreign;
 mod kinds;
@@ -58,8 +58,9 @@ pub(crate) fn chooser_of(device: &mut LinuxDevice, handle: Handle) -> Option<Fil
 
 /// What a chooser of this app takes.
 fn takes(view: View<'_>, input: Handle, top: &str) -> FileInput {
-    // The field of Qt takes several paths in quotes, but not all of them once another name has been in it; that of GTK
-    // takes one, whatever the list beside it takes.
+    // The field of Qt takes several paths in quotes, but not all of them once another name has been
+    // in
+    // it; that of GTK takes one, whatever the list beside it takes.
     let multiple = view.app.link.toolkit.profile().choosers_say_what_they_do
         && of(view.last, top, says_it_opens).flatten() == Some(true);
     let one_by_one = (!multiple).then(|| ONE_BY_ONE.to_owned());
@@ -125,7 +126,8 @@ pub(crate) async fn give_files(
     };
     // Once: what the first try opens is there in the second, too.
     let before = modal_windows(&device.last);
-    // A chooser that still reads a folder does not take a path, and may even put its field away again.
+    // A chooser that still reads a folder does not take a path, and may even put its field away
+    // again.
     for again in 0..TRIES {
         // From the second try on the first may have been taken.
         let tried = |e: Error| if again > 0 { unknown(e) } else { e };
@@ -234,8 +236,8 @@ async fn type_path(device: &mut LinuxDevice, chooser: &Chooser, field: &Object, 
     Ok(())
 }
 
-/// Does what Enter does in a field, by the field's own action, if it has one. GTK 4 says of one that it did it, and
-/// does nothing.
+/// Does what Enter does in a field, by the field's own action, if it has one. GTK 4 says of one
+/// that it did it, and does nothing.
 async fn activates(app: &App, field: &Object) -> Result<bool> {
     if !field.has(Interfaces::ACTION) || app.link.toolkit.profile().fields_activate_nothing {
         return Ok(false);
@@ -273,8 +275,8 @@ fn modal_windows(last: &Last) -> Vec<String> {
     windows_that(last, |_, window| window.shown && window.is(s::MODAL))
 }
 
-/// Whether the chooser with this path is one to save in, or may be. One of Qt that does not say so is asked by a name that
-/// no file has, which is taken from its field again.
+/// Whether the chooser with this path is one to save in, or may be. One of Qt that does not say so
+/// is asked by a name that no file has, which is taken from its field again.
 async fn saves(device: &mut LinuxDevice, top: &str) -> Result<bool> {
     if !device.app.link.toolkit.profile().choosers_say_what_they_do {
         return Ok(of(&device.last, top, is_to_save_in).unwrap_or(false));
@@ -314,7 +316,8 @@ fn field_of(last: &Last, top: &str) -> Option<Object> {
     path_field(&last.picture, last.at(top)?).map(|field| last.picture.objects[field].clone())
 }
 
-/// Reads the app again and again until it shows what is looked for; none when it has been silent before.
+/// Reads the app again and again until it shows what is looked for; none when it has been silent
+/// before.
 async fn until_shown<T>(
     device: &mut LinuxDevice,
     cancel: &CancellationToken,

@@ -1,8 +1,9 @@
-//! What takes the pointer before everything else: an open menu, a list, a pop-up. What is pressed beside it receives
-//! nothing, because the press only closes that.
+//! What takes the pointer before everything else: an open menu, a list, a pop-up. What is pressed
+//! beside it receives nothing, because the press only closes that.
 //!
-//! The X server says whether anybody holds the pointer; that alone may also be a drag, so a pop-up has to be there, too.
-//! GTK 3 draws its popovers inside their window and takes nothing from the server: those say that they are modal.
+//! The X server says whether anybody holds the pointer; that alone may also be a drag, so a pop-up
+//! has to be there, too. GTK 3 draws its popovers inside their window and takes nothing from the
+//! server: those say that they are modal.
 
 use crate::aim::{place, window};
 use crate::app::look::Sight;
@@ -14,8 +15,8 @@ use stickpin_device::{Error, ErrorCode, Hit, Result};
 use stickpin_tree::{Handle, NodeRef, Role};
 use stickpin_x11desk::{Presence, Window, X11, pointer, windows};
 
-/// What takes an input for an object in this window before it can get there: [`Hit::Held`], or [`Hit::Target`] when
-/// nothing does. Of a bare point there is no object.
+/// What takes an input for an object in this window before it can get there: [`Hit::Held`], or
+/// [`Hit::Target`] when nothing does. Of a bare point there is no object.
 pub(crate) async fn held(view: View<'_>, at: Option<usize>, window: &Window, sight: &Sight) -> Result<Hit> {
     let picture = &view.last.picture;
     if let Some(panel) = at.and_then(|at| modal_panel(picture, at)) {
@@ -85,7 +86,8 @@ fn modal_panel(picture: &Picture, at: usize) -> Option<usize> {
     (0..picture.objects.len()).filter(modal).find(beside)
 }
 
-/// Whether an object is a menu of a bar of which another menu is open: that one takes the pointer from there.
+/// Whether an object is a menu of a bar of which another menu is open: that one takes the pointer
+/// from there.
 pub(super) fn of_the_open_bar(picture: &Picture, at: usize) -> bool {
     let bar = chain(picture, at).get(1).copied();
     let bar = bar.filter(|&bar| picture.objects[bar].role == role::MENU_BAR);
@@ -93,8 +95,8 @@ pub(super) fn of_the_open_bar(picture: &Picture, at: usize) -> bool {
     bar.zip(open).is_some_and(|(bar, open)| chain(picture, open).contains(&bar))
 }
 
-/// An open pop-up that an object is not in: for one in a pop-up itself, one that was opened from there. Menus are no
-/// hindrance to the entries of those that they came from.
+/// An open pop-up that an object is not in: for one in a pop-up itself, one that was opened from
+/// there. Menus are no hindrance to the entries of those that they came from.
 fn open_beside(picture: &Picture, at: Option<usize>) -> Option<usize> {
     let above = at.map(|at| chain(picture, at)).unwrap_or_default();
     let own = popup_in(picture, &above).map(|popup| above[popup]);
@@ -116,8 +118,8 @@ fn open_beside(picture: &Picture, at: Option<usize>) -> Option<usize> {
     (0..picture.objects.len()).filter(is_open).find(beside)
 }
 
-/// The window that an input at a point of the screen goes to; an error when that is no window of the app, or an open
-/// pop-up takes what is sent to an element there.
+/// The window that an input at a point of the screen goes to; an error when that is no window of
+/// the app, or an open pop-up takes what is sent to an element there.
 pub(crate) async fn own_window_at(
     view: View<'_>,
     to: &str,
@@ -154,7 +156,8 @@ mod tests {
         Object { role, states, children: children.to_vec(), shown: true, ..Object::default() }
     }
 
-    /// A window with a menu bar of two menus, the first of which is open, a combo box that is open, and a button.
+    /// A window with a menu bar of two menus, the first of which is open, a combo box that is open,
+    /// and a button.
     fn picture() -> Picture {
         let objects = vec![
             object(75, 0, &[1]),

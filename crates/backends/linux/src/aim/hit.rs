@@ -1,7 +1,7 @@
-//! What lies under a point: whether an input there reaches the element that it is meant for, and which element it reaches
-//! where it is meant for none. The X server says which window gets it (`aim/window.rs`), the app what it has there
-//! (`named`), the order of what it holds what lies over that (`order`), and what it lies in whose it is where it was not
-//! read (`unread`).
+//! What lies under a point: whether an input there reaches the element that it is meant for, and
+//! which element it reaches where it is meant for none. The X server says which window gets it
+//! (`aim/window.rs`), the app what it has there (`named`), the order of what it holds what lies
+//! over that (`order`), and what it lies in whose it is where it was not read (`unread`).
 
 pub(super) mod named;
 pub(super) mod order;
@@ -75,7 +75,8 @@ pub(crate) struct Meant<'d> {
     pub(crate) sight: &'d Sight,
     /// Whether that window is known to be the topmost there.
     pub(crate) on_top: bool,
-    /// Whether the app is asked what it has there: not where nothing else of it can receive the input.
+    /// Whether the app is asked what it has there: not where nothing else of it can receive the
+    /// input.
     pub(crate) asked: bool,
     /// The places of what may lie over the object, where they were asked just now.
     pub(crate) over: Option<&'d [Option<Rect>]>,
@@ -90,7 +91,9 @@ pub(crate) struct Under {
 }
 
 impl Under {
-    /// The same, after it answered otherwise a moment ago: GTK 4 has no name for what was never shown before.
+    /// The hit of a second look, after the app answered otherwise a moment ago: GTK 4 has no name
+    /// for what was never
+    /// shown before.
     pub(crate) fn after(self, named: bool, toolkit: Toolkit) -> Hit {
         let came = toolkit.profile().new_is_silent && named && !self.named && self.hit == Hit::Target;
         let what = || "what came up when the pointer arrived".to_owned();
@@ -112,7 +115,7 @@ pub(crate) async fn under(spot: Spot<'_>, meant: Meant<'_>) -> Resolved<Under> {
     within(spot, at, asked, over).await
 }
 
-/// The same for an input that goes to the window of the object.
+/// What lies there, for an input that goes to the window of the object.
 async fn within(spot: Spot<'_>, at: usize, asked: bool, over: Option<&[Option<Rect>]>) -> Resolved<Under> {
     let ordered = asked && spot.view.app.link.toolkit.profile().draws_in_order;
     if ordered && let Some(hit) = order::over_hit(spot, at).await? {
@@ -127,13 +130,14 @@ async fn within(spot: Spot<'_>, at: usize, asked: bool, over: Option<&[Option<Re
     Ok(Under { hit, named })
 }
 
-/// Whether an input at a spot reaches an object: the app is asked what it has there, from the window down. None where it
-/// names nothing.
+/// Whether an input at a spot reaches an object: the app is asked what it has there, from the
+/// window down. None where it names nothing.
 async fn inner_hit(spot: Spot<'_>, at: usize) -> Resolved<Option<Hit>> {
     let last = spot.view.last;
     let (objects, above, top) = (last.objects(), last.chain(at), last.top(at));
     let page = above.iter().copied().find(|&holder| is_document(objects[holder].role)).unwrap_or(top);
-    // These know all that they show: where the window names nothing, what the element stands in has to.
+    // These know all that they show: where the window names nothing, what the element stands in has
+    // to.
     let all = last.picture.toolkit.profile().knows_all_that_it_shows;
     let mut there = deepest(spot, &objects[top].path).await?;
     if all && there.is_none() {
@@ -165,9 +169,9 @@ async fn named_hit(view: View<'_>, at: usize, path: &str) -> Result<Hit> {
     Ok(Hit::Covered { by: Some(view.app.ids.handle(path)), what: objects[there].words() })
 }
 
-/// Whether something lies over an element in its own window: a later child of what holds both. GTK draws children in
-/// their order, and answers `GetAccessibleAtPoint` with the first that has the point, which is the one below. `said`: where
-/// those are, if that was asked just now.
+/// Whether something lies over an element in its own window: a later child of what holds both. GTK
+/// draws children in their order, and answers `GetAccessibleAtPoint` with the first that has the
+/// point, which is the one below. `said`: where those are, if that was asked just now.
 async fn beside_hit(spot: Spot<'_>, at: usize, said: Option<&[Option<Rect>]>) -> Resolved<Hit> {
     let View { app, last } = spot.view;
     let over = above_it(&last.picture, at);
@@ -187,8 +191,8 @@ async fn beside_hit(spot: Spot<'_>, at: usize, said: Option<&[Option<Rect>]>) ->
     Ok(Hit::Covered { by, what: words(&last.picture, covers) })
 }
 
-/// Whether GTK 4 says that a press at a spot reaches an object or what is in it. What lets presses through, and what a
-/// container does not draw, has its place above others and says nothing of it.
+/// Whether GTK 4 says that a press at a spot reaches an object or what is in it. What lets presses
+/// through, and what a container does not draw, has its place above others and says nothing of it.
 async fn is_picked(spot: Spot<'_>, at: usize) -> Result<bool> {
     let View { app, last } = spot.view;
     if !last.picture.toolkit.profile().says_what_a_press_reaches {
@@ -239,7 +243,7 @@ pub(crate) async fn element_there(device: &mut LinuxDevice, point: (f64, f64)) -
     found.map_err(|unresolved| unresolved.at(&format!("{},{}", point.0, point.1)))
 }
 
-/// The same, looked at once.
+/// The innermost element at a point, looked at once.
 async fn once_there(device: &mut LinuxDevice, (x, y): (f64, f64)) -> Resolved<Option<Handle>> {
     let Some(sight) = Sight::of(&device.app.screen).await? else {
         return Err(device.app.screen.unseen("tell what is at a point").into());
@@ -278,8 +282,8 @@ async fn once_there(device: &mut LinuxDevice, (x, y): (f64, f64)) -> Resolved<Op
     Ok(None)
 }
 
-/// What an input at a point goes to, from what the app named there: what lies over that, if anything does, and what lies
-/// over that again.
+/// What an input at a point goes to, from what the app named there: what lies over that, if
+/// anything does, and what lies over that again.
 async fn uppermost(
     device: &mut LinuxDevice,
     mut at: usize,
@@ -408,7 +412,8 @@ mod tests {
         assert_eq!(words(&picture, 1), "filler without a name");
     }
 
-    /// What a toolkit's app says of an input at its first button, when it answers so, and how often its window was asked.
+    /// What a toolkit's app says of an input at its first button, when it answers so, and how often
+    /// its window was asked.
     async fn within(
         toolkit: Toolkit,
         points: &[(&'static str, &'static str)],
@@ -471,7 +476,8 @@ mod tests {
     /// A point of both buttons where one lies over the other.
     const OVERLAP: (f64, f64) = (50.0, 70.0);
 
-    /// A device of a toolkit that has read an app of two buttons, the first of which lies below the second.
+    /// A device of a toolkit that has read an app of two buttons, the first of which lies below the
+    /// second.
     async fn read(toolkit: Toolkit) -> (LinuxDevice, Speaker) {
         let app = Speaker::start();
         app.becomes(|now| now.stacked = true);

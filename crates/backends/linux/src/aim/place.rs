@@ -1,4 +1,5 @@
-//! Where things are: what the toolkit says of its elements, put where the X server shows their windows.
+//! Where things are: what the toolkit says of its elements, put where the X server shows their
+//! windows.
 
 use crate::aim::window;
 use crate::app::ask::extents_said;
@@ -17,15 +18,16 @@ use stickpin_device::Result;
 use stickpin_tree::{Handle, Rect};
 use stickpin_x11desk::{Presence, Window};
 
-/// Whether another window than a pop-up, which may be larger than what it shows, lies over a point of a window. `windows` are
-/// the lowest first.
+/// Whether another window than a pop-up, which may be larger than what it shows, lies over a point
+/// of a window. `windows` are the lowest first.
 fn is_behind(windows: &[Window], window: u32, point: (f64, f64)) -> bool {
     let Some(at) = windows.iter().position(|w| w.id == window) else { return false };
     let covers = |w: &Window| !w.popup && w.presence == Presence::Shown && has(w.whole(), point);
     windows[at + 1..].iter().any(covers)
 }
 
-/// The scrolling containers that an object is shown in, the innermost first. A pop-up hangs over those around its opener.
+/// The scrolling containers that an object is shown in, the innermost first. A pop-up hangs over
+/// those around its opener.
 pub(super) fn panes(picture: &Picture, at: usize) -> Vec<usize> {
     let chain = chain(picture, at);
     let end = popup_in(picture, &chain).map_or(chain.len(), |popup| popup + 1);
@@ -37,7 +39,8 @@ pub(super) fn scrolls(object: &Object) -> bool {
     object.role == n::SCROLL_PANE
 }
 
-/// Whether a toolkit says with this that something is nowhere (ATK: the smallest number), though it knows how large it is.
+/// Whether a toolkit says with this that something is nowhere (ATK: the smallest number), though it
+/// knows how large it is.
 fn nowhere(rect: Rect) -> bool {
     let least = f64::from(i32::MIN);
     rect.x <= least || rect.y <= least
@@ -47,7 +50,8 @@ pub(super) fn shifted(rect: Rect, (x, y): (f64, f64)) -> Rect {
     Rect { x: rect.x + x, y: rect.y + y, ..rect }
 }
 
-/// What tells where an object is: itself, the containers that it scrolls in, the innermost first, and its window.
+/// What tells where an object is: itself, the containers that it scrolls in, the innermost first,
+/// and its window.
 fn whereabouts(picture: &Picture, at: usize) -> Vec<String> {
     let window = chain(picture, at).last().copied().unwrap_or(at);
     let all = std::iter::once(at).chain(panes(picture, at)).chain([window]);
@@ -88,7 +92,8 @@ pub(crate) async fn box_of(view: View<'_>, handle: Handle) -> Result<Option<Rect
     Ok(boxes(view, &[handle]).await?.pop().flatten())
 }
 
-/// Where elements are on the screen, without those whose middle lies behind another window of the display.
+/// Where elements are on the screen, without those whose middle lies behind another window of the
+/// display.
 pub(crate) async fn boxes_on_top(view: View<'_>, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
     let mut rects = boxes(view, handles).await?;
     let Some(sight) = sight(view.app).await? else { return Ok(rects) };
@@ -113,7 +118,8 @@ pub(crate) async fn boxes_on_top(view: View<'_>, handles: &[Handle]) -> Result<V
     Ok(rects)
 }
 
-/// What has to be added to what the toolkit says of an object; `frame` is where it says that its window is.
+/// What has to be added to what the toolkit says of an object; `frame` is where it says that its
+/// window is.
 async fn offset(view: View<'_>, at: usize, frame: Option<Rect>, sight: &Sight) -> Result<(f64, f64)> {
     let popup = window::popup(view, at, &sight.windows).await?;
     let shown = popup.or_else(|| {
@@ -153,8 +159,8 @@ pub(crate) async fn places(link: &Link, picture: &Picture, at: usize) -> Result<
     Ok(Places { own, over })
 }
 
-/// Where an element is with the windows of the display, which are asked for at the same time. `known`: the places that it
-/// is told by, where they were asked just now.
+/// Where an element is with the windows of the display, which are asked for at the same time.
+/// `known`: the places that it is told by, where they were asked just now.
 pub(crate) async fn placed_in_sight(
     view: View<'_>,
     at: usize,

@@ -1,4 +1,5 @@
-//! Which way a press goes, by an element's own action or by the pointer, and where the pointer presses.
+//! Which way a press goes, by an element's own action or by the pointer, and where the pointer
+//! presses.
 
 use crate::app::{App, View};
 use crate::model::roles::number as n;
@@ -11,12 +12,14 @@ pub(crate) fn presses_by_action(View { app, last }: View<'_>, at: usize) -> bool
     object.has(Interfaces::ACTION) && acts_itself(app, object.role)
 }
 
-/// Whether the action of something with this role does what a person's press does. Where there is a pointer, it does the
-/// rest:
+/// Whether the action of something with this role does what a person's press does. Where there is a
+/// pointer, it does the rest:
 ///
 /// - The actions of Qt's menus leave the menu open, which then takes all keys.
-/// - `Toggle` of Qt turns a box or tool button without `clicked` or `triggered`, which most apps act on.
-/// - GTK 3 over the bus alone locks up at the next key where its action shows a dialog from inside (`bus/orders.rs`).
+/// - `Toggle` of Qt turns a box or tool button without `clicked` or `triggered`, which most apps
+///   act on.
+/// - GTK 3 over the bus alone locks up at the next key where its action shows a dialog from inside
+///   (`bus/orders.rs`).
 fn acts_itself(app: &App, role: u32) -> bool {
     let profile = app.link.toolkit.profile();
     let differs = profile.turns_without_click && (is_menu_item(role) || is_checkable(role))
@@ -24,8 +27,8 @@ fn acts_itself(app: &App, role: u32) -> bool {
     is_pressed_by_action(role) && !(differs && app.screen.has_pointer())
 }
 
-/// Whether an object is a box of Qt around other controls that can be switched off together. A press inside it reaches
-/// those.
+/// Whether an object is a box of Qt around other controls that can be switched off together. A
+/// press inside it reaches those.
 pub(crate) fn is_group_box(app: &App, picture: &Picture, object: &Object) -> bool {
     let is_control = |&child: &usize| !matches!(picture.objects[child].role, n::MENU | n::POPUP_MENU);
     app.link.toolkit.profile().boxes_hold_controls
@@ -34,8 +37,9 @@ pub(crate) fn is_group_box(app: &App, picture: &Picture, object: &Object) -> boo
         && object.children.iter().any(is_control)
 }
 
-/// Where a press in the visible part of an object reaches it. Boxes of Qt have their indicator at the leading edge, and
-/// take no press behind their text; a spin box of GTK 4 has its buttons behind the text.
+/// Where a press in the visible part of an object reaches it. Boxes of Qt have their indicator at
+/// the leading edge, and take no press behind their text; a spin box of GTK 4 has its buttons
+/// behind the text.
 pub(crate) fn press_point(View { app, last }: View<'_>, at: usize, visible: Rect) -> (f64, f64) {
     let (x, y) = visible.center();
     let object = &last.objects()[at];
@@ -50,7 +54,8 @@ pub(crate) fn press_point(View { app, last }: View<'_>, at: usize, visible: Rect
     (leading(visible, is_right_to_left(&object.name)), y)
 }
 
-/// How far from its leading edge something is pressed that does not take a press everywhere, in pixels.
+/// How far from its leading edge something is pressed that does not take a press everywhere, in
+/// pixels.
 const INSET: f64 = 9.0;
 
 /// Where the leading edge of something is pressed, from the left.
@@ -59,7 +64,8 @@ fn leading(visible: Rect, right_to_left: bool) -> f64 {
     if right_to_left { visible.x + visible.width - inset } else { visible.x + inset }
 }
 
-/// Whether the first letter of a text with a direction goes from right to left, as the layout around it does then.
+/// Whether the first letter of a text with a direction goes from right to left, as the layout
+/// around it does then.
 fn is_right_to_left(text: &str) -> bool {
     let first = text.chars().find(|c| c.is_alphabetic());
     first.is_some_and(

@@ -21,8 +21,8 @@ const ROUNDS: usize = 12;
 /// How long an app may take to lay out what the wheel scrolled.
 const SCROLLED: Duration = Duration::from_millis(400);
 
-/// Scrolls until an element can be seen, by the toolkit's own means, by the scroll bars around it, and by the wheel: those
-/// of GTK 4 say nothing of how far they are.
+/// Scrolls until an element can be seen, by the toolkit's own means, by the scroll bars around it,
+/// and by the wheel: those of GTK 4 say nothing of how far they are.
 pub(crate) async fn scroll_into_view(
     view: View<'_>,
     at: usize,
@@ -60,7 +60,9 @@ pub(crate) async fn scroll_into_view(
         match scroll::scroll(view, Some(handle), away.0, away.1).await {
             Ok(_) => {}
             Err(e) if e.code == ErrorCode::BackendLost => return Err(e),
-            // A pane that the wheel does not reach is one that cannot be scrolled, which is what is said then.
+            // A pane that the wheel does not reach is one that cannot be scrolled, which is what is
+            // said
+            // then.
             Err(_) => break,
         }
         let moves = || async {
@@ -76,8 +78,8 @@ pub(crate) async fn scroll_into_view(
     Ok(placed)
 }
 
-/// Scrolls to about where something must be that has no place while it is out of sight, as GTK 3 has it of rows: by its
-/// place among its siblings. False when nothing moved.
+/// Scrolls to about where something must be that has no place while it is out of sight, as GTK 3
+/// has it of rows: by its place among its siblings. False when nothing moved.
 async fn approach(View { app, last }: View<'_>, at: usize) -> Result<bool> {
     let objects = last.objects();
     let Some(&pane) = panes(&last.picture, at).first() else { return Ok(false) };
@@ -100,8 +102,8 @@ async fn approach(View { app, last }: View<'_>, at: usize) -> Result<bool> {
     Ok(moved)
 }
 
-/// The scrolling containers that do not show the whole of an element, the innermost first, and how far from their middle it
-/// is: nothing in a direction in which they have room for it.
+/// The scrolling containers that do not show the whole of an element, the innermost first, and how
+/// far from their middle it is: nothing in a direction in which they have room for it.
 async fn panes_away(
     View { app, last }: View<'_>,
     at: usize,

@@ -8,8 +8,8 @@ use stickpin_device::{CancellationToken, ErrorCode, Performed, Result};
 use stickpin_tree::{Handle, Rect};
 use stickpin_x11desk::{picture, pings, pointer};
 
-/// Scrolls a container, or what is in the middle of the active window: by its scroll bar where it says how far it
-/// is, else by the wheel.
+/// Scrolls a container, or what is in the middle of the active window: by its scroll bar where it
+/// says how far it is, else by the wheel.
 pub(crate) async fn scroll(view: View<'_>, target: Option<Handle>, dx: f64, dy: f64) -> Result<Performed> {
     let is_pane = |&i: &usize| view.last.objects()[i].role == n::SCROLL_PANE;
     let at = target.and_then(|target| view.index(target));

@@ -1,5 +1,5 @@
-//! Where the wheel is turned so that what is meant gets it: over a number it changes that, over a container inside another
-//! one it scrolls the inner one.
+//! Where the wheel is turned so that what is meant gets it: over a number it changes that, over a
+//! container inside another one it scrolls the inner one.
 
 use crate::aim::hit::{self, Meant, Spot};
 use crate::aim::place::{self, scrolls, shifted};
@@ -11,7 +11,8 @@ use crate::model::{Picture, states};
 use stickpin_device::{Error, Hit, Result};
 use stickpin_tree::{Handle, Rect};
 
-/// Parts of the width and of the height of an area at which the wheel may be turned, the best first.
+/// Parts of the width and of the height of an area at which the wheel may be turned, the best
+/// first.
 const PARTS: [f64; 9] = [0.5, 0.25, 0.75, 0.125, 0.875, 0.0625, 0.9375, 0.02, 0.98];
 
 /// Points that the app is asked about.
@@ -25,8 +26,8 @@ pub(crate) struct Turn {
     pub(crate) steady: bool,
 }
 
-/// Where in `area`, which is what can be seen of a container or of a window without one, a wheel scrolls just that.
-/// `along`: whether it scrolls what is there across, and up or down.
+/// Where in `area`, which is what can be seen of a container or of a window without one, a wheel
+/// scrolls just that. `along`: whether it scrolls what is there across, and up or down.
 ///
 /// # Errors
 /// `ELEMENT_COVERED` where something else would get the wheel everywhere.
@@ -86,7 +87,8 @@ fn points(area: Rect) -> impl Iterator<Item = (f64, f64)> {
     all.map(at)
 }
 
-/// Points of an area that are in none of these places, the best first: those that none of them comes to on its way.
+/// Points of an area that are in none of these places, the best first: those that none of them
+/// comes to on its way.
 fn free(area: Rect, places: &[Rect], (across, down): (bool, bool)) -> Vec<Turn> {
     let way = |place: &Rect| Rect {
         x: if across { area.x } else { place.x },

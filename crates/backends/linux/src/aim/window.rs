@@ -1,4 +1,5 @@
-//! Which window of the display shows an element, and whether an input at a point goes to that window.
+//! Which window of the display shows an element, and whether an input at a point goes to that
+//! window.
 
 use crate::app::look::Sight;
 use crate::app::{App, View, ask};
@@ -18,7 +19,7 @@ pub(crate) async fn window_of(view: View<'_>, at: usize, windows: &[Window]) -> 
     window_with(view, at, frame, windows).await
 }
 
-/// The same, where the toolkit has said where the top-level window is.
+/// The window of an object, where the toolkit has said where the top-level window is.
 pub(crate) async fn window_with(
     view: View<'_>,
     at: usize,
@@ -36,8 +37,8 @@ pub(crate) async fn window_with(
     Ok(extents::window_of(windows, view.app.info.pid, title, size).cloned())
 }
 
-/// The window of a dock of Qt that floats, where an object is in one. By its title and where it is: the app lists it below
-/// the window that it can be put back into.
+/// The window of a dock of Qt that floats, where an object is in one. By its title and where it is:
+/// the app lists it below the window that it can be put back into.
 async fn floating(View { app, last }: View<'_>, at: usize, windows: &[Window]) -> Result<Option<Window>> {
     let (objects, chain) = (last.objects(), last.chain(at));
     let inner = &chain[..chain.len() - 1];
@@ -49,8 +50,8 @@ async fn floating(View { app, last }: View<'_>, at: usize, windows: &[Window]) -
     Ok(windows.iter().filter(own).find(shows).cloned())
 }
 
-/// The pop-up window that shows an object, and where the app says that what it shows is; none where the object is in
-/// the window of the app.
+/// The pop-up window that shows an object, and where the app says that what it shows is; none where
+/// the object is in the window of the app.
 pub(crate) async fn popup(
     View { app, last }: View<'_>,
     at: usize,
@@ -98,8 +99,8 @@ pub(crate) async fn popup(
     }))
 }
 
-/// A modal dialog that the app says it has and the display does not show yet: what it will cover counts as covered.
-/// Where both know it, the display is the judge.
+/// A modal dialog that the app says it has and the display does not show yet: what it will cover
+/// counts as covered. Where both know it, the display is the judge.
 pub(super) fn coming_dialog(view: View<'_>, at: usize, windows: &[Window]) -> Option<String> {
     let pid = view.app.info.pid;
     let own: Vec<&Window> =
@@ -108,7 +109,8 @@ pub(super) fn coming_dialog(view: View<'_>, at: usize, windows: &[Window]) -> Op
     Some(format!("the dialog {}, which is just opening", quote(name)))
 }
 
-/// The name of a modal window of the app, other than one with an object in it, that is none of these.
+/// The name of a modal window of the app, other than one with an object in it, that is none of
+/// these.
 fn coming<'p>(picture: &'p Picture, top: usize, shown: &[&Window]) -> Option<&'p str> {
     // One that is modal itself may have others below it.
     if picture.objects[top].is(states::MODAL) {
@@ -119,8 +121,9 @@ fn coming<'p>(picture: &'p Picture, top: usize, shown: &[&Window]) -> Option<&'p
     modal.find(|o| !shown.iter().any(|w| w.modal || w.title == o.name)).map(|o| o.name.as_str())
 }
 
-/// Whether an input at a point goes to this window. On a display of the session's own, a window that merely lies in
-/// the way is no hindrance: the right one is brought to the front, as a person would.
+/// Whether an input at a point goes to this window. On a display of the session's own, a window
+/// that merely lies in the way is no hindrance: the right one is brought to the front, as a person
+/// would.
 pub(super) async fn window_hit(app: &App, window: &Window, (x, y): (f64, f64), look: &Sight) -> Result<Hit> {
     // A modal dialog takes the input of the whole window, wherever it stands.
     let alone = app.is_alone();
@@ -153,8 +156,8 @@ pub(super) async fn window_hit(app: &App, window: &Window, (x, y): (f64, f64), l
     }
 }
 
-/// A window that covers one of the app, in words: that of another process with its program, and with what that is opened
-/// as where it belongs to the app.
+/// A window that covers one of the app, in words: that of another process with its program, and
+/// with what that is opened as where it belongs to the app.
 pub(crate) async fn cover(app: &App, window: Window, x11: &X11) -> Result<String> {
     if window.pid == app.info.pid {
         return Ok(window.words());
@@ -170,8 +173,8 @@ pub(crate) async fn cover(app: &App, window: Window, x11: &X11) -> Result<String
     .await
 }
 
-/// Whether the window of an element came only after the windows were looked at: then it was taken for another one, which
-/// its own covers.
+/// Whether the window of an element came only after the windows were looked at: then it was taken
+/// for another one, which its own covers.
 pub(super) async fn has_come_elsewhere(view: View<'_>, at: usize, taken: &Window, x11: &X11) -> Result<bool> {
     let windows = x11.run(windows::all).await?;
     Ok(window_of(view, at, &windows).await?.is_some_and(|window| window.id != taken.id))

@@ -29,7 +29,8 @@ pub(crate) async fn answered<T>(app: &App, path: &str, answer: Result<T, Fault>)
     }
 }
 
-/// Gives an order; whether it was taken. What is busy with it, or shows a dialog from inside, has taken it.
+/// Gives an order; whether it was taken. What is busy with it, or shows a dialog from inside, has
+/// taken it.
 ///
 /// # Errors
 /// As [`refused`].
@@ -43,7 +44,8 @@ pub(crate) fn do_action(path: &str, action: usize) -> Call<'_> {
     Call::new(path, ACTION, "DoAction").with((i32::try_from(action).unwrap_or(i32::MAX),))
 }
 
-/// What a fault of one act means: an object that is gone is an error, one that will not is another way's turn.
+/// What a fault of one act means: an object that is gone is an error, one that will not is another
+/// way's turn.
 pub(crate) async fn refused(app: &App, path: &str, fault: Fault) -> Result<()> {
     match fault {
         // Qt says that there is no object where there is no such method.
@@ -97,7 +99,8 @@ pub(crate) async fn count(
     Ok(count)
 }
 
-/// Asks again and again, a frame apart, until there is something; none where there is nothing so long.
+/// Asks again and again, a frame apart, until there is something; none where there is nothing so
+/// long.
 ///
 /// # Errors
 /// What it is asked with.
@@ -140,7 +143,7 @@ pub(crate) async fn states_now(app: &App, path: &str) -> Result<u64, Fault> {
     Ok(s::joined(&answer.read::<Vec<u32>>()?))
 }
 
-/// The same; none of an object that does not say.
+/// Asks as above; none for an object that does not say.
 ///
 /// # Errors
 /// `ELEMENT_NOT_FOUND`, `BACKEND_LOST`, `TIMEOUT`.

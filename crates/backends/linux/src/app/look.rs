@@ -1,4 +1,5 @@
-//! What lies on the display, where an element is there, and what is handed on from one question of an act to the next.
+//! What lies on the display, where an element is there, and what is handed on from one question of
+//! an act to the next.
 
 use crate::app::App;
 use crate::screen::Screen;
@@ -53,12 +54,12 @@ pub(crate) struct Places {
     pub(crate) over: Vec<Option<Rect>>,
 }
 
-/// How long an answer is good for the next question of an act: what comes about without a word in this time may as well
-/// come about while an answer is on its way.
+/// How long an answer is good for the next question of an act: what comes about without a word in
+/// this time may as well come about while an answer is on its way.
 pub(crate) const FRESH: Duration = Duration::from_millis(50);
 
-/// What an app answered of an element in one moment of an act, for the next question of the same act. It is good until the
-/// app signals a change, or [`FRESH`] is over.
+/// What an app answered of an element in one moment of an act, for the next question of the same
+/// act. It is good until the app signals a change, or [`FRESH`] is over.
 #[derive(Debug)]
 pub(crate) struct Momentary<T> {
     of: Handle,
@@ -81,7 +82,8 @@ impl<T> Momentary<T> {
     }
 }
 
-/// What comes along with a look at an element that is pressed by its own action, as it is needed for the aim and the press.
+/// What comes along with a look at an element that is pressed by its own action, as it is needed
+/// for the aim and the press.
 #[derive(Debug)]
 pub(crate) struct Ahead {
     /// What its record was told by.

@@ -21,7 +21,8 @@ impl Pressed {
     }
 }
 
-/// Until when after a press the next one counts as its second (400 ms in Qt and GTK), and a little more; and how near.
+/// Until when after a press the next one counts as its second (400 ms in Qt and GTK), and a little
+/// more; and how near.
 pub(crate) const DOUBLE: Duration = Duration::from_millis(430);
 
 pub(crate) const NEAR: f64 = 8.0;

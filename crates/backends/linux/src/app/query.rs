@@ -28,7 +28,8 @@ const RUNS: usize = 256;
 /// Characters of a marked word.
 const WORD: i32 = 120;
 
-/// Whether a text attribute marks a word as misspelled: GTK draws it so, browsers and LibreOffice say it.
+/// Whether a text attribute marks a word as misspelled: GTK draws it so, browsers and LibreOffice
+/// say it.
 fn is_misspelled(key: &str, value: &str) -> bool {
     matches!((key, value), ("underline", "error") | ("invalid", "spelling") | ("text-spelling", "misspelled"))
 }
@@ -67,8 +68,8 @@ pub(crate) async fn windows(link: &Link) -> Result<Picture, Fault> {
     }
 }
 
-/// What was read of an object, and the attributes that the app gave it: those are words of the app, and take the place of
-/// nothing else.
+/// What was read of an object, and the attributes that the app gave it: those are words of the app,
+/// and take the place of nothing else.
 fn facts(object: &Object) -> Value {
     let mut out = json!({
         "role": roles::tag(object.role),
@@ -85,7 +86,8 @@ fn facts(object: &Object) -> Value {
     out
 }
 
-/// The title of the app, asked of its windows alone; none where they do not tell which of them is active.
+/// The title of the app, asked of its windows alone; none where they do not tell which of them is
+/// active.
 ///
 /// # Errors
 /// `BACKEND_LOST`, `TIMEOUT`.
@@ -182,8 +184,8 @@ async fn misspelled(app: &App, path: &str) -> Result<Vec<String>, Fault> {
     pieces(app, path, &marked).await
 }
 
-/// The text that a person sees: that of the element itself, in pieces, else what stands in it. What is secret is not
-/// read.
+/// The text that a person sees: that of the element itself, in pieces, else what stands in it. What
+/// is secret is not read.
 async fn text(device: &mut LinuxDevice, handle: Handle) -> Result<String> {
     let path = device.app.path(handle)?;
     let tree = reading::look(device, &[]).await?;

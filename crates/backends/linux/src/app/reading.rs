@@ -36,7 +36,8 @@ pub(crate) async fn look(device: &mut LinuxDevice, watch: &[Handle]) -> Result<A
     Ok(tree)
 }
 
-/// Asks for the events of processes that have come into the windows. What they signalled before that counts as one.
+/// Asks for the events of processes that have come into the windows. What they signalled before
+/// that counts as one.
 async fn listen_to_guests(app: &App, picture: &Picture) {
     for (bus, _) in picture.objects.iter().filter_map(|object| guest(&object.path)) {
         if app.heard.state().guests.iter().any(|known| known == bus) {

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use stickpin_device::{CancellationToken, Moving, Result, SettleRequest, Settled};
 use tokio::time::timeout;
 
-/// The net below events: how long `changed` waits before it says that something *may* have changed, because toolkits do
-/// not signal everything.
+/// The net below events: how long `changed` waits before it says that something *may* have changed,
+/// because toolkits do not signal everything.
 const NET: Duration = Duration::from_millis(500);
 
-/// How long a process that works without a word may keep an act waiting for what comes of it, and one that works all
-/// the time.
+/// How long a process that works without a word may keep an act waiting for what comes of it, and
+/// one that works all the time.
 const BUSY: Duration = Duration::from_secs(3);
 
 /// How much of a time a process has to work in it to count as busy: one part in so many.
@@ -40,7 +40,9 @@ pub(crate) async fn until_quiet(
         let quiet_at = last + request.quiet;
         let now = Instant::now();
         if now >= quiet_at {
-            // What it signalled until now has arrived when it answers: an app that is busy has not signalled yet.
+            // What it signalled until now has arrived when it answers: an app that is busy has not
+            // signalled
+            // yet.
             life::barrier(&device.app).await?;
             if device.app.heard.state().changes == changes && works_on(device, &mut work, start, end) {
                 // It says what it has done when it has done it.
@@ -66,8 +68,8 @@ pub(crate) async fn until_quiet(
     }
 }
 
-/// Whether the app signals something or is gone before `wait` is over, since it had changed so often; none where it was
-/// cancelled.
+/// Whether the app signals something or is gone before `wait` is over, since it had changed so
+/// often; none where it was cancelled.
 pub(crate) async fn signalled(
     app: &App,
     changes: u64,
@@ -78,8 +80,8 @@ pub(crate) async fn signalled(
     cancel.run_until_cancelled(timeout(wait, more)).await.map(|more| more.is_ok())
 }
 
-/// Whether the process of the app is at something that it has not signalled yet. One that works all the time without
-/// a word, as an animation does, is not waited for again.
+/// Whether the process of the app is at something that it has not signalled yet. One that works all
+/// the time without a word, as an animation does, is not waited for again.
 fn works_on(device: &mut LinuxDevice, work: &mut Work, start: Instant, end: Instant) -> bool {
     let busy = !device.always_busy && work.is_busy();
     device.always_busy |= busy && Instant::now() >= start + BUSY;
@@ -132,8 +134,8 @@ impl Work {
         Self { pid, ticks, at: Instant::now() }
     }
 
-    /// Whether the process has worked for a good part of the time since this was asked last, or waits for a processor or a
-    /// disk now.
+    /// Whether the process has worked for a good part of the time since this was asked last, or
+    /// waits for a processor or a disk now.
     fn is_busy(&mut self) -> bool {
         let Some((ticks, state)) = self.pid.and_then(worked) else { return false };
         let (since, done) = (self.at.elapsed(), ticks.saturating_sub(self.ticks));

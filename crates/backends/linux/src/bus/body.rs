@@ -1,5 +1,5 @@
-//! What messages hold. Answers are data of a stranger: zbus checks each length, text and path as it reads them as the
-//! type that was asked for, and what is no such value is a fault.
+//! What messages hold. Answers are data of a stranger: zbus checks each length, text and path as it
+//! reads them as the type that was asked for, and what is no such value is a fault.
 
 use crate::bus::fault::Fault;
 use serde::de::DeserializeOwned;

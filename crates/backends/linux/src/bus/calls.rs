@@ -7,7 +7,8 @@ use crate::bus::names::{ACCESSIBLE, ACTION, COMPONENT, DAEMON, PROPERTIES, ROOT,
 use std::collections::BTreeMap;
 use zbus::Variant;
 
-/// The question for a property; [`Message::property_text`](super::Message::property_text) reads the answer.
+/// The question for a property; [`Message::property_text`](super::Message::property_text) reads the
+/// answer.
 pub(crate) fn property<'a>(path: &'a str, interface: &'a str, name: &'a str) -> Call<'a> {
     Call::new(path, PROPERTIES, "Get").with((interface, name))
 }
@@ -41,7 +42,9 @@ pub(crate) fn at_point(path: &str, (x, y): (i32, i32), coordinates: u32) -> Call
 pub(crate) fn in_role(path: &str, role: u32, order: u32, most: i32) -> Call<'_> {
     const ALL: i32 = 1;
     const ANY: i32 = 2;
-    // States, attributes, roles and interfaces, each with how many of them it takes; roles and states are sets of bits.
+    // States, attributes, roles and interfaces, each with how many of them it takes; roles and
+    // states
+    // are sets of bits.
     let mut roles = vec![0_i32; 5];
     if let Some(word) = roles.get_mut(role as usize / 32) {
         *word = (1_u32 << (role % 32)).cast_signed();

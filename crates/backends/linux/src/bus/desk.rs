@@ -23,7 +23,8 @@ const ASLEEP: Duration = Duration::from_secs(60);
 /// Who knows which apps there are, and who wants to hear what of them.
 const REGISTRY: &str = "org.a11y.atspi.Registry";
 
-/// Who starts the accessibility bus and knows where it is, on the session bus; its object, and the switch on that.
+/// Who starts the accessibility bus and knows where it is, on the session bus; its object, and the
+/// switch on that.
 const LAUNCHER: &str = "org.a11y.Bus";
 const SWITCH: &str = "/org/a11y/bus";
 const STATUS: &str = "org.a11y.Status";
@@ -71,7 +72,8 @@ pub(crate) struct Desktop {
 }
 
 impl Desktop {
-    /// Finds the accessibility bus and connects to it, until `until`: it may have to be started first.
+    /// Finds the accessibility bus and connects to it, until `until`: it may have to be started
+    /// first.
     ///
     /// # Errors
     /// What was tried, when there is none.
@@ -96,7 +98,8 @@ impl Desktop {
         Ok(Self { wire: Arc::new(wire), address })
     }
 
-    /// Tells apps of this session that somebody listens: toolkits that wait for that register only then.
+    /// Tells apps of this session that somebody listens: toolkits that wait for that register only
+    /// then.
     pub(crate) async fn switch_on(addresses: &Addresses, until: Instant) {
         let Some(session) = &addresses.session else { return };
         let set = calls::set(SWITCH, STATUS, "IsEnabled", true.into());
@@ -105,7 +108,8 @@ impl Desktop {
         }
     }
 
-    /// Whether toolkits that wait for somebody to listen are told that there is, where the session bus says it.
+    /// Whether toolkits that wait for somebody to listen are told that there is, where the session
+    /// bus says it.
     pub(crate) async fn is_on(addresses: &Addresses, until: Instant) -> Option<bool> {
         let session = addresses.session.as_ref()?;
         let answer = asked(session, property(SWITCH, STATUS, "IsEnabled"), until).await.ok()?;
@@ -143,8 +147,8 @@ impl Desktop {
         answers.into_iter().try_for_each(|answer| answer.map(drop))
     }
 
-    /// All that is registered, in the order of registration. An app that does not answer is there all the same. The
-    /// registry, which may have to be started first, has until `until`.
+    /// All that is registered, in the order of registration. An app that does not answer is there
+    /// all the same. The registry, which may have to be started first, has until `until`.
     ///
     /// # Errors
     /// When the registry does not answer.
@@ -153,8 +157,8 @@ impl Desktop {
         Ok(join_all(apps.into_iter().map(|bus| self.one(bus))).await)
     }
 
-    /// The registry's own name on the bus, from where it signals which apps come and go, and the names of all that is
-    /// registered, in the order of registration, without asking any of it.
+    /// The registry's own name on the bus, from where it signals which apps come and go, and the
+    /// names of all that is registered, in the order of registration, without asking any of it.
     ///
     /// # Errors
     /// When the registry does not answer.
@@ -210,7 +214,8 @@ impl Desktop {
     }
 }
 
-/// The address of the accessibility bus: as it was given, as the session bus says, as the X server says.
+/// The address of the accessibility bus: as it was given, as the session bus says, as the X server
+/// says.
 async fn find(addresses: &Addresses, until: Instant) -> Result<String, Fault> {
     if let Some(address) = &addresses.accessibility {
         return Ok(address.clone());

@@ -32,7 +32,8 @@ pub(crate) enum Fault {
     Corrupt(&'static str),
 }
 
-/// What has no answer because of one object alone is none; that the app is gone or silent is an error.
+/// What has no answer because of one object alone is none; that the app is gone or silent is an
+/// error.
 ///
 /// # Errors
 /// `Closed` and `Silent`.

@@ -1,8 +1,10 @@
-//! Objects of other processes inside a window of the app: the page of a WebKitGTK app, what a socket holds.
+//! Objects of other processes inside a window of the app: the page of a WebKitGTK app, what a
+//! socket holds.
 //!
-//! Such a guest goes by its process's name on the bus and its path there in one string, `:1.9/org/a11y/...`; an object of
-//! the app itself by its path alone. What an app names as its own child is believed only where that one says the same of
-//! its parent: else an app could show another one's buttons as its own.
+//! Such a guest goes by its process's name on the bus and its path there in one string,
+//! `:1.9/org/a11y/...`; an object of the app itself by its path alone. What an app names as its own
+//! child is believed only where that one says the same of its parent: else an app could show
+//! another one's buttons as its own.
 
 use crate::bus::body::{Call, Reference};
 use crate::bus::calls::of_bus;
@@ -40,7 +42,8 @@ impl Link {
         guest(one).map(|(bus, _)| bus) == guest(other).map(|(bus, _)| bus)
     }
 
-    /// What an object of another process is called here, if that says itself that it belongs below `host`.
+    /// What an object of another process is called here, if that says itself that it belongs below
+    /// `host`.
     pub(crate) async fn admitted(&self, host: &str, child: &str) -> Option<String> {
         let (bus, path) = guest(child)?;
         let bus = if bus.starts_with(':') { bus.to_owned() } else { self.owner(bus).await.ok()? };
@@ -54,8 +57,8 @@ impl Link {
         self.bus.call(Some(DAEMON), &of_bus("GetNameOwner").with((name,)), PATIENCE).await?.read()
     }
 
-    /// Calls of which some are for guests. What a guest does not answer, because it is gone or hangs, is an object that
-    /// is not there: the app itself goes on.
+    /// Calls of which some are for guests. What a guest does not answer, because it is gone or
+    /// hangs, is an object that is not there: the app itself goes on.
     pub(super) async fn mixed(&self, calls: &[Call<'_>]) -> Vec<Answer> {
         let mut answers: Vec<Answer> = calls.iter().map(|_| Err(Fault::Vanished)).collect();
         let mut groups: HashMap<Option<&str>, Vec<usize>> = HashMap::new();

@@ -5,7 +5,8 @@ use std::time::Duration;
 /// How long an app may take for one answer when nothing else comes from it either.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(2_000);
 
-/// Calls that are under way at once: enough to keep an app busy, few enough that it goes on drawing in between.
+/// Calls that are under way at once: enough to keep an app busy, few enough that it goes on drawing
+/// in between.
 pub(crate) const AT_ONCE: usize = 512;
 
 /// How long an app may take to let us in by its own socket. There is another way.

@@ -64,8 +64,8 @@ impl Link {
         Ok(Self { bus, direct: direct.map(Arc::new), orders, name: name.to_owned(), toolkit })
     }
 
-    /// Calls over the fastest way, those of guests to their own processes. An app answers in the order in which it is
-    /// asked.
+    /// Calls over the fastest way, those of guests to their own processes. An app answers in the
+    /// order in which it is asked.
     pub(crate) async fn calls(&self, calls: &[Call<'_>]) -> Vec<Answer> {
         let mixed = calls.iter().any(|call| guest(call.path).is_some());
         if mixed { self.mixed(calls).await } else { self.own(calls).await }
@@ -86,12 +86,14 @@ impl Link {
         self.socket().and(self.orders.as_ref())
     }
 
-    /// Whether orders go on sockets of their own, so that what is asked at the same time may be answered first.
+    /// Whether orders go on sockets of their own, so that what is asked at the same time may be
+    /// answered first.
     pub(crate) fn orders_apart(&self) -> bool {
         self.apart().is_some()
     }
 
-    /// Calls to the app over the fastest way. One that has just been silent for so long is not asked the rest.
+    /// Calls to the app over the fastest way. One that has just been silent for so long is not
+    /// asked the rest.
     pub(super) async fn own(&self, calls: &[Call<'_>]) -> Vec<Answer> {
         let (wire, to) = self.way();
         let mut out = Vec::with_capacity(calls.len());
@@ -106,9 +108,10 @@ impl Link {
         out
     }
 
-    /// A call that makes the app do something. Where the app shows a dialog from inside it, the app takes in nothing more on
-    /// that connection until the dialog is closed, and may not even answer before: none when it was told, and has not
-    /// answered within `patience`. The call goes on a socket of its own where there is one.
+    /// A call that makes the app do something. Where the app shows a dialog from inside it, the app
+    /// takes in nothing more on that connection until the dialog is closed, and may not even
+    /// answer before: none when it was told, and has not answered within `patience`. The call
+    /// goes on a socket of its own where there is one.
     ///
     /// # Errors
     /// Why it was not told, or what it answered.
@@ -170,8 +173,9 @@ impl Link {
         Ok(parents.into_iter().map(|parent| parent.and_then(|parent| referred(&parent))).collect())
     }
 
-    /// Calls, and all that the app signalled before it answered has been heard when this comes back: its own socket is
-    /// asked at the same time as the bus, and over the bus the answers themselves come behind the signals.
+    /// Calls, and all that the app signalled before it answered has been heard when this comes
+    /// back: its own socket is asked at the same time as the bus, and over the bus the answers
+    /// themselves come behind the signals.
     ///
     /// # Errors
     /// When the app is gone or silent.
@@ -183,7 +187,8 @@ impl Link {
         heard.map(|()| answers)
     }
 
-    /// Goes to the app and back on the way that its events take: all that it signalled before has been heard then.
+    /// Goes to the app and back on the way that its events take: all that it signalled before has
+    /// been heard then.
     ///
     /// # Errors
     /// When it does not answer.

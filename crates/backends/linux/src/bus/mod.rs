@@ -1,5 +1,5 @@
-//! Talking to apps over D-Bus: connections, calls in batches with a deadline each, the accessibility bus and what is
-//! registered there.
+//! Talking to apps over D-Bus: connections, calls in batches with a deadline each, the
+//! accessibility bus and what is registered there.
 
 pub(crate) mod body;
 pub(crate) mod calls;

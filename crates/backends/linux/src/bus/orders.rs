@@ -1,10 +1,11 @@
 //! Sockets for what an app is told to do, apart from those for questions.
 //!
-//! An order may show a dialog from inside (`gtk_dialog_run`). Until that is closed, the bridge of GTK 3 is inside the
-//! dispatch of the connection that the order came on. For every key that it then receives it asks the registry, and serves
-//! all its connections from a nested main loop meanwhile: a message that waits on the connection of the order is dispatched
-//! from inside its own dispatch, and libdbus waits for itself for good. So nothing is sent on the socket of an order, nor
-//! is it closed, before the order is known to have returned.
+//! An order may show a dialog from inside (`gtk_dialog_run`). Until that is closed, the bridge of
+//! GTK 3 is inside the dispatch of the connection that the order came on. For every key that it
+//! then receives it asks the registry, and serves all its connections from a nested main loop
+//! meanwhile: a message that waits on the connection of the order is dispatched from inside its own
+//! dispatch, and libdbus waits for itself for good. So nothing is sent on the socket of an order,
+//! nor is it closed, before the order is known to have returned.
 
 use crate::bus::body::{Call, Message, Reference};
 use crate::bus::calls::role;
@@ -28,7 +29,8 @@ const MOST: usize = 32;
 const CLEAR: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The sockets for orders. The lock is held while an order is under way, and until its socket has been probed.
+/// The sockets for orders. The lock is held while an order is under way, and until its socket has
+/// been probed.
 #[derive(Debug, Clone)]
 pub(super) struct Orders {
     address: Arc<str>,
@@ -47,12 +49,14 @@ enum State {
     Free,
     /// Its order may still run. The windows that the app had before it.
     Running(Vec<String>),
-    /// Its order seemed to have returned, and a question was sent that proves it once it is answered.
+    /// Its order seemed to have returned, and a question was sent that proves it once it is
+    /// answered.
     Probed,
 }
 
 impl Socket {
-    /// Whether a question waits behind an order that has not returned: any key would lock up the app.
+    /// Whether a question waits behind an order that has not returned: any key would lock up the
+    /// app.
     fn is_blocked(&self) -> bool {
         self.state == State::Probed && self.wire.stuck()
     }
@@ -102,7 +106,8 @@ impl Socket {
 }
 
 impl Link {
-    /// Calls on a socket for orders. `windows`: the paths of those that the app has, if they are known.
+    /// Calls on a socket for orders. `windows`: the paths of those that the app has, if they are
+    /// known.
     ///
     /// # Errors
     /// Why it was not told, or what it answered.
@@ -144,8 +149,8 @@ impl Link {
         Ok(windows.into_iter().flatten().flatten().map(|(_, path)| path).collect())
     }
 
-    /// Waits until no question is behind an order that has not returned; false if one stays there, so that a key would
-    /// lock up the app for good.
+    /// Waits until no question is behind an order that has not returned; false if one stays there,
+    /// so that a key would lock up the app for good.
     pub(crate) async fn takes_keys(&self) -> bool {
         let Some(orders) = &self.orders else { return true };
         let until = Instant::now() + CLEAR;
@@ -159,8 +164,8 @@ impl Link {
     }
 }
 
-/// Probes the socket of an order that was answered: the questions of another socket are answered when the order has
-/// returned, or runs a main loop of its own, which opens a window.
+/// Probes the socket of an order that was answered: the questions of another socket are answered
+/// when the order has returned, or runs a main loop of its own, which opens a window.
 async fn returned(link: Link, mut sockets: OwnedMutexGuard<Vec<Socket>>, at: usize) {
     let windows = tokio::time::timeout(PATIENCE, link.windows()).await;
     if let Ok(Ok(windows)) = windows {

@@ -1,11 +1,12 @@
 //! One connection: the answers that are waited for, and the signals that come by themselves.
 //!
-//! Calls go out in batches and are answered while the next are still being sent: over one socket an app answers a
-//! thousand questions in the time of fifty that wait for each other. Answers and signals are taken in by one task, in
-//! the order in which the app sent them, so an answer proves that what was signalled before it has been heard.
+//! Calls go out in batches and are answered while the next are still being sent: over one socket an
+//! app answers a thousand questions in the time of fifty that wait for each other. Answers and
+//! signals are taken in by one task, in the order in which the app sent them, so an answer proves
+//! that what was signalled before it has been heard.
 //!
-//! What is asked in the same moment is written in one go, whoever asks: an app takes in what has come before it goes on
-//! drawing, and one that draws answers later (ADR 35).
+//! What is asked in the same moment is written in one go, whoever asks: an app takes in what has
+//! come before it goes on drawing, and one that draws answers later (ADR 35).
 
 use super::body::{Call, Message};
 use crate::bus::fault::Fault;
@@ -22,7 +23,8 @@ use zbus::export::futures_core::Stream;
 use zbus::message::Type;
 use zbus::{Connection, MessageStream, connection};
 
-/// Who hears the signals of a connection, in their order. Called by the task that reads: it must not wait.
+/// Who hears the signals of a connection, in their order. Called by the task that reads: it must
+/// not wait.
 pub(crate) type Listener = Box<dyn Fn(&Message) + Send + Sync>;
 
 /// A connection to a bus or to an app.
@@ -69,8 +71,9 @@ impl Shared {
 }
 
 impl Wire {
-    /// Connects to the first of the addresses that answers (`unix:path=…;unix:abstract=…`), each within `patience`. An app
-    /// names its own address, so other transports are refused: `unixexec:` starts a program.
+    /// Connects to the first of the addresses that answers (`unix:path=…;unix:abstract=…`), each
+    /// within `patience`. An app names its own address, so other transports are refused:
+    /// `unixexec:` starts a program.
     ///
     /// # Errors
     /// `Closed` when none does.
@@ -118,8 +121,9 @@ impl Wire {
         self.shared.waiting().closed.is_some()
     }
 
-    /// Whether an app still owes an answer here that nobody waits for any more: it hangs, or it answers when what it shows
-    /// from inside a call is closed (`gtk_dialog_run`), and takes in nothing more on this connection before.
+    /// Whether an app still owes an answer here that nobody waits for any more: it hangs, or it
+    /// answers when what it shows from inside a call is closed (`gtk_dialog_run`), and takes in
+    /// nothing more on this connection before.
     pub(super) fn stuck(&self) -> bool {
         self.shared.waiting().calls.values().any(oneshot::Sender::is_closed)
     }
@@ -133,8 +137,8 @@ impl Wire {
         answers.pop().unwrap_or(Err(Fault::Silent(deadline.as_millis())))
     }
 
-    /// Many calls at once; their answers in the same order. `patience` is how long nothing at all may come: each answer
-    /// gives the next as long.
+    /// Many calls at once; their answers in the same order. `patience` is how long nothing at all
+    /// may come: each answer gives the next as long.
     pub(crate) async fn calls(
         &self,
         to: Option<&str>,
@@ -181,8 +185,8 @@ impl Wire {
 
 /// Writes what is posted, all that there is at once, until nobody reads it any more.
 ///
-/// A task of its own: it comes to it when who posts waits for an answer, and a half-written message is finished, whoever
-/// has given up waiting meanwhile.
+/// A task of its own: it comes to it when who posts waits for an answer, and a half-written message
+/// is finished, whoever has given up waiting meanwhile.
 async fn write_all(
     connection: Connection,
     mut posted: mpsc::UnboundedReceiver<zbus::Message>,
@@ -198,7 +202,8 @@ async fn write_all(
                 continue;
             }
             Ok(Err(e)) => e.to_string(),
-            // Half a message may have been written: nothing can be said on this connection any more.
+            // Half a message may have been written: nothing can be said on this connection any
+            // more.
             Err(_) => "it reads nothing that is written to it".to_owned(),
         };
         return shared.close(&why);

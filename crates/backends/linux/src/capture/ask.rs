@@ -144,8 +144,8 @@ impl Questions {
         self.0.is_empty()
     }
 
-    /// Asks, and writes the answers into the objects. The answers that name other objects come back, and which objects
-    /// are not there any more.
+    /// Asks, and writes the answers into the objects. The answers that name other objects come
+    /// back, and which objects are not there any more.
     ///
     /// # Errors
     /// When the app is gone or silent. What one object does not answer is left out.
@@ -154,8 +154,9 @@ impl Questions {
         self.read(link, answers, picture)
     }
 
-    /// The same once more of what has answered before; what the app signalled before it answers has been heard then.
-    /// What answers with an error now is not what it was: it is told with what is not there any more.
+    /// Asks once more what has answered before; what the app signalled before it answers has
+    /// been heard then. What answers with an error now is not what it was: it is told with what
+    /// is not there any more.
     ///
     /// # Errors
     /// As [`Questions::ask`].
@@ -193,7 +194,9 @@ impl Questions {
                 // What one object does not know is left as it was.
                 Err(e) => {
                     tracing::trace!("{ask:?} of {}: {e}", picture.objects[at].path);
-                    // That it knows no such question is an answer. Of what answers with an error nobody knows what it shows.
+                    // That it knows no such question is an answer. Of what answers with an error
+                    // nobody knows
+                    // what it shows.
                     let unread = matches!(e, Fault::Refused(_) | Fault::Corrupt(_));
                     picture.truncated |= unread && matches!(ask, Ask::States | Ask::Children);
                     // These are asked of what may have no such thing.
@@ -219,7 +222,8 @@ pub(crate) struct Answers {
     unanswered: Vec<usize>,
 }
 
-/// Asks for the cache of an app (`Cache.GetItems`): its objects, what each lies in, and its place there.
+/// Asks for the cache of an app (`Cache.GetItems`): its objects, what each lies in, and its place
+/// there.
 ///
 /// # Errors
 /// When there is none, or the app is gone.
@@ -232,8 +236,8 @@ pub(super) async fn cached(link: &Link) -> Result<Vec<(Object, String, i32)>, Fa
     Ok(answer.read::<Vec<Item>>()?.into_iter().map(cached_item).collect())
 }
 
-/// An object, its app and what it lies in; its place and how many children it has; interfaces, name, role, description,
-/// states.
+/// An object, its app and what it lies in; its place and how many children it has; interfaces,
+/// name, role, description, states.
 type Item = (Reference, Reference, Reference, i32, i32, Vec<String>, String, u32, String, Vec<u32>);
 
 fn cached_item(item: Item) -> (Object, String, i32) {
@@ -243,7 +247,8 @@ fn cached_item(item: Item) -> (Object, String, i32) {
     (object, parent, place)
 }
 
-/// Whether an object may be a place for another process (`AtkSocket`): it has no other children, and lists not even that.
+/// Whether an object may be a place for another process (`AtkSocket`): it has no other children,
+/// and lists not even that.
 pub(crate) fn may_be_socket(picture: &Picture, at: usize) -> bool {
     let object = &picture.objects[at];
     let elsewhere = |&child: &usize| !Link::same_process(&object.path, &picture.objects[child].path);
@@ -252,7 +257,8 @@ pub(crate) fn may_be_socket(picture: &Picture, at: usize) -> bool {
         && object.children.iter().all(elsewhere)
 }
 
-/// Whether an object says nothing of itself, not even whether it is shown, as a socket and what is plugged into it may.
+/// Whether an object says nothing of itself, not even whether it is shown, as a socket and what is
+/// plugged into it may.
 pub(crate) fn is_mute(object: &Object, toolkit: Toolkit) -> bool {
     toolkit.profile().has_sockets && object.states == 0 && object.role == role::FILLER
 }

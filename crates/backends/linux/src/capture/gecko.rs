@@ -2,17 +2,18 @@
 //!
 //! # Questions
 //! Each answer costs it and us some 15 µs, and a page has a thousand objects, most of which
-//! only hold text: cells, rows, headings, paragraphs. Their roles are asked for all at once; then states, and then each of
-//! these is asked for what it may differ in (ADR 33).
+//! only hold text: cells, rows, headings, paragraphs. Their roles are asked for all at once; then
+//! states, and then each of these is asked for what it may differ in (ADR 33).
 //!
 //! # Covered windows
-//! Firefox says that nothing is shown of all that is in a window which others cover entirely, or which is
-//! minimised; only the window itself goes on being shown.
+//! Firefox says that nothing is shown of all that is in a window which others cover entirely, or
+//! which is minimised; only the window itself goes on being shown.
 //!
 //! # Headers of rows
-//! Firefox may call them headers of columns. Which of the two a `th` without `scope` is, Gecko decides when it first hears of it, and keeps: one that was there before
-//! the cells of its row were is a column header for ever (its browser process keeps roles; `HTMLTableHeaderCell` looks at the
-//! siblings). So pages that make their rows cell by cell have them wrong.
+//! Firefox may call them headers of columns. Which of the two a `th` without `scope` is, Gecko
+//! decides when it first hears of it, and keeps: one that was there before the cells of its row
+//! were is a column header for ever (its browser process keeps roles; `HTMLTableHeaderCell` looks
+//! at the siblings). So pages that make their rows cell by cell have them wrong.
 
 use super::ask::Ask;
 use crate::bus::body::Reference;
@@ -25,18 +26,19 @@ use crate::model::{EMBEDDED, Interfaces, Object, Picture};
 use hashbrown::{HashMap, HashSet};
 use stickpin_tree::Handle;
 
-/// What text that nobody acts on says of itself, and no more. One that has the focus, or can have it, can be selected,
-/// edited or opened, is asked everything.
+/// What text that nobody acts on says of itself, and no more. One that has the focus, or can have
+/// it, can be selected, edited or opened, is asked everything.
 const PLAIN: u64 = states::USABLE | states::OPAQUE | states::SELECTABLE_TEXT;
 
-/// Objects of one role that a document names at once. It takes time with the square of their number.
+/// Objects of one role that a document names at once. It takes time with the square of their
+/// number.
 const MATCHES: i32 = 2_000;
 
 /// The order of the tree (`AtspiCollectionSortOrder`).
 const CANONICAL: u32 = 1;
 
-/// What in these documents has one of these roles, by path: asked for each role instead of each object, which costs
-/// Firefox a tenth where they are common.
+/// What in these documents has one of these roles, by path: asked for each role instead of each
+/// object, which costs Firefox a tenth where they are common.
 ///
 /// # Errors
 /// When the app is gone or silent.
@@ -71,7 +73,9 @@ pub(super) fn is_plain(object: &Object) -> bool {
 /// What is asked of plain text before its children. How many these are, the text says.
 pub(super) fn asks(number: u32) -> &'static [Ask] {
     match number {
-        // Rows of HTML have no text of their own, and the others say which they are (`later`). They have cells.
+        // Rows of HTML have no text of their own, and the others say which they are (`later`). They
+        // have
+        // cells.
         role::TABLE_ROW => &[],
         role::SECTION => &[Ask::Text],
         _ => &[Ask::Name, Ask::Text],
@@ -87,7 +91,8 @@ pub(super) fn answered(object: &mut Object) {
     match &object.text {
         // An image with the role of a heading, say.
         None => object.interfaces.remove(Interfaces::TEXT),
-        // A character stands for each child. Without any text there may be children that have no place in it.
+        // A character stands for each child. Without any text there may be children that have no
+        // place in it.
         Some(text) if !text.is_empty() && !text.contains(EMBEDDED) => {
             object.count = 0;
             object.complete = true;
@@ -96,7 +101,8 @@ pub(super) fn answered(object: &mut Object) {
     }
 }
 
-/// What is asked when the attributes are there: whether the page names it, and whether it is a row of HTML.
+/// What is asked when the attributes are there: whether the page names it, and whether it is a row
+/// of HTML.
 pub(super) fn later(object: &Object) -> impl Iterator<Item = Ask> {
     let (explicit, tag) = (object.attribute("explicit-name"), object.attribute("tag"));
     let unnamed = is_plain(object) && names_by_markup(object.role) && object.name.is_empty();
@@ -110,13 +116,14 @@ pub(super) fn has_text_later(object: &Object) -> bool {
     is_plain(object) && object.role == role::TABLE_ROW
 }
 
-/// Whether a plain object is as little hidden as the row that it stands in, and so is not asked where it is.
+/// Whether a plain object is as little hidden as the row that it stands in, and so is not asked
+/// where it is.
 pub(super) fn is_where_its_row_is(object: &Object) -> bool {
     is_plain(object) && roles::is(object.role, Facts::CELL) && object.count == 0
 }
 
-/// Roles that have a name only where the page gives them one (ARIA, "name from author"), and are asked for their
-/// attributes anyway.
+/// Roles that have a name only where the page gives them one (ARIA, "name from author"), and are
+/// asked for their attributes anyway.
 fn names_by_markup(number: u32) -> bool {
     matches!(number, role::TABLE_ROW | role::SECTION)
 }
@@ -133,8 +140,8 @@ pub(super) fn shows_nothing(picture: &Picture, window: usize) -> bool {
         && picture.children(window).all(|child| !child.shown)
 }
 
-/// Those of `watch` that may be in such a window: all that are not shown and not known to have ended. They come back with
-/// what is in it.
+/// Those of `watch` that may be in such a window: all that are not shown and not known to have
+/// ended. They come back with what is in it.
 pub(super) fn behind(picture: &Picture, ids: &Ids, watch: &[Handle]) -> Vec<Handle> {
     let decided = picture.objects.iter().filter(|object| object.shown || object.is(states::DEFUNCT));
     let decided: HashSet<&str> = decided.map(|object| object.path.as_str()).collect();
@@ -142,7 +149,8 @@ pub(super) fn behind(picture: &Picture, ids: &Ids, watch: &[Handle]) -> Vec<Hand
     watch.iter().copied().filter(may_be).collect()
 }
 
-/// The objects that are headers of rows whatever Gecko says: the first of a row of cells, where no columns begin.
+/// The objects that are headers of rows whatever Gecko says: the first of a row of cells, where no
+/// columns begin.
 pub(super) fn row_headers(picture: &Picture) -> HashSet<usize> {
     let mut out = HashSet::new();
     if !picture.toolkit.profile().first_cells_are_headers {
@@ -167,7 +175,9 @@ pub(super) fn row_headers(picture: &Picture) -> HashSet<usize> {
         });
         let rows: Vec<Option<usize>> =
             lines.filter(|&at| role_of(at) == role::TABLE_ROW).map(headed).collect();
-        // A first row may be `<th scope=col>` beside a corner that is empty: unless all rows begin so, it is left alone.
+        // A first row may be `<th scope=col>` beside a corner that is empty: unless all rows begin
+        // so, it
+        // is left alone.
         let all = rows.len() > 1 && rows.iter().all(Option::is_some);
         out.extend(rows.into_iter().skip(usize::from(!all)).flatten());
     }
@@ -353,8 +363,8 @@ mod header_tests {
     use super::*;
     use crate::toolkit::Toolkit;
 
-    /// The roles that the first cells of rows come out with, a letter for each cell: `c` and `r` for headers of columns and
-    /// rows, `d` for others.
+    /// The roles that the first cells of rows come out with, a letter for each cell: `c` and `r`
+    /// for headers of columns and rows, `d` for others.
     fn headed(toolkit: Toolkit, rows: &[&str]) -> Vec<usize> {
         let object = |role| Object { role, shown: true, ..Object::default() };
         let mut picture =

@@ -1,13 +1,13 @@
 //! What GTK 3 says twice, or under another name.
 //!
 //! # Choices
-//! What is chosen in the combo boxes of GTK 3 that nothing labels. They are called what is chosen in them, unless the app
-//! gave them a name: only what is chosen tells which of the two a name is.
+//! What is chosen in the combo boxes of GTK 3 that nothing labels. They are called what is chosen
+//! in them, unless the app gave them a name: only what is chosen tells which of the two a name is.
 //!
 //! # Objects at two places
-//! One place for each object. Some are listed at two: the list of an open combo box of GTK 3 in the combo box and in the
-//! window that shows it, a popover in its button and in the window. Twice in the tree they would be two elements with one
-//! handle.
+//! One place for each object. Some are listed at two: the list of an open combo box of GTK 3 in the
+//! combo box and in the window that shows it, a popover in its button and in the window. Twice in
+//! the tree they would be two elements with one handle.
 
 use crate::bus::body::Reference;
 use crate::bus::fault::{Fault, unless_lost};
@@ -48,7 +48,8 @@ pub(super) async fn read_choices(link: &Link, picture: &mut Picture) -> Result<(
     Ok(())
 }
 
-/// Leaves what is shown where it says itself that it is (`named`), else at its first place, and takes it from the others.
+/// Leaves what is shown where it says itself that it is (`named`), else at its first place, and
+/// takes it from the others.
 pub(super) fn once(picture: &mut Picture, named: &HashMap<usize, usize>) {
     let objects = &mut picture.objects;
     let mut places: Vec<Option<usize>> = vec![None; objects.len()];

@@ -1,7 +1,9 @@
-//! What fields are called that nothing labels: by the label beside them, or, which is no name, by the group around.
+//! What fields are called that nothing labels: by the label beside them, or, which is no name, by
+//! the group around.
 //!
-//! Names that are only the title of the group around: Qt calls by it whatever stands in a group box and has no label. Several
-//! fields would bear one name, which the group says already. The only thing in a box keeps it: it is what the box is about.
+//! Names that are only the title of the group around: Qt calls by it whatever stands in a group box
+//! and has no label. Several fields would bear one name, which the group says already. The only
+//! thing in a box keeps it: it is what the box is about.
 
 use crate::model::names;
 use crate::model::roles::{self, is_field, number as n};
@@ -12,8 +14,8 @@ use hashbrown::{HashMap, HashSet};
 /// How far above a field its label may end, in pixels.
 const ABOVE: i32 = 24;
 
-/// The labels of fields without a name: the nearest one to the left in the same line, else the one right above, among
-/// those in the same box.
+/// The labels of fields without a name: the nearest one to the left in the same line, else the one
+/// right above, among those in the same box.
 pub(super) fn of_fields(picture: &Picture) -> HashMap<&str, &str> {
     let mut out = HashMap::new();
     for parent in picture.objects.iter().filter(|parent| parent.shown) {
@@ -58,7 +60,8 @@ pub(super) fn of_fields(picture: &Picture) -> HashMap<&str, &str> {
     out
 }
 
-/// Whether an object may be called what the label beside it reads. The name of a combo box may be what is chosen in it.
+/// Whether an object may be called what the label beside it reads. The name of a combo box may be
+/// what is chosen in it.
 pub(crate) fn lacks_name(object: &Object) -> bool {
     let control = is_field(object.role) || object.role == n::SLIDER;
     control && object.name.is_empty() || object.role == n::COMBO_BOX
@@ -82,8 +85,8 @@ fn has_no_text(number: u32) -> bool {
     is_field(number) || matches!(number, n::SLIDER | n::DIAL | n::PROGRESS_BAR)
 }
 
-/// The objects of which such a title is no name: those with others beside them, or with a label of their own. `beside` is what
-/// labels fields by its place.
+/// The objects of which such a title is no name: those with others beside them, or with a label of
+/// their own. `beside` is what labels fields by its place.
 pub(super) fn untitled<'p>(picture: &'p Picture, beside: &HashMap<&str, &str>) -> HashSet<&'p str> {
     let mut out = HashSet::new();
     if !picture.toolkit.profile().group_boxes_name_what_they_hold {

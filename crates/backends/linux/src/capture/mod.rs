@@ -1,4 +1,5 @@
-//! Capturing an app: what it says is read in few rounds ([`read`]), and made into a tree ([`tree`]).
+//! Capturing an app: what it says is read in few rounds ([`read`]), and made into a tree
+//! ([`tree`]).
 
 pub(crate) mod ask;
 pub(crate) mod gecko;

@@ -1,13 +1,15 @@
-//! Which page of a stack or a notebook is shown. GTK 4 says of all of them that they are visible, and of what lies in them
-//! where it was when it was shown last. At a point it answers with what a press there would reach (`GetAccessibleAtPoint` is
-//! `gtk_widget_pick` in 4.8), and that is always on the page that is shown.
+//! Which page of a stack or a notebook is shown. GTK 4 says of all of them that they are visible,
+//! and of what lies in them where it was when it was shown last. At a point it answers with what a
+//! press there would reach (`GetAccessibleAtPoint` is `gtk_widget_pick` in 4.8), and that is always
+//! on the page that is shown.
 //!
-//! Which page an `AdwViewStack` shows. All of its pages that were shown once say that they are visible, and lie over one
-//! another; the stack itself is a mere panel, tied to no list of tabs. But its tabs say which of them is selected, and stand
-//! in the order of the pages.
+//! Which page an `AdwViewStack` shows. All of its pages that were shown once say that they are
+//! visible, and lie over one another; the stack itself is a mere panel, tied to no list of tabs.
+//! But its tabs say which of them is selected, and stand in the order of the pages.
 //!
-//! So a page is left out only where two things agree: it is not the one of the selected tab, and the app has nothing of it
-//! at any point of what is on it. What only lies under something else is the page of the selected tab, or in no such stack.
+//! So a page is left out only where two things agree: it is not the one of the selected tab, and
+//! the app has nothing of it at any point of what is on it. What only lies under something else is
+//! the page of the selected tab, or in no such stack.
 
 use crate::bus::body::Reference;
 use crate::bus::fault::Fault;
@@ -34,7 +36,8 @@ pub(super) struct Stack {
     pub(super) pages: Vec<Page>,
     /// Those that were never shown.
     pub(super) bare: Vec<usize>,
-    /// Whether something else tells which one is shown; else it is known only where the app has something of it.
+    /// Whether something else tells which one is shown; else it is known only where the app has
+    /// something of it.
     pub(super) is_told: bool,
 }
 
@@ -63,7 +66,8 @@ pub(super) async fn leave_hidden(link: &Link, picture: &mut Picture) -> Result<(
     Ok(())
 }
 
-/// The objects of a picture that the app has at these points of one of them: what a press there would reach.
+/// The objects of a picture that the app has at these points of one of them: what a press there
+/// would reach.
 ///
 /// # Errors
 /// When the app is gone or silent.
@@ -125,13 +129,14 @@ fn stacks(picture: &Picture) -> Vec<Stack> {
     stacks.collect()
 }
 
-/// Whether an object is nothing on the screen itself, as pages of stacks and notebooks are: they only hold what is.
+/// Whether an object is nothing on the screen itself, as pages of stacks and notebooks are: they
+/// only hold what is.
 pub(crate) fn is_nothing_itself(object: &Object) -> bool {
     object.role == role::PANEL && object.interfaces == Interfaces::default() && !object.path.is_empty()
 }
 
-/// A place on a page of several, of which the app does not say whether it is the one that is shown: turning it is not
-/// signalled, and what is on it answers as before.
+/// A place on a page of several, of which the app does not say whether it is the one that is shown:
+/// turning it is not signalled, and what is on it answers as before.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Spot {
     /// The outermost that holds such pages.
@@ -227,8 +232,9 @@ fn tabs(picture: &Picture) -> impl Iterator<Item = (usize, usize, usize)> {
     })
 }
 
-/// The pages of an object besides the one of the selected tab, where it can be the stack of these tabs: it has a page per
-/// tab, and each of them has its very place, or was never shown and has none.
+/// The pages of an object besides the one of the selected tab, where it can be the stack of these
+/// tabs: it has a page per tab, and each of them has its very place, or was never shown and has
+/// none.
 fn others(picture: &Picture, at: usize, selected: usize, count: usize) -> Option<Stack> {
     let object = &picture.objects[at];
     let place = object.extents.filter(|_| object.shown && object.has(Interfaces::COMPONENT))?;
@@ -249,7 +255,8 @@ mod tests {
     use super::*;
     use crate::toolkit::Toolkit;
 
-    /// A window with a stack of three pages, of which two have been shown; each holds a box with two labels.
+    /// A window with a stack of three pages, of which two have been shown; each holds a box with
+    /// two labels.
     fn picture() -> Picture {
         let mut objects = vec![Object::default()];
         let mut add = |role, place: Option<[i32; 4]>, children: &[usize]| {
@@ -339,8 +346,8 @@ mod told_tests {
 
     const ALL: [i32; 4] = [0, 50, 200, 150];
 
-    /// A window with three tabs, of which `selected` is, and a stack of three pages, of which the first two have been
-    /// shown; each holds two labels.
+    /// A window with three tabs, of which `selected` is, and a stack of three pages, of which the
+    /// first two have been shown; each holds two labels.
     fn picture(selected: usize) -> Picture {
         let mut objects = vec![Object::default()];
         let mut add = |role, place: [i32; 4], children: &[usize]| {

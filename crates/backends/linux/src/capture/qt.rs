@@ -1,19 +1,22 @@
-//! What Qt says otherwise: which widget has the focus, parts outside of their window, pop-ups that it does not list.
+//! What Qt says otherwise: which widget has the focus, parts outside of their window, pop-ups that
+//! it does not list.
 //!
 //! # Focus
-//! Qt says of several that they have it: of every widget that hands the focus on to another one (`QWidget::setFocusProxy`, the buttons of a status bar
-//! that hand it to the editor), and of the current item of every list, whether or not the keys go to that list.
+//! Qt says of several that they have it: of every widget that hands the focus on to another one
+//! (`QWidget::setFocusProxy`, the buttons of a status bar that hand it to the editor), and of the
+//! current item of every list, whether or not the keys go to that list.
 //!
 //! # Parked parts
-//! Qt puts the docks that lie behind another one, and the tabs of docks that are none any more, to a place left of and above
-//! their window, and says that they are shown. A dock that floats is a window of its own, and Qt says of windows only that
-//! they can be made larger.
+//! Qt puts the docks that lie behind another one, and the tabs of docks that are none any more, to
+//! a place left of and above their window, and says that they are shown. A dock that floats is a
+//! window of its own, and Qt says of windows only that they can be made larger.
 //!
 //! # Pop-ups
-//! Qt lists its windows, and leaves out those that are pop-ups. The menu of a menu bar stands below the entry that opens it;
-//! a menu that nothing else has (what a right click opens, the menu that a button was given without being its parent) and
-//! the list that completes a field stand nowhere. They say that they are shown when they appear, and name the app as what
-//! they stand in: so they are listed beside the windows, as long as they are shown.
+//! Qt lists its windows, and leaves out those that are pop-ups. The menu of a menu bar stands below
+//! the entry that opens it; a menu that nothing else has (what a right click opens, the menu that a
+//! button was given without being its parent) and the list that completes a field stand nowhere.
+//! They say that they are shown when they appear, and name the app as what they stand in: so they
+//! are listed beside the windows, as long as they are shown.
 
 use crate::bus::Link;
 use crate::bus::fault::Fault;
@@ -63,7 +66,8 @@ struct Found {
 }
 
 impl Found {
-    /// Looks through an object and what is in it; `list` is what it is an item of. Whether a widget in it has the focus.
+    /// Looks through an object and what is in it; `list` is what it is an item of. Whether a widget
+    /// in it has the focus.
     fn look(&mut self, picture: &Picture, at: usize, list: Option<usize>, depth: usize) -> bool {
         let object = &picture.objects[at];
         if !object.shown || depth > limits::DEPTH {
@@ -78,7 +82,8 @@ impl Found {
             return inside;
         }
         match object.role {
-            // A tab says that it is chosen by this, and an open menu takes the keys from all others.
+            // A tab says that it is chosen by this, and an open menu takes the keys from all
+            // others.
             n::PAGE_TAB | n::MENU_ITEM | n::CHECK_MENU_ITEM | n::RADIO_MENU_ITEM => inside,
             _ if list.is_some() && roles::is(object.role, Facts::ITEM) => {
                 self.items.push((at, list));

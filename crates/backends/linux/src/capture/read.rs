@@ -1,7 +1,9 @@
-//! Reading an app in few rounds: its cache, what the cache lacks, then what no cache has (extents, texts, values).
+//! Reading an app in few rounds: its cache, what the cache lacks, then what no cache has (extents,
+//! texts, values).
 //!
-//! States come first everywhere. What cannot be seen is not read any further, and an object that manages its descendants
-//! is never asked for its children: a spreadsheet has a thousand million of them.
+//! States come first everywhere. What cannot be seen is not read any further, and an object that
+//! manages its descendants is never asked for its children: a spreadsheet has a thousand million of
+//! them.
 
 mod details;
 
@@ -18,7 +20,8 @@ use crate::model::states;
 use crate::model::{Object, Picture};
 use hashbrown::HashMap;
 
-/// Reads what the app shows. `known` is what the last reading has left, and is what this one leaves then.
+/// Reads what the app shows. `known` is what the last reading has left, and is what this one leaves
+/// then.
 ///
 /// # Errors
 /// When the app is gone or silent.
@@ -140,10 +143,13 @@ impl Reading {
         Ok(shown)
     }
 
-    /// Goes down from here, level by level, through what can be seen; asks for what the cache did not have.
+    /// Goes down from here, level by level, through what can be seen; asks for what the cache did
+    /// not have.
     async fn descend(&mut self, link: &Link, from: Vec<usize>) -> Result<(), Fault> {
         self.picture.objects[0].shown = true;
-        // With each object whether it is inside something that scrolls: what cannot be seen may be scrolled to.
+        // With each object whether it is inside something that scrolls: what cannot be seen may be
+        // scrolled
+        // to.
         let mut level: Vec<_> = from.into_iter().map(|at| (at, false)).collect();
         for _ in 0..DEPTH {
             let mut questions = Questions::default();
@@ -275,14 +281,16 @@ impl Reading {
     }
 }
 
-/// Whether an object is the pane of WebKit that a page scrolls in, which says everything but that it is shown.
+/// Whether an object is the pane of WebKit that a page scrolls in, which says everything but that
+/// it is shown.
 fn frames_page(object: &Object) -> bool {
     object.role == role::SCROLL_PANE && guest(&object.path).is_some() && !object.is(states::DEFUNCT)
 }
 
-/// Whether an object may have more children than can be asked for: it manages them itself, and makes them while it is
-/// asked. A list box of GTK 3 says so, too, and has no more than its rows; so does a document of LibreOffice, which has no
-/// more than the paragraphs and shapes that are on the screen.
+/// Whether an object may have more children than can be asked for: it manages them itself, and
+/// makes them while it is asked. A list box of GTK 3 says so, too, and has no more than its rows;
+/// so does a document of LibreOffice, which has no more than the paragraphs and shapes that are on
+/// the screen.
 fn is_vast(object: &Object) -> bool {
     let few = usize::try_from(object.count).is_ok_and(|count| count <= CHILDREN);
     object.is(states::MANAGES_DESCENDANTS) && !(few && holds_few(object.role))
@@ -293,7 +301,8 @@ fn holds_few(number: u32) -> bool {
     matches!(number, role::LIST_BOX | role::DOCUMENT_TEXT | role::DOCUMENT_PRESENTATION)
 }
 
-/// Whether what is inside may be scrolled into sight. What is folded away cannot: menus, pages of a notebook.
+/// Whether what is inside may be scrolled into sight. What is folded away cannot: menus, pages of a
+/// notebook.
 fn scrolls(own: u32, above: bool) -> bool {
     let pane = matches!(own, role::SCROLL_PANE | role::DOCUMENT_FRAME | role::DOCUMENT_WEB);
     pane || above && !roles::is(own, Facts::FOLDS)

@@ -1,7 +1,9 @@
-//! Lists, trees and spreadsheets that manage their descendants: only what is on the screen is read of them.
+//! Lists, trees and spreadsheets that manage their descendants: only what is on the screen is read
+//! of them.
 //!
-//! Such an object is never asked for its children; a spreadsheet has 2^30 of them. Which cells can be seen is found out by
-//! asking what is at its corners. A small table is read whole, and of a spreadsheet the cells that hold something.
+//! Such an object is never asked for its children; a spreadsheet has 2^30 of them. Which cells can
+//! be seen is found out by asking what is at its corners. A small table is read whole, and of a
+//! spreadsheet the cells that hold something.
 
 mod headers;
 mod levels;
@@ -43,10 +45,11 @@ pub(crate) type Place = (i32, i32);
 /// Cells by their place; the headers of columns stand in the row before the first.
 pub(crate) type Paths = HashMap<Place, String>;
 
-/// The paths of the cells that can be seen, by the path of their table, where an app makes an object each time that a cell
-/// is asked for, and keeps it: LibreOffice grew by two thirds in forty readings of a screenful. So each is asked for once
-/// while its object lives. What it is called and what it holds comes from the object at every reading. Of spreadsheets, and
-/// of the trees of Qt, whose objects go where their items go.
+/// The paths of the cells that can be seen, by the path of their table, where an app makes an
+/// object each time that a cell is asked for, and keeps it: LibreOffice grew by two thirds in forty
+/// readings of a screenful. So each is asked for once while its object lives. What it is called and
+/// what it holds comes from the object at every reading. Of spreadsheets, and of the trees of Qt,
+/// whose objects go where their items go.
 pub(crate) type Cells = HashMap<String, Paths>;
 
 /// Reads the visible cells of every table that manages its descendants.
@@ -131,7 +134,8 @@ impl Table<'_> {
         self.cells(&part, known, (cells > SHEET, extra)).await
     }
 
-    /// Where the cells of a tree are now that were known before. Those that are folded away stand in no row.
+    /// Where the cells of a tree are now that were known before. Those that are folded away stand
+    /// in no row.
     async fn moved(&self, known: &Paths, part: &Part) -> Result<Paths, Fault> {
         let (rows, columns) = part.all;
         // Its children are its lines, first that of the headers.
@@ -156,8 +160,8 @@ impl Table<'_> {
         Ok(moved)
     }
 
-    /// Reads the cells of a part, and puts them into rows below the table. `known` has those that were asked for before, `extra`
-    /// those that the table has at no place.
+    /// Reads the cells of a part, and puts them into rows below the table. `known` has those that
+    /// were asked for before, `extra` those that the table has at no place.
     async fn cells(
         &mut self,
         part: &Part,
@@ -217,7 +221,8 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// The objects that the table names where it is asked for them; none at a place that a cell beside it reaches into.
+    /// The objects that the table names where it is asked for them; none at a place that a cell
+    /// beside it reaches into.
     async fn objects(&self, calls: &[Call<'_>]) -> Result<Vec<Option<String>>, Fault> {
         let named = self.link.each::<Reference>(calls).await?.into_iter();
         let object = |named| {
@@ -226,8 +231,8 @@ impl Table<'_> {
         Ok(named.map(|named| named.and_then(object)).collect())
     }
 
-    /// Takes cells into the picture and asks each of them this; where they are in it, and the places of those that are not
-    /// there any more.
+    /// Takes cells into the picture and asks each of them this; where they are in it, and the
+    /// places of those that are not there any more.
     async fn look_at(
         &mut self,
         cells: Vec<(Place, String)>,

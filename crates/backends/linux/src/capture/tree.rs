@@ -1,5 +1,6 @@
-//! From what was read of an app to a [`Tree`]: roles in ARIA's words, names as a person would give them, text as leaves.
-//! Here is the walk, and what stands where; [`kinds`], [`named`] and [`values`] say what each object is, is called and holds.
+//! From what was read of an app to a [`Tree`]: roles in ARIA's words, names as a person would give
+//! them, text as leaves. Here is the walk, and what stands where; [`kinds`], [`named`] and
+//! [`values`] say what each object is, is called and holds.
 
 mod kinds;
 mod named;
@@ -21,7 +22,8 @@ use stickpin_tree::{
 };
 use values::{clipped, value};
 
-/// Makes a tree. Handles that are watched and were read, but cannot be seen, are reported as hidden.
+/// Makes a tree. Handles that are watched and were read, but cannot be seen, are reported as
+/// hidden.
 ///
 /// # Errors
 /// If there is more than a tree can hold.
@@ -68,8 +70,8 @@ pub(crate) fn kept(tree: Tree, last: Option<&Arc<Tree>>) -> Arc<Tree> {
     same.map_or_else(|| Arc::new(tree), Arc::clone)
 }
 
-/// Those of `watch` that are below a window and not in the tree. What was taken out of its window may live on, and is gone
-/// all the same.
+/// Those of `watch` that are below a window and not in the tree. What was taken out of its window
+/// may live on, and is gone all the same.
 fn hidden(picture: &Picture, ids: &Ids, watch: &[Handle]) -> Vec<Handle> {
     if watch.is_empty() {
         return Vec::new();
@@ -101,7 +103,8 @@ struct Building<'a> {
 }
 
 impl<'a> Building<'a> {
-    /// Adds an object and what is below it. `lent` is a name that a wrapper has for the only thing in it.
+    /// Adds an object and what is below it. `lent` is a name that a wrapper has for the only thing
+    /// in it.
     fn add(&mut self, at: usize, depth: usize, above: Above, lent: &str) -> Result<(), TreeError> {
         let picture = self.picture;
         let object = &picture.objects[at];
@@ -186,8 +189,9 @@ impl<'a> Building<'a> {
         self.opened(object, depth, below)
     }
 
-    /// The pages that toolkits have in the tabs of a notebook: a page stands beside the list of tabs, as it does in ARIA
-    /// (`tabpanel`), and is none of it. What stands in the list is the same whatever the pages show.
+    /// The pages that toolkits have in the tabs of a notebook: a page stands beside the list of
+    /// tabs, as it does in ARIA (`tabpanel`), and is none of it. What stands in the list is the
+    /// same whatever the pages show.
     fn pages(&mut self, tabs: &'a Object, depth: usize, below: Above) -> Result<(), TreeError> {
         let picture = self.picture;
         let holds = |tab: &&Object| {
@@ -202,8 +206,8 @@ impl<'a> Building<'a> {
         Ok(())
     }
 
-    /// What a button opened stands beside it, not inside: it belongs to what the button belongs to. GTK 3 puts the items
-    /// of a menu there without the menu.
+    /// What a button opened stands beside it, not inside: it belongs to what the button belongs to.
+    /// GTK 3 puts the items of a menu there without the menu.
     fn opened(&mut self, object: &'a Object, depth: usize, below: Above) -> Result<(), TreeError> {
         let picture = self.picture;
         let opened = object.children.iter().filter(|&&child| opens(object, &picture.objects[child]));
@@ -252,7 +256,8 @@ impl<'a> Building<'a> {
         self.builder.node(depth, spec).map(drop)
     }
 
-    /// A label: its text as a leaf of its own, however near it stands to another, and what stands in it (links).
+    /// A label: its text as a leaf of its own, however near it stands to another, and what stands
+    /// in it (links).
     fn label(&mut self, object: &'a Object, depth: usize, name: &str) -> Result<(), TreeError> {
         let text = object.text.as_deref().filter(|text| !text.trim().is_empty()).unwrap_or(name);
         let below = Above { role: object.role, top: false, combo: false };
@@ -270,8 +275,8 @@ impl<'a> Building<'a> {
         self.builder.node(depth, spec).map(drop)
     }
 
-    /// The only child of an object that says twice what is there once: the button in a `GtkMenuButton`, the text in a
-    /// `GtkEntry`. And what it lends to the child.
+    /// The only child of an object that says twice what is there once: the button in a
+    /// `GtkMenuButton`, the text in a `GtkEntry`. And what it lends to the child.
     fn only_wraps(&self, object: &Object, lent: &str) -> Option<(usize, String)> {
         if !self.picture.toolkit.profile().wraps_controls || object.is(s::FOCUSABLE) {
             return None;

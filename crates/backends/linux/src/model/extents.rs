@@ -1,13 +1,15 @@
-//! Where things are on the screen: what a toolkit says, corrected by where the X server has its window. Pure.
+//! Where things are on the screen: what a toolkit says, corrected by where the X server has its
+//! window. Pure.
 
 use stickpin_tree::Rect;
 use stickpin_x11desk::{Presence, Window};
 
-/// How much wider and higher than its content a pop-up window of GTK 4 may be: its shadow and its arrow.
+/// How much wider and higher than its content a pop-up window of GTK 4 may be: its shadow and its
+/// arrow.
 const AROUND: f64 = 80.0;
 
-/// The X window that is this top-level thing of an app: of its process, by the title where there are several, then by
-/// the size.
+/// The X window that is this top-level thing of an app: of its process, by the title where there
+/// are several, then by the size.
 pub(crate) fn window_of<'a>(
     windows: &'a [Window],
     pid: Option<u32>,
@@ -17,7 +19,9 @@ pub(crate) fn window_of<'a>(
     let of_process = |w: &&Window| pid.is_none() || w.pid == pid;
     let mut own: Vec<&Window> = windows.iter().filter(|w| !w.popup).filter(of_process).collect();
     if own.is_empty() {
-        // The process on the bus may be a proxy of a sandbox: then the title has to do, unless another window has it, too.
+        // The process on the bus may be a proxy of a sandbox: then the title has to do, unless
+        // another
+        // window has it, too.
         own = windows.iter().filter(|w| !w.popup && !title.is_empty() && w.title == title).collect();
         own = if own.len() == 1 { own } else { Vec::new() };
     }
@@ -34,8 +38,9 @@ pub(crate) fn window_of<'a>(
     candidates.into_iter().min_by(nearest)
 }
 
-/// The X window that is this top-level thing of an app and can be no other one; none where that is not certain. `alike` is how
-/// many of the app's have its title, `before` what was on the screen before it came, where it is known to be new.
+/// The X window that is this top-level thing of an app and can be no other one; none where that is
+/// not certain. `alike` is how many of the app's have its title, `before` what was on the screen
+/// before it came, where it is known to be new.
 pub(crate) fn only_window_of<'a>(
     windows: &'a [Window],
     pid: Option<u32>,
@@ -54,15 +59,18 @@ pub(crate) fn only_window_of<'a>(
             (content.width - width).abs() < 1.0 && (content.height - height).abs() < 1.0
         })
     };
-    // The process on the bus may be a proxy of a sandbox. Another app's may have the same title: its size has to be that,
-    // too, unless it came just now.
+    // The process on the bus may be a proxy of a sandbox. Another app's may have the same title:
+    // its
+    // size has to be that, too, unless it came just now.
     let of_another = |w: &&Window| own.is_empty() && !w.popup && (before.is_some() || fits(w));
     let mut found: Vec<&Window> = match title.is_empty() {
         true => own.clone(),
         false => windows.iter().filter(titled).filter(|w| of_app(w) || of_another(w)).collect(),
     };
     if found.is_empty() {
-        // Qt adds the name of the program to the title of the window, and not to what it is called on the bus.
+        // Qt adds the name of the program to the title of the window, and not to what it is called
+        // on the
+        // bus.
         let added = |rest: &str| rest.starts_with(" \u{2014} ") || rest.starts_with(" - ");
         found.extend(own.iter().filter(|w| w.title.strip_prefix(title).is_some_and(added)));
     }
@@ -78,9 +86,10 @@ pub(crate) fn only_window_of<'a>(
     if let [only] = found[..] { Some(only) } else { None }
 }
 
-/// Where the content of a window begins on the screen, for a toolkit whose positions are relative to it. `content` is
-/// the size that the toolkit says the window has: what the X window has beyond it, apart from its shadow, lies around it
-/// in equal parts (the border by which a window is resized).
+/// Where the content of a window begins on the screen, for a toolkit whose positions are relative
+/// to it. `content` is the size that the toolkit says the window has: what the X window has beyond
+/// it, apart from its shadow, lies around it in equal parts (the border by which a window is
+/// resized).
 pub(crate) fn origin(window: &Window, content: (f64, f64)) -> (f64, f64) {
     let inner = window.content();
     let around = |outer: f64, inner: f64| ((outer - inner) / 2.0).max(0.0);
@@ -98,7 +107,8 @@ pub(crate) fn popup_of(windows: &[Window], pid: Option<u32>, (width, height): (f
     windows.iter().filter(fits).min_by(|a, b| rest(a).total_cmp(&rest(b)))
 }
 
-/// The pop-up window that shows most of an area of the screen; the topmost of those that show as much.
+/// The pop-up window that shows most of an area of the screen; the topmost of those that show as
+/// much.
 pub(crate) fn popup_at(windows: &[Window], pid: Option<u32>, area: Rect) -> Option<&Window> {
     let shows = |w: &Window| common(w.area, area).map_or(0.0, |rect| rect.width * rect.height);
     let popups = windows.iter().filter(|w| w.popup && w.pid == pid && shows(w) > 0.0);

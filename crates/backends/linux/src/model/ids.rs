@@ -1,5 +1,5 @@
-//! Numbers for object paths. A number is given to one path for ever; the same path may come back for another object, which
-//! is why the device promises `WhileAlive` only.
+//! Numbers for object paths. A number is given to one path for ever; the same path may come back
+//! for another object, which is why the device promises `WhileAlive` only.
 
 use hashbrown::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

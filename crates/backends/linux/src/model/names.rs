@@ -1,15 +1,15 @@
 //! Names as a person would give them.
 //!
-//! GTK 4.8 falls back to the name of the class where a widget has no name (`GtkMenuButton`, `AdwGizmo`), and says a label
-//! that is both the content and the name twice (`7 7`).
+//! GTK 4.8 falls back to the name of the class where a widget has no name (`GtkMenuButton`,
+//! `AdwGizmo`), and says a label that is both the content and the name twice (`7 7`).
 
 use crate::toolkit::Toolkit;
 
 /// Prefixes of the class names of libraries.
 const LIBRARIES: &[&str] = &["Gtk", "Adw", "Gdk", "Hdy", "Vte", "WebKit"];
 
-/// The name of an object without what the toolkit put there by itself. `wrapper` says that its role is none that has a
-/// name of its own; `content` is what the labels inside it read.
+/// The name of an object without what the toolkit put there by itself. `wrapper` says that its role
+/// is none that has a name of its own; `content` is what the labels inside it read.
 pub(crate) fn cleaned<'a>(name: &'a str, toolkit: Toolkit, wrapper: bool, content: &str) -> &'a str {
     let name = name.trim();
     if !toolkit.profile().names_after_classes {
@@ -36,7 +36,8 @@ pub(crate) fn cleaned<'a>(name: &'a str, toolkit: Toolkit, wrapper: bool, conten
     }
 }
 
-/// Whether a name is that of a class: `GtkButton`, `EditorSourceView`; of a wrapper also `HistoryView`.
+/// Whether a name is that of a class: `GtkButton`, `EditorSourceView`; of a wrapper also
+/// `HistoryView`.
 fn is_class(name: &str, wrapper: bool) -> bool {
     // Of Python: `module+Class`.
     let (module, name) = name.split_once('+').map_or((None, name), |(module, name)| (Some(module), name));
@@ -56,7 +57,8 @@ fn is_class(name: &str, wrapper: bool) -> bool {
     }
 }
 
-/// The words that a name is put together from as classes are: a capital and small letters each. None of anything else.
+/// The words that a name is put together from as classes are: a capital and small letters each.
+/// None of anything else.
 fn words(name: &str) -> usize {
     let letters =
         name.bytes().all(|b| b.is_ascii_alphabetic()) && name.starts_with(|c: char| c.is_ascii_uppercase());

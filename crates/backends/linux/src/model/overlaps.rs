@@ -13,15 +13,16 @@ pub(crate) fn is_of(object: &Object, target: &Object) -> bool {
     labels(object, target) || is_frame(object, target)
 }
 
-/// Whether an object that lies where another one is only says what that one is called. What can have the focus, or is of the
-/// same kind, is another one with the same name.
+/// Whether an object that lies where another one is only says what that one is called. What can
+/// have the focus, or is of the same kind, is another one with the same name.
 pub(crate) fn labels(object: &Object, target: &Object) -> bool {
     let named = !object.name.is_empty() && object.name == target.name;
     target.labelled_by.contains(&object.path)
         || (named && object.role != target.role && !object.is(states::FOCUSABLE))
 }
 
-/// Whether an object is a mere frame of a field without a name, which LibreOffice lists beside what is in it.
+/// Whether an object is a mere frame of a field without a name, which LibreOffice lists beside what
+/// is in it.
 pub(crate) fn is_frame(object: &Object, target: &Object) -> bool {
     let nameless = object.name.is_empty() && target.name.is_empty();
     nameless && object.role == role::PANEL && !object.is(states::FOCUSABLE) && target.is(states::EDITABLE)
@@ -40,9 +41,9 @@ pub(crate) fn words(picture: &Picture, at: usize) -> String {
     format!("{} without a name", roles::tag(picture.objects[at].role))
 }
 
-/// What may lie over an object in the same window: the later siblings of it and of what holds it, where GTK lets children
-/// overlap. Its boxes lay them out side by side; its panels may be anything. What has its place only in pop-ups, and
-/// what scrolls, is not over it.
+/// What may lie over an object in the same window: the later siblings of it and of what holds it,
+/// where GTK lets children overlap. Its boxes lay them out side by side; its panels may be
+/// anything. What has its place only in pop-ups, and what scrolls, is not over it.
 pub(crate) fn above_it(picture: &Picture, at: usize) -> Vec<usize> {
     let objects = &picture.objects;
     let profile = picture.toolkit.profile();
@@ -62,7 +63,8 @@ pub(crate) fn above_it(picture: &Picture, at: usize) -> Vec<usize> {
         let beside = later.copied().filter(|&other| {
             let object = &objects[other];
             let floats = object.role == role::SCROLL_BAR || is_popup(picture, other);
-            // GTK 4 was asked where everything is: what was elsewhere in its window needs no question.
+            // GTK 4 was asked where everything is: what was elsewhere in its window needs no
+            // question.
             let near = !profile.is_asked_for_places || overlap(object.extents, objects[at].extents);
             object.shown && !floats && near
         });

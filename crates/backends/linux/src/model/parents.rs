@@ -8,7 +8,7 @@ pub(crate) fn chain(picture: &Picture, at: usize) -> Vec<usize> {
     way(&parents(picture), at)
 }
 
-/// The same, where it is known what each object lies in.
+/// The way up from an object, where it is known what each object lies in.
 pub(crate) fn way(above: &[usize], at: usize) -> Vec<usize> {
     std::iter::once(at).chain(up(above, at).skip(1).take_while(|&at| at != 0).take(DEEP)).collect()
 }
@@ -34,7 +34,8 @@ pub(crate) fn top(above: &[usize], at: usize) -> Option<usize> {
     up(above, at).take_while(|&at| at != 0).last()
 }
 
-/// Where in a way up the pop-up begins that shows the object, if one does: the place of what that pop-up holds.
+/// Where in a way up the pop-up begins that shows the object, if one does: the place of what that
+/// pop-up holds.
 pub(crate) fn popup_in(picture: &Picture, chain: &[usize]) -> Option<usize> {
     (1..chain.len()).find(|&i| holds_popup(picture, chain[i], chain[i - 1], chain.get(i + 1).copied()))
 }

@@ -45,11 +45,11 @@ bitflags::bitflags! {
         const LABELLED = 1 << 4;
         /// Its text is never read: it says no more than the name, or is secret.
         const TEXTLESS = 1 << 5;
-        /// It has a number that a person reads or sets.
+        /// Has a number that a person reads or sets.
         const NUMBER = 1 << 6;
         /// Ids of the page tell it from its likes.
         const KEYED = 1 << 7;
-        /// It says nothing about whether it can be pressed.
+        /// Says nothing about whether it can be pressed.
         const MUTE = 1 << 8;
         /// Most of a page is made of it.
         const COMMON = 1 << 9;
@@ -98,7 +98,7 @@ pub(crate) fn is_wrapper(role: u32) -> bool {
 pub(crate) struct Above {
     /// The role number of the parent; of what a row stands in for the cells of the row.
     pub(crate) role: u32,
-    /// It is a window of the app.
+    /// Whether the object is a window of the app.
     pub(crate) top: bool,
     /// A combo box is somewhere above it.
     pub(crate) combo: bool,

@@ -3,7 +3,8 @@
 use crate::model::roles::number as role;
 use crate::model::{Object, Picture};
 
-/// What is added to the path of a row's first cell to name the row, which the app has no object for.
+/// What is added to the path of a row's first cell to name the row, which the app has no object
+/// for.
 pub(crate) const ROW: &str = "#row";
 
 /// The attribute of a cell that is the first of its row that can be seen; columns may be hidden.

@@ -1,4 +1,5 @@
-//! The states of AT-SPI (`AtspiStateType` in `atspi-constants.h`, by their numbers) and what they mean here.
+//! The states of AT-SPI (`AtspiStateType` in `atspi-constants.h`, by their numbers) and what they
+//! mean here.
 
 use crate::toolkit::Toolkit;
 use stickpin_tree::{Role, States};
@@ -30,13 +31,15 @@ pub(crate) fn seen(states: u64, toolkit: Toolkit) -> bool {
     states & (sign | DEFUNCT) == sign
 }
 
-/// Whether it cannot be used now. GTK 4 says SENSITIVE only, some objects of GTK 3 (tabs) ENABLED only.
+/// Whether it cannot be used now. GTK 4 says SENSITIVE only, some objects of GTK 3 (tabs) ENABLED
+/// only.
 pub(crate) fn disabled(states: u64, toolkit: Toolkit) -> bool {
     let signs = if toolkit.profile().enables_nothing { SENSITIVE } else { ENABLED | SENSITIVE };
     states & signs == 0
 }
 
-/// Whether it is one of those that are chosen from something, of which it is to be said whether it takes several.
+/// Whether it is one of those that are chosen from something, of which it is to be said whether it
+/// takes several.
 pub(crate) fn is_item(role: Role) -> bool {
     use Role::{Cell, ColumnHeader, GridCell, ListItem, Row, RowHeader, Tab, TreeItem};
     let in_table = matches!(role, Row | Cell | GridCell | ColumnHeader | RowHeader);

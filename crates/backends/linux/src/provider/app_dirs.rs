@@ -1,7 +1,8 @@
 //! The home folder and the working directory of the apps that a session starts.
 //!
-//! By default they are the caller's, also on a private display: what a person's app saves is where they look for it. A
-//! private home (`open --private-home`) goes with the session; a profile (`open --profile`) stays.
+//! By default they are the caller's, also on a private display: what a person's app saves is where
+//! they look for it. A private home (`open --private-home`) goes with the session; a profile (`open
+//! --profile`) stays.
 
 use std::path::{Path, PathBuf};
 use stickpin_device::{AppFolders, Error, OpenRequest, Result};
@@ -16,7 +17,8 @@ pub(crate) struct AppDirs {
 }
 
 impl AppDirs {
-    /// The folders that `request` asks for. `inherited` is the home of this process, which its environment fits.
+    /// The folders that `request` asks for. `inherited` is the home of this process, which its
+    /// environment fits.
     ///
     /// # Errors
     /// `INVALID_ARGS` for options that exclude one another.

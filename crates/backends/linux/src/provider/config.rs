@@ -74,7 +74,8 @@ impl LinuxProvider {
         Addresses { session: Some(private.bus.clone()), ..Addresses::default() }
     }
 
-    /// What the app is to be shown on: a display of its own where one was asked for or there is no other.
+    /// What the app is to be shown on: a display of its own where one was asked for or there is no
+    /// other.
     pub(crate) async fn screen(&self, request: &OpenRequest, opening: &Opening) -> Result<Screen> {
         if request.attach && request.private {
             return Err(Error::invalid_args(

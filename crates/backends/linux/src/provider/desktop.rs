@@ -1,5 +1,6 @@
-//! The whole desktop as one device: a member per running app (ADR 38). What the members answer and which of them an input
-//! is for is the work of `stickpin-compose`; here is who is there (`apps`), how one is started, and what they share.
+//! The whole desktop as one device: a member per running app (ADR 38). What the members answer and
+//! which of them an input is for is the work of `stickpin-compose`; here is who is there (`apps`),
+//! how one is started, and what they share.
 
 mod apps;
 mod inaccessible;
@@ -40,7 +41,8 @@ pub(crate) struct Desk {
     hub: Arc<Hub>,
     registry: Registry,
     screen: Screen,
-    /// How the desktop was opened, as `linux:desktop`; apps are started in the folders that it names.
+    /// How the desktop was opened, as `linux:desktop`; apps are started in the folders that it
+    /// names.
     request: OpenRequest,
     /// Apps that this session started, with what started them.
     started: Vec<(Child, String)>,
@@ -261,7 +263,9 @@ impl Ground for Desk {
     }
 
     async fn close(&mut self) -> Result<()> {
-        // At once: each may take its time to save what it keeps. Apps of the person stay, and so do their windows.
+        // At once: each may take its time to save what it keeps. Apps of the person stay, and so do
+        // their
+        // windows.
         let ends = self.started.drain(..).map(|(child, what)| async move { end_child(child, &what).await });
         let ended: Result<()> = join_all(ends).await.into_iter().collect();
         let screen = self.screen.end().await;

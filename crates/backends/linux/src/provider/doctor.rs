@@ -50,7 +50,8 @@ fn tools(missing: &[(&'static str, &'static str)]) -> Check {
     check("private displays", false, found, &fix)
 }
 
-/// Whether toolkits have accessibility switched off. `on`: whether those that wait for somebody to listen are told so.
+/// Whether toolkits have accessibility switched off. `on`: whether those that wait for somebody to
+/// listen are told so.
 fn toolkits(config: &LinuxConfig, on: Option<bool>) -> Check {
     let set = |value: &Option<String>, off: fn(&str) -> bool| value.as_deref().is_some_and(off);
     let all = [

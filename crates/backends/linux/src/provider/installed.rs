@@ -1,4 +1,5 @@
-//! Which program `linux:NAME` means: a desktop id (Desktop Entry Specification 1.5), a program, or a command line.
+//! Which program `linux:NAME` means: a desktop id (Desktop Entry Specification 1.5), a program, or
+//! a command line.
 
 use crate::provider::config::LinuxConfig;
 use std::collections::BTreeSet;
@@ -16,7 +17,8 @@ pub(crate) struct Launch {
 /// What `NAME` starts. Relative paths of programs are relative to `cwd`.
 ///
 /// # Errors
-/// `DEVICE_NOT_FOUND` when nothing has that name, `INVALID_ARGS` for a command line with an open quote.
+/// `DEVICE_NOT_FOUND` when nothing has that name, `INVALID_ARGS` for a command line with an open
+/// quote.
 pub(crate) fn find(name: &str, config: &LinuxConfig, cwd: &Path) -> Result<Launch> {
     let open = || Error::invalid_args(format!("{} has a quote that is not closed", quote(name)));
     let words = shlex::split(name).ok_or_else(open)?;
@@ -41,7 +43,8 @@ pub(crate) fn find(name: &str, config: &LinuxConfig, cwd: &Path) -> Result<Launc
         .hint("give its desktop id (org.gnome.Calculator), a program on PATH, or a path; stickpin devices lists what runs"))
 }
 
-/// The command and the text of `NAME.desktop`, or of the file whose id ends so (`org.gnome.Calculator` for `Calculator` is not guessed).
+/// The command and the text of `NAME.desktop`, or of the file whose id ends so
+/// (`org.gnome.Calculator` for `Calculator` is not guessed).
 fn by_desktop_id(id: &str, data: &[PathBuf]) -> Option<(Launch, String)> {
     if id.contains('/') {
         return None;
@@ -60,8 +63,8 @@ fn by_desktop_id(id: &str, data: &[PathBuf]) -> Option<(Launch, String)> {
     })
 }
 
-/// Whether a name is that of an installed app and of nothing else. A terminal runs whatever is typed into it, so it counts
-/// as a program.
+/// Whether a name is that of an installed app and of nothing else. A terminal runs whatever is
+/// typed into it, so it counts as a program.
 pub(crate) fn is_installed(name: &str, data: &[PathBuf]) -> bool {
     let words = shlex::split(name).unwrap_or_default();
     let [id] = &*words else { return false };
@@ -81,7 +84,8 @@ pub(crate) fn installed(data: &[PathBuf]) -> BTreeSet<String> {
     ids
 }
 
-/// Adds the ids of a folder of desktop files: a folder in it is a part of the id, with a dash behind.
+/// Adds the ids of a folder of desktop files: a folder in it is a part of the id, with a dash
+/// behind.
 fn list(folder: &Path, prefix: &str, ids: &mut BTreeSet<String>) {
     // A folder that is not there, or not readable, holds no apps for this user.
     let Ok(entries) = std::fs::read_dir(folder) else { return };

@@ -1,4 +1,5 @@
-//! Starting an app: until it has registered on the accessibility bus, has ended, or shows a window without registering.
+//! Starting an app: until it has registered on the accessibility bus, has ended, or shows a window
+//! without registering.
 
 use crate::app::lost;
 use crate::bus::fault::Fault;
@@ -18,11 +19,13 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep};
 
-/// How often it is looked whether an app that was started has registered, and whether it is still at it.
+/// How often it is looked whether an app that was started has registered, and whether it is still
+/// at it.
 const LOOK: Duration = Duration::from_millis(50);
 const WORK: Duration = Duration::from_secs(1);
 
-/// How long an app may show a window before it registers: one that does nothing meanwhile, and one that works.
+/// How long an app may show a window before it registers: one that does nothing meanwhile, and one
+/// that works.
 const UNREGISTERED: Duration = Duration::from_secs(5);
 const UNREGISTERED_BUSY: Duration = Duration::from_secs(20);
 
@@ -32,9 +35,9 @@ const STDERR: usize = 4096;
 /// An app that was started.
 #[derive(Debug)]
 pub(crate) enum Launched {
-    /// It has registered, with a window.
+    /// The app has registered, with a window.
     Registered(Running, Child),
-    /// It shows a window, and has not registered.
+    /// The app shows a window and has not registered.
     Inaccessible(Inaccessible),
 }
 
@@ -49,7 +52,8 @@ pub(crate) struct Inaccessible {
 }
 
 impl Inaccessible {
-    /// The error where nothing can be done with such an app: how to drive it by pictures and points.
+    /// The error where nothing can be done with such an app: how to drive it by pictures and
+    /// points.
     pub(crate) fn error(&self, what: &str, own_display: bool) -> Error {
         let private = if own_display { " --private" } else { "" };
         let what = shlex::try_quote(what).unwrap_or(what.into());
@@ -68,7 +72,8 @@ impl Inaccessible {
 pub(crate) struct Stderr(Arc<Mutex<Vec<u8>>>);
 
 impl Stderr {
-    /// Reads until everybody has closed it: an app that nobody reads would hang when the pipe is full.
+    /// Reads until everybody has closed it: an app that nobody reads would hang when the pipe is
+    /// full.
     pub(crate) fn read(mut from: impl AsyncRead + Unpin + Send + 'static) -> Self {
         let kept = Self::default();
         let own = kept.clone();
@@ -200,8 +205,9 @@ async fn window_of(screen: &Screen, own: Option<u32>) -> Result<Option<String>> 
     Ok(windows.iter().find(|w| !w.popup && is_own(w.pid)).map(stickpin_x11desk::Window::words))
 }
 
-/// The app among those that run with a window that is the one that was started. One that is not of its process is, where
-/// nobody else starts any (`alone`), and where that process `handed_over`: then as the only one that came.
+/// The app among those that run with a window that is the one that was started. One that is not of
+/// its process is, where nobody else starts any (`alone`), and where that process `handed_over`:
+/// then as the only one that came.
 fn found<'a>(
     running: &'a [Running],
     before: &[Running],

@@ -1,5 +1,6 @@
-//! An app that speaks as the Unix adapter of AccessKit does: it is called after its own toolkit, has its objects at two
-//! numbers, no cache, one action for each control, and says of a field only when nobody may write into it.
+//! An app that speaks as the Unix adapter of AccessKit does: it is called after its own toolkit,
+//! has its objects at two numbers, no cache, one action for each control, and says of a field only
+//! when nobody may write into it.
 
 use super::heap::{Heap, Thing};
 use super::speaker::{Answers, Speaker, object, unknown};

@@ -52,7 +52,8 @@ fn what_apps_answered_makes_these_trees() {
     });
 }
 
-/// What cannot be seen is no part of the tree; where it is asked about, it is said to be hidden, not gone.
+/// What cannot be seen is no part of the tree; where it is asked about, it is said to be hidden,
+/// not gone.
 #[test]
 fn what_is_folded_away_is_hidden_and_what_left_is_not() {
     let text =
@@ -124,8 +125,8 @@ impl Form {
     }
 }
 
-/// `GetMatches` by itself, on a toolkit that has it beside Firefox: what it says has a role is what says so itself, and that
-/// is all that has it.
+/// `GetMatches` by itself, on a toolkit that has it beside Firefox: what it says has a role is what
+/// says so itself, and that is all that has it.
 #[tokio::test]
 async fn what_has_a_role_is_told_in_one_question() {
     let Some(form) = Form::open().await else { return };
@@ -159,7 +160,8 @@ async fn a_form_is_read_as_it_stands() {
         .collect();
     assert!(fields.contains(&("Name", false)) && fields.contains(&("Secret", true)), "{}", lines(&tree));
     assert!(tree.nodes().any(|n| n.name() == "OK" && n.is(States::ACTIONABLE)), "{}", lines(&tree));
-    // The same app gives the same tree again, by value and by handles, once the window manager has given it the focus.
+    // The same app gives the same tree again, by value and by handles, once the window manager has
+    // given it the focus.
     let focused = tokio::time::timeout(Duration::from_secs(20), async {
         let mut known = Known::default();
         loop {

@@ -62,7 +62,8 @@ impl Stage {
     }
 }
 
-/// An app asked before the window manager has let the press through has not got it, whatever it answers.
+/// An app asked before the window manager has let the press through has not got it, whatever it
+/// answers.
 #[tokio::test]
 async fn a_button_comes_up_only_once_the_window_manager_has_let_the_press_through() {
     let dir = tempfile::tempdir().unwrap();
@@ -110,7 +111,8 @@ async fn what_an_act_holds_comes_up_when_nobody_waits_for_the_act_any_more() {
     let drag = Action::Drag { from: point, source: None, to: (point.0 + 60.0, point.1), target: None };
     for act in [&press, &drag] {
         given_up(&mut stage.device, &stage.watch, act).await;
-        // The window manager looks at a press first, and the server holds back what comes behind it.
+        // The window manager looks at a press first, and the server holds back what comes behind
+        // it.
         let up = async {
             while stage.watch.held_down() != 0 {
                 tokio::task::yield_now().await

@@ -1,5 +1,6 @@
-//! What is asked of an element before it is pressed by its own action, and in which order: where it is, who it is,
-//! which actions it has, and then the press. On an app of ours, which wrote down what it was asked.
+//! What is asked of an element before it is pressed by its own action, and in which order: where it
+//! is, who it is, which actions it has, and then the press. On an app of ours, which wrote down
+//! what it was asked.
 
 use super::speaker::{Asked, FIRST, SECOND, Speaker};
 use crate::act::focus;
@@ -89,7 +90,8 @@ async fn what_answers_a_press_with_an_error_is_not_pressed_once_more() {
     let error = device.perform(&action, &CancellationToken::new()).await.unwrap_err();
     assert_eq!(error.dispatched, Dispatched::Unknown, "{error}");
     assert!(error.message.contains("button \"Save\"") && error.message.contains("not now"), "{error}");
-    // What has no such action did nothing: then it is the pointer's turn, of which there is none here.
+    // What has no such action did nothing: then it is the pointer's turn, of which there is none
+    // here.
     app.becomes(|now| (now.refuses, now.forgets) = (Vec::new(), vec![(FIRST, "DoAction")]));
     let error = device.perform(&action, &CancellationToken::new()).await.unwrap_err();
     assert_eq!(error.dispatched, Dispatched::No, "{error}");
@@ -182,7 +184,8 @@ async fn located(device: &mut LinuxDevice, button: Handle) -> Located {
     device.locate(button, &[]).await.unwrap().expect("it is there")
 }
 
-/// A look at an element, an aim at it with what came along, and a press of it; all that quickly, on whatever machine.
+/// A look at an element, an aim at it with what came along, and a press of it; all that quickly, on
+/// whatever machine.
 #[tokio::test]
 async fn a_press_by_an_action_is_two_trips_to_the_app() {
     // GTK 3 is told to act where nothing is asked behind it.

@@ -1,4 +1,5 @@
-//! Apps that hang, die in the middle of an answer, or say what is no message: a socket of our own plays them.
+//! Apps that hang, die in the middle of an answer, or say what is no message: a socket of our own
+//! plays them.
 
 use crate::bus::fault::Fault;
 use crate::bus::wire::Wire;
@@ -11,7 +12,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
 
-/// What an app on the other side does with each call: answer with its serial, or say something else.
+/// What an app on the other side does with each call: answer with its serial, or say something
+/// else.
 #[derive(Clone, Copy)]
 enum Peer {
     Answers,
@@ -146,14 +148,15 @@ async fn what_is_no_message_ends_the_connection() {
     assert!(wire.closed());
 }
 
-/// How long the little endian message is that these bytes begin with; none while it is not there whole.
+/// How long the little endian message is that these bytes begin with; none while it is not there
+/// whole.
 fn message_length(bytes: &[u8]) -> Option<usize> {
     let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?) as usize);
     Some((16 + word(12)?).next_multiple_of(8) + word(4)?)
 }
 
-/// An app that knows no question but for a role, and counts those that it is asked; it can be made to wait before it
-/// answers, and to signal something first.
+/// An app that knows no question but for a role, and counts those that it is asked; it can be made
+/// to wait before it answers, and to signal something first.
 pub(crate) struct App {
     dir: tempfile::TempDir,
     state: Arc<State>,
@@ -165,7 +168,7 @@ struct State {
     held: watch::Sender<bool>,
     /// Signals that it sends before its next answer.
     signals: AtomicUsize,
-    /// It sends one before each.
+    /// Whether a signal goes out before each answer.
     always: AtomicBool,
 }
 
@@ -206,17 +209,17 @@ impl App {
         Link::over(self.hearing(heard).await, None)
     }
 
-    /// The same to one that has a socket of its own, too.
+    /// Links to an app that has a socket of its own, too.
     pub(crate) async fn link_and_own(&self, heard: &Arc<Heard>, own: &Self) -> Link {
         Link::over(self.hearing(heard).await, Some(own.connect(Box::new(|_| {})).await))
     }
 
-    /// It sends so many signals before its next answer.
+    /// Sends so many signals before the next answer.
     pub(crate) fn signals_first(&self, many: usize) {
         self.state.signals.store(many, Ordering::SeqCst);
     }
 
-    /// It sends a signal before each of its answers.
+    /// Sends a signal before each answer.
     pub(crate) fn signals_always(&self) {
         self.state.always.store(true, Ordering::SeqCst);
     }
@@ -237,7 +240,7 @@ impl App {
         *self.state.calls.borrow()
     }
 
-    /// It answers nothing until it is told to go on.
+    /// Answers nothing until it is told to go on.
     pub(crate) fn hold(&self) {
         self.state.held.send_replace(true);
     }

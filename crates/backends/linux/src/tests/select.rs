@@ -1,4 +1,5 @@
-//! Choosing options of a list whose options change in the middle of it: on an app of ours, which says what was chosen.
+//! Choosing options of a list whose options change in the middle of it: on an app of ours, which
+//! says what was chosen.
 
 use super::speaker::{Answers, Speaker, object, unknown};
 use crate::app::LinuxDevice;
@@ -32,7 +33,7 @@ struct Shelf {
     /// Paths and names of the options.
     options: Vec<(&'static str, &'static str)>,
     chosen: Vec<&'static str>,
-    /// It takes several, and says so.
+    /// The list takes several, and says so.
     several: bool,
     /// All but the first are in a group, and it counts options, not children.
     grouped: bool,
@@ -177,7 +178,8 @@ fn state(app: &Speaker<Shelf>) -> (Vec<&'static str>, Vec<&'static str>) {
 
 #[tokio::test]
 async fn an_option_is_chosen_where_it_stands_by_then() {
-    // After it was read, and after the options were asked for: before the place is asked, each time.
+    // After it was read, and after the options were asked for: before the place is asked, each
+    // time.
     for before in ["GetChildren", "NSelectedChildren", "GetSelectedChild"] {
         let changes = vec![(before, Change::Inserted)];
         let (chosen, app) = choose(Shelf { changes, ..Shelf::default() }, &["Banana"]).await;
@@ -258,7 +260,8 @@ async fn what_is_hidden_in_an_option_may_stand_in_itself() {
 
 #[tokio::test]
 async fn by_the_place_of_a_group_nothing_is_chosen() {
-    // The group is called as the option in it that is meant; its place is the number of another one.
+    // The group is called as the option in it that is meant; its place is the number of another
+    // one.
     let (chosen, app) = choose(Shelf { grouped: true, ..Shelf::default() }, &["Banana"]).await;
     assert!(!chosen.unwrap().handled, "it is to be pressed");
     assert_eq!(state(&app), (vec!["Apple"], vec![]));

@@ -1,4 +1,5 @@
-//! An app of two buttons that writes down what it is asked, in the order in which it is; and can change in between.
+//! An app of two buttons that writes down what it is asked, in the order in which it is; and can
+//! change in between.
 
 use crate::app::LinuxDevice;
 use crate::bus::wire::Wire;
@@ -12,7 +13,8 @@ use std::time::Duration;
 use zbus::message::Type;
 use zbus::{Connection, Guid, Message, Variant, connection};
 
-/// What it is asked: the object, the question (of a property its name), the number that goes with it.
+/// What it is asked: the object, the question (of a property its name), the number that goes with
+/// it.
 pub(crate) type Asked = (String, String, i32);
 
 /// What the app is now.
@@ -43,7 +45,8 @@ pub(crate) struct Now {
 
 /// What an app of ours answers.
 pub(crate) trait Answers: Send + 'static {
-    /// The answer to a call: of an object, a question (of a property its name), and the number that goes with it.
+    /// The answer to a call: of an object, a question (of a property its name), and the number that
+    /// goes with it.
     fn answer(&mut self, call: &Message, path: &str, what: &str, number: i32) -> Message;
 }
 
@@ -119,7 +122,7 @@ impl<N: Answers> Speaker<N> {
         what(&mut self.now.lock().unwrap())
     }
 
-    /// It signals something, which has been heard when this comes back.
+    /// Signals something, which has been heard when this comes back.
     pub(crate) async fn signals(&self, heard: &Heard) {
         let before = heard.state().changes;
         let connected = self.connected.lock().unwrap().clone();

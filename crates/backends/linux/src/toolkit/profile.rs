@@ -1,4 +1,5 @@
-//! What is true of one toolkit, or of few, by names that say what it means for who reads or drives an app.
+//! What is true of one toolkit, or of few, by names that say what it means for who reads or drives
+//! an app.
 
 use super::Toolkit;
 
@@ -21,7 +22,8 @@ macro_rules! profile {
             #[inline]
             pub(super) const fn of(toolkit: Toolkit) -> Self {
                 Self {
-                    // GTK 4 answers -1 with nothing; others read beyond their text when the end lies behind it.
+                    // GTK 4 answers -1 with nothing; others read beyond their text when the end
+                    // lies behind it.
                     text_end: if matches!(toolkit, Toolkit::Gtk4) { i32::MAX } else { -1 },
                     chooser: Chooser::of(toolkit),
                     popups: Popups::of(toolkit),
@@ -39,7 +41,8 @@ profile! {
     leaves_out_popups: Qt,
     /// Shows pages of the web, whose elements carry attributes of HTML.
     is_browser: Gecko | Chromium,
-    /// Tells text by roles and attributes: it is asked for in rounds of its own (`capture/gecko.rs`).
+    /// Tells text by roles and attributes: it is asked for in rounds of its own
+    /// (`capture/gecko.rs`).
     reads_text_late: Gecko,
     /// May hold the windows of other processes in place of an object (`AtkSocket`).
     has_sockets: Gtk3,
@@ -107,7 +110,8 @@ profile! {
     combo_boxes_have_no_other_name: Qt,
     /// A combo box into which anything may be typed holds the field.
     combo_boxes_hold_their_field: Gtk3 | Qt,
-    /// A combo box does not say what can be chosen; what is chosen stands on the button that opens it.
+    /// A combo box does not say what can be chosen; what is chosen stands on the button that opens
+    /// it.
     combo_boxes_list_nothing: Gtk4,
     /// Its states do not tell what is scrolled or paged away: everything is asked for its place.
     is_asked_for_places: Gtk4,
@@ -125,7 +129,8 @@ profile! {
     popovers_are_panels: Gtk3,
     /// A pop-up is told by its class.
     popovers_by_class: Gtk4,
-    /// A dock that floats has a window of its own, and is listed below the one that it can go back into.
+    /// A dock that floats has a window of its own, and is listed below the one that it can go back
+    /// into.
     docks_float: Qt,
     /// Names at a point what a press there reaches, not what lies there.
     says_what_a_press_reaches: Gtk4,
@@ -135,9 +140,11 @@ profile! {
     draws_after_arrival: Gtk4 | Gtk3,
     /// Does what an action asks for a moment after it has answered.
     acts_later: Gtk4,
-    /// Over the bus alone locks up at the next key where an action shows a dialog from inside (`bus/orders.rs`).
+    /// Over the bus alone locks up at the next key where an action shows a dialog from inside
+    /// (`bus/orders.rs`).
     locks_up_in_dialogs: Gtk3,
-    /// The actions of boxes turn them without `clicked` or `triggered`, those of menus leave the menu open.
+    /// The actions of boxes turn them without `clicked` or `triggered`, those of menus leave the
+    /// menu open.
     turns_without_click: Qt,
     /// A button may have a menu on a part of it only: what a press does then, no action does.
     menu_on_a_part: Qt,
@@ -151,7 +158,8 @@ profile! {
     caret_stays_before_text: Gtk4 | Gtk3,
     /// A field says that it did its action, and does nothing.
     fields_activate_nothing: Gtk4,
-    /// A file chooser says on a button whether it opens or saves, and its field takes several paths.
+    /// A file chooser says on a button whether it opens or saves, and its field takes several
+    /// paths.
     choosers_say_what_they_do: Qt,
 }
 

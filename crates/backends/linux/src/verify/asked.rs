@@ -1,4 +1,5 @@
-//! What is asked again of an element: itself, what its row holds, and of what lies above it what may tell another record.
+//! What is asked again of an element: itself, what its row holds, and of what lies above it what
+//! may tell another record.
 
 use crate::capture::ask::{Ask, Questions, may_be_socket};
 use crate::capture::pages::Spot;
@@ -36,8 +37,8 @@ impl Again {
         self.objects.first().copied().unwrap_or_default()
     }
 
-    /// What counts for an element: itself, all above it, its row, and what its record is told by. None where it is not in
-    /// the picture, or it would be too much.
+    /// What counts for an element: itself, all above it, its row, and what its record is told by.
+    /// None where it is not in the picture, or it would be too much.
     pub(super) fn of(picture: &Picture, ids: &Ids, handle: Handle, context: &[Handle]) -> Option<Self> {
         // What is no child of anything, the app, lies above all the rest; its own place says so.
         let above = parents::parents(picture);
@@ -57,8 +58,8 @@ impl Again {
         (again.objects.len() <= MOST).then_some(again)
     }
 
-    /// The element with what may name it: what is written inside, and what labels it; and the window that it stands in: an
-    /// act may give that another title.
+    /// The element with what may name it: what is written inside, and what labels it; and the
+    /// window that it stands in: an act may give that another title.
     pub(super) fn itself(picture: &Picture, ids: &Ids, handle: Handle) -> Option<Self> {
         let target = shown(picture, &ids.path(handle.id)?)?;
         let find = |path: &str| picture.objects.iter().position(|o| o.path == path);

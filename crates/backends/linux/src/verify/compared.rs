@@ -1,4 +1,5 @@
-//! How what is answered compares with the last reading, and whether it can stand there in its place.
+//! How what is answered compares with the last reading, and whether it can stand there in its
+//! place.
 
 use super::asked::Again;
 use crate::bus::body::Reference;
@@ -19,7 +20,8 @@ pub(crate) struct Now {
 }
 
 impl Again {
-    /// Asks again, and compares. All that the app signalled until it answered has been heard when this comes back.
+    /// Asks again, and compares. All that the app signalled until it answered has been heard when
+    /// this comes back.
     pub(crate) async fn ask(&self, link: &Link, picture: &Picture) -> std::result::Result<Now, Fault> {
         let old: Vec<&Object> = self.objects.iter().map(|&at| &picture.objects[at]).collect();
         let objects = old.iter().map(|&object| object.clone()).collect();

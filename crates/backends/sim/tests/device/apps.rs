@@ -1,4 +1,5 @@
-//! The apps that come with the device: each opens on every grade, and every link of each leads somewhere.
+//! The apps that come with the device: each opens on every grade, and every link of each leads
+//! somewhere.
 
 use crate::common::{Bench, text};
 use std::collections::BTreeSet;

@@ -49,7 +49,8 @@ impl Bench {
         Ok(Self { device, probe })
     }
 
-    /// An app from a source: one screen with this view at `/`, and what else the file says before it.
+    /// An app from a source: one screen with this view at `/`, and what else the file says before
+    /// it.
     pub(crate) async fn app(head: &str, view: &str) -> Self {
         Self::app_with(head, view, "clock=virtual").await
     }

@@ -217,7 +217,8 @@ async fn second_press_stops_after_another_record_came_with_the_first() {
     }
 }
 
-/// What a press counts up and selects is what its next one stands in; what comes of itself in between is not.
+/// What a press counts up and selects is what its next one stands in; what comes of itself in
+/// between is not.
 #[tokio::test]
 async fn second_press_bears_what_the_first_counts_and_selects() {
     let both = ["press button More", "press button More", "dblpress button More"];

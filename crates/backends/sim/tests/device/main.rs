@@ -1,4 +1,5 @@
-//! The device below the kernel: every effect of the app language, every fault, every identity grade.
+//! The device below the kernel: every effect of the app language, every fault, every identity
+//! grade.
 
 mod apps;
 mod common;

@@ -49,7 +49,9 @@ async fn every_situation_has_a_screen_that_shows_its_target_and_changes() {
                 b.probe.run("advance").unwrap();
                 b.settle().await;
                 let now = b.tree().await;
-                // Without identity a new node that reads the same is no change, and some later steps repeat the first.
+                // Without identity a new node that reads the same is no change, and some later
+                // steps repeat
+                // the first.
                 assert!(now != last || grade == "none" || step > 1, "{id}: the step changes nothing");
                 last = now;
             }
@@ -82,7 +84,8 @@ async fn screens_take_as_many_steps_as_the_trees_in_memory() {
     }
 }
 
-/// Which screens keep the node of their target through all steps, which is what the outcomes rest on.
+/// Which screens keep the node of their target through all steps, which is what the outcomes rest
+/// on.
 #[tokio::test]
 async fn targets_keep_their_node_where_the_situation_says_so() {
     let replaced = [

@@ -1,5 +1,5 @@
-//! What lies over a target: a part of its own control is pressed as a person does, anything else is a cover and is named.
-//! The page says what received the press.
+//! What lies over a target: a part of its own control is pressed as a person does, anything else is
+//! a cover and is named. The page says what received the press.
 
 use crate::{
     LOG,

@@ -112,7 +112,8 @@ async fn fields_with_pickers_take_what_they_can_hold_and_hear_nothing_of_the_res
     page.close().await;
 }
 
-/// An editor that keeps its own model and draws it with the next frame, as Lexical and ProseMirror do.
+/// An editor that keeps its own model and draws it with the next frame, as Lexical and ProseMirror
+/// do.
 const EDITOR: &str = "<div contenteditable role=textbox aria-label=Rich id=rich><p>old</p><p>text</p></div><script>
     let model=['old','text'];const draw=()=>requestAnimationFrame(()=>{rich.innerHTML=model.map(t=>`<p>${t||'<br>'}</p>`).join('')});
     rich.addEventListener('beforeinput',e=>{const all=getSelection().toString().length>=model.join('').length;e.preventDefault();

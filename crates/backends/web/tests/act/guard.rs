@@ -1,12 +1,13 @@
-//! The content guard of presses, drags and lists: what is guarded must hold what it held at the last look.
+//! The content guard of presses, drags and lists: what is guarded must hold what it held at the
+//! last look.
 
 use crate::support::Page;
 use std::time::Duration;
 use stickpin_device::{Action, AimOptions, Button, Device, Hit, Landed, Modifiers};
 use stickpin_tree::Handle;
 
-/// Four rows with a name and a button each. The page notes which record each event acts on; `show(n)` puts other records
-/// into the same nodes.
+/// Four rows with a name and a button each. The page notes which record each event acts on;
+/// `show(n)` puts other records into the same nodes.
 pub(crate) const ROWS: &str = "<!doctype html><meta charset=utf-8><h1>Mail</h1><ul id=l></ul><script>log=[];
     const names=['Anna','Bob','Cara','Dan','Eva','Finn','Gus','Hal'];
     for(let i=0;i<4;i++)l.insertAdjacentHTML('beforeend','<li style=\"height:40px\"><span></span> <button>Delete</button></li>');
@@ -21,7 +22,8 @@ impl Page {
         self.device.script().unwrap().css(selector).await.unwrap()
     }
 
-    /// Aims at the first match of a selector as a press does, and guards all matches of another one with it.
+    /// Aims at the first match of a selector as a press does, and guards all matches of another one
+    /// with it.
     pub(crate) async fn aim_guarding(&mut self, target: &str, guarded: &str) -> (Handle, (f64, f64)) {
         let target = self.css(target).await[0];
         let guarded = self.css(guarded).await;
@@ -175,7 +177,9 @@ async fn double_click_stops_at_another_record() {
     let (target, point) = page.aim_guarding(DELETE, ROW).await;
     assert_eq!(page.perform(&double(target, point)).await.landed, Landed::Changed { stopped: false });
     assert_eq!(page.log().await.iter().filter(|e| e.starts_with("pointerdown")).count(), 1);
-    // What it counts up is no other record: between the presses of one press only, not from the look to the first.
+    // What it counts up is no other record: between the presses of one press only, not from the
+    // look to
+    // the first.
     let counter = "(r=>r.insertAdjacentHTML('beforeend','<b>1 of 7</b><input value=1>'))(document.querySelector('li:nth-of-type(2)')),
         count=()=>{document.querySelector('li b').textContent='2 of 7';document.querySelector('li input').value=2}";
     for (on, landed) in [

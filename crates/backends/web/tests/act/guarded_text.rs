@@ -3,7 +3,8 @@
 use crate::support::Page;
 use stickpin_device::{Action, AimOptions, Device, Hit, Landed, Performed};
 
-/// A table with a note per person. The page notes each key and each text with the record that it goes to.
+/// A table with a note per person. The page notes each key and each text with the record that it
+/// goes to.
 const NOTES: &str = "<!doctype html><meta charset=utf-8><table><tbody id=l></table><script>log=[];
     const names=['Anna','Bob','Cara','Dan','Eva','Finn'];
     for(let i=0;i<3;i++)l.insertAdjacentHTML('beforeend','<tr><td></td><td><input aria-label=Note></td><td class=count>0</td></tr>');
@@ -84,7 +85,8 @@ async fn fill_by_picker_of_replaced_record_is_stopped() {
     page.close().await;
 }
 
-/// Plays of a text against a timer of the page. A browser that is short of time may serve all keys before the timer.
+/// Plays of a text against a timer of the page. A browser that is short of time may serve all keys
+/// before the timer.
 const PLAYS: usize = 20;
 
 #[tokio::test]
@@ -211,7 +213,8 @@ async fn options_whose_meaning_is_swapped_are_not_chosen() {
     }
 }
 
-/// A card, and two bins whose names the page may swap. The first card is dragged by mouse, the second one by the browser.
+/// A card, and two bins whose names the page may swap. The first card is dragged by mouse, the
+/// second one by the browser.
 const BINS: &str = "<!doctype html><style>div{user-select:none;width:90px;height:40px;position:absolute;top:20px}</style>
     <div id=k style='left:10px;background:#ccc'>Knob</div><div id=c draggable=true style='left:150px;background:#cff'>Card</div>
     <div id=b style='left:400px;top:200px;background:#fcc'><b>Keep</b></div><script>log=[];let held=false;

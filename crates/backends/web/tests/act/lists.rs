@@ -1,4 +1,5 @@
-//! A list that was opened in vain is closed again, and nothing else feels it: the page says what it heard.
+//! A list that was opened in vain is closed again, and nothing else feels it: the page says what it
+//! heard.
 
 use crate::support::Page;
 use stickpin_device::Device;
@@ -38,7 +39,8 @@ async fn what_says_that_it_is_expanded_is_pressed_again() {
     page.close().await;
 }
 
-/// A field that lists on every press, and closes on Escape, inside of something that Escape closes, too.
+/// A field that lists on every press, and closes on Escape, inside of something that Escape closes,
+/// too.
 fn field_in(open: &str, close: &str) -> String {
     format!(
         "{open}<input id=city aria-label=City role=combobox aria-expanded=false aria-controls=list>{LIST}{close}

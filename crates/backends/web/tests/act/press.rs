@@ -404,7 +404,8 @@ async fn the_inside_of_a_tab_is_one_with_it_and_the_inside_of_a_row_is_not() {
     page.close().await;
 }
 
-/// Buttons that turn with a press, after something else of the page has changed in its handler. Each does it another way.
+/// Buttons that turn with a press, after something else of the page has changed in its handler.
+/// Each does it another way.
 const LATE: &str = "<!doctype html><meta charset=utf-8><p id=seen></p><script>
     const ways={now:f=>f(), promise:f=>Promise.resolve().then(f),
       task:f=>setTimeout(()=>setTimeout(f)),

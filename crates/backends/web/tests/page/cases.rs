@@ -1,6 +1,7 @@
-//! Pages of ours in `fixtures/web/cases`: what stands in `data-expect` is what a capture must say of that element,
-//! and the browser's own tree must agree, but where `data-chrome` says why not. `either`: what the browser says depends
-//! on when it looked first, as for two elements that own each other; on a busy machine that is while the page is read.
+//! Pages of ours in `fixtures/web/cases`: what stands in `data-expect` is what a capture must say
+//! of that element, and the browser's own tree must agree, but where `data-chrome` says why not.
+//! `either`: what the browser says depends on when it looked first, as for two elements that own
+//! each other; on a busy machine that is while the page is read.
 
 use crate::harness::{AxNode, Page, documented, pages, root, serve_folder};
 use hashbrown::{HashMap, HashSet};
@@ -139,7 +140,8 @@ async fn pages_read_as_they_expect_and_as_the_browser_reads_them() {
             if ours.role().is_input() && !matches!(ours.role(), Role::Checkbox | Role::Radio | Role::Switch) {
                 compare("value", &ax.value, ours.value());
             }
-            // What has no role is described by its text; a description that repeats the name says nothing.
+            // What has no role is described by its text; a description that repeats the name says
+            // nothing.
             if ours.role() != Role::Generic {
                 let browser = if ax.description == ax.name { "" } else { &ax.description };
                 compare("description", browser, ours.attr(Attr::Description).unwrap_or(""));
@@ -197,7 +199,7 @@ fn above(oracle: &[AxNode], node: &AxNode, ours: &HashMap<u64, NodeRef<'_>>) -> 
     String::new()
 }
 
-/// The same in ours.
+/// The nearest named ancestor in our tree.
 fn above_ours(oracle: &[AxNode], node: NodeRef<'_>) -> String {
     let mut at = node.parent();
     while let Some(parent) = at {

@@ -1,5 +1,6 @@
-//! What a capture carries besides names: sources of pictures, generated text, descriptions, fingerprints of options, and
-//! the chosen item of a list. The rule that compares what surrounds a target then and now reads it from there.
+//! What a capture carries besides names: sources of pictures, generated text, descriptions,
+//! fingerprints of options, and the chosen item of a list. The rule that compares what surrounds a
+//! target then and now reads it from there.
 
 use crate::harness::{Page, serve};
 use stickpin_tree::{Attr, NodeRef, Role, States, Tree};

@@ -1,4 +1,5 @@
-//! A page in a browser with the script in it, a server of static files, and the browser's own view of the page.
+//! A page in a browser with the script in it, a server of static files, and the browser's own view
+//! of the page.
 
 use crate::support;
 use hashbrown::HashMap;
@@ -109,7 +110,8 @@ impl Page {
         self.call(resolve).await["object"]["objectId"].as_str().unwrap().to_owned()
     }
 
-    /// What the browser's own tree says of the elements of the document and its open shadow roots, in its order.
+    /// What the browser's own tree says of the elements of the document and its open shadow roots,
+    /// in its order.
     pub(crate) async fn oracle(&self) -> Vec<AxNode> {
         let tree = self.call(AxTree(json!({}))).await;
         let all = tree["nodes"].as_array().unwrap();
@@ -130,7 +132,8 @@ impl Page {
         nodes
     }
 
-    /// What a node says; none for those that are no element of the page or that it hides from readers.
+    /// What a node says; none for those that are no element of the page or that it hides from
+    /// readers.
     async fn told(&self, node: &Value, above: Option<usize>) -> Option<AxNode> {
         let role = node["role"]["value"].as_str().unwrap_or("");
         let text = ["StaticText", "InlineTextBox", "ListMarker", "LineBreak", "RootWebArea", "MenuListPopup"];
@@ -299,7 +302,8 @@ pub(crate) fn pages(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A list in a page of the documentation, between its marks: it is as given. `INSTA_UPDATE=always` writes it.
+/// A list in a page of the documentation, between its marks: it is as given. `INSTA_UPDATE=always`
+/// writes it.
 pub(crate) fn documented(page: &str, lines: &[String]) {
     const BEGIN: &str = "<!-- list: begin -->\n";
     const END: &str = "<!-- list: end -->";

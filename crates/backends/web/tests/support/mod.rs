@@ -229,8 +229,8 @@ pub fn names(tree: &Tree) -> Vec<String> {
         .collect()
 }
 
-/// A server on a port of its own. Paths that it does not know are 404; besides the pages there are `/never` (accepts
-/// and never answers) and `/slow` (begins a page and never ends it).
+/// A server on a port of its own. Paths that it does not know are 404; besides the pages there are
+/// `/never` (accepts and never answers) and `/slow` (begins a page and never ends it).
 pub struct Site {
     port: u16,
     asked: Arc<Mutex<Vec<String>>>,

@@ -8,7 +8,8 @@ const LONGEST: usize = 1 << 20;
 
 /// Print the text on the clipboard that the app's own Copy and Paste use.
 ///
-/// Without a window a browser has a clipboard of its own; with one it is the clipboard of the desktop.
+/// Without a window a browser has a clipboard of its own; with one it is the clipboard of the
+/// desktop.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ClipboardRead {}

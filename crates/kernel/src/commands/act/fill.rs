@@ -10,8 +10,10 @@ const NAMED: usize = 10;
 acting! {
     /// Replace the content of a field by a text, and check that the field took it.
     ///
-    /// A value that the app formats (`1234` becomes `1,234`), or completes by an end that is selected, is fine and is
-    /// said; any other value is an error. A code editor gets the text pasted over all that it holds, so that it
+    /// A value that the app formats (`1234` becomes `1,234`), or completes by an end that is
+    /// selected, is fine and is
+    /// said; any other value is an error. A code editor gets the text pasted over all that it
+    /// holds, so that it
     /// closes no brackets.
     pub(crate) struct Fill {
         /// Ref or selector of a field that takes text.
@@ -20,7 +22,8 @@ acting! {
         /// The new content; an empty text clears the field.
         #[schemars(extend("x-positional" = 1, "x-text" = true))]
         text: Option<String>,
-        /// Instead of a text: what STICKPIN_SECRET_NAME holds in the environment. No answer shows it.
+        /// Instead of a text: what STICKPIN_SECRET_NAME holds in the environment. No answer shows
+        /// it.
         #[schemars(extend("x-placeholder" = "NAME", "x-secret" = true))]
         secret: Option<String>,
         /// In a recording `${NAME}` stands for the text; a replay is given it.

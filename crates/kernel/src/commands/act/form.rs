@@ -7,9 +7,11 @@ use crate::api::target;
 use crate::commands::prelude::*;
 
 acting! {
-    /// Fill several fields, and submit if asked. All targets are resolved and checked before the first act.
+    /// Fill several fields, and submit if asked. All targets are resolved and checked before the
+    /// first act.
     ///
-    /// The field decides: text is filled, a box is checked by `true` or `false`, a list gets its option selected.
+    /// The field decides: text is filled, a box is checked by `true` or `false`, a list gets its
+    /// option selected.
     pub(crate) struct Form {
         /// `TARGET=VALUE`, any number of them: `@e2=ada@example.com`, `label="City"=Graz`.
         #[schemars(length(min = 1), extend("x-positional" = 0, "x-trailing" = true))]

@@ -9,7 +9,8 @@ use stickpin_device::{Action, Button, is_plain};
 acting! {
     /// Press an element, as a person with a mouse or finger would.
     ///
-    /// The element is brought into view; what would be pressed there is checked to be that element. Answers with an
+    /// The element is brought into view; what would be pressed there is checked to be that element.
+    /// Answers with an
     /// error when it is disabled, covered or cannot be reached.
     pub(crate) struct Press {
         /// Ref, selector, or `x,y`.

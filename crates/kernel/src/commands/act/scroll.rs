@@ -33,7 +33,8 @@ pub(crate) struct Scroll {
     #[serde(default, rename = "in")]
     #[schemars(extend("x-placeholder" = "TARGET"))]
     container: Option<Target>,
-    /// Go on until this selector matches, or nothing moves any more; the element is brought into view.
+    /// Go on until this selector matches, or nothing moves any more; the element is brought into
+    /// view.
     #[serde(default)]
     #[schemars(extend("x-placeholder" = "SELECTOR"))]
     until: Option<Target>,

@@ -6,8 +6,10 @@ use crate::commands::prelude::*;
 acting! {
     /// Choose options of a list by their label or value. A list that is closed is opened first.
     ///
-    /// These options are chosen afterwards and no others. Lists built from roles are opened and pressed as a person
-    /// would; an autocomplete, or the field that a list is narrowed by, gets the text typed. A group of radios is a list
+    /// These options are chosen afterwards and no others. Lists built from roles are opened and
+    /// pressed as a person
+    /// would; an autocomplete, or the field that a list is narrowed by, gets the text typed. A
+    /// group of radios is a list
     /// too, and so are the radios of a menu.
     pub(crate) struct Select {
         /// Ref or selector of the combobox or list.

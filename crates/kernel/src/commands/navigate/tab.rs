@@ -20,8 +20,8 @@ pub(crate) struct TabList {}
 
 /// Open a tab and go on in it.
 ///
-/// It is opened in the background: the window that a person looks at does not change. Refs of the tab before are live
-/// again after `tab switch`.
+/// It is opened in the background: the window that a person looks at does not change. Refs of the
+/// tab before are live again after `tab switch`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct TabNew {
@@ -36,8 +36,8 @@ pub(crate) struct TabNew {
 
 /// Go on in another tab.
 ///
-/// Snapshots and acts are of that tab from here on. Refs of other tabs are refused meanwhile and are live again when you
-/// switch back. What a person sees does not change: `tab show` does that.
+/// Snapshots and acts are of that tab from here on. Refs of other tabs are refused meanwhile and
+/// are live again when you switch back. What a person sees does not change: `tab show` does that.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct TabSwitch {
@@ -50,7 +50,8 @@ pub(crate) struct TabSwitch {
     interactive: bool,
 }
 
-/// Close a tab, and go on in its opener or in the tab before when it was the one that commands are about.
+/// Close a tab, and go on in its opener or in the tab before when it was the one that commands are
+/// about.
 ///
 /// The last tab is not closed: `close` ends the session.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

@@ -27,13 +27,16 @@ pub(crate) struct DiffScreenshot {
     /// Of the app the whole page, not only what is in view.
     #[serde(default)]
     full: bool,
-    /// Shrink the picture of the app until no side is longer, as it was done with the older one; 0 leaves it as it is.
+    /// Shrink the picture of the app until no side is longer, as it was done with the older one; 0
+    /// leaves it as it is.
     #[schemars(extend("x-placeholder" = "PIXELS"))]
     max_px: Option<u32>,
-    /// How far red, green or blue may differ and be the same still, 0 to 255 (8 unless said otherwise).
+    /// How far red, green or blue may differ and be the same still, 0 to 255 (8 unless said
+    /// otherwise).
     #[schemars(extend("x-placeholder" = "N"))]
     tolerance: Option<u8>,
-    /// Where to write the picture of the differences; without it, a file of the session that is removed at close.
+    /// Where to write the picture of the differences; without it, a file of the session that is
+    /// removed at close.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "FILE"))]
     out: Option<String>,
 }

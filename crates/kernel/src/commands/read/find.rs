@@ -8,8 +8,8 @@ const LISTED: usize = 25;
 
 /// Find elements by a text they show, or by a selector, and print them with their refs.
 ///
-/// A query is a selector when every term of it has a key that selectors know; anything else is text, found
-/// anywhere in labels, values and texts, whatever its case.
+/// A query is a selector when every term of it has a key that selectors know; anything else is
+/// text, found anywhere in labels, values and texts, whatever its case.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Find {

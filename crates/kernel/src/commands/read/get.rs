@@ -18,8 +18,9 @@ pub(crate) struct GetUrl {}
 
 /// Print one thing about an element.
 ///
-/// As text the words of the app are printed line by line, with escapes for what could act on a terminal; `--json`
-/// has them as they are. Long values are cut after `--max-bytes` (by default 24,000), which the last line says.
+/// As text the words of the app are printed line by line, with escapes for what could act on a
+/// terminal; `--json` has them as they are. Long values are cut after `--max-bytes` (by default
+/// 24,000), which the last line says.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Get {

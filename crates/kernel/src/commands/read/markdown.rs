@@ -6,9 +6,10 @@ use stickpin_tree::{DEFAULT_MAX_BYTES, Heading, Markdown, NoSection, NodeId, bar
 
 /// Print the page, or what is inside an element, as Markdown.
 ///
-/// Headings, paragraphs, lists, tables, code and quotes; links are numbered and listed once below, controls stand in
-/// brackets in the words of a snapshot. There are no refs in it: `snapshot` and `find` give them. A line that begins
-/// with `[…` is no part of the page and says what was left out.
+/// Headings, paragraphs, lists, tables, code and quotes; links are numbered and listed once below,
+/// controls stand in brackets in the words of a snapshot. There are no refs in it: `snapshot` and
+/// `find` give them. A line that begins with `[…` is no part of the page and says what was left
+/// out.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Read {

@@ -22,8 +22,8 @@ pub(super) const LONGEST: u32 = 1568;
 
 /// Take a picture of what the app shows.
 ///
-/// Points (`x,y`) of later commands are pixels of the last picture that you were given; what it showed there is
-/// checked before anything is sent.
+/// Points (`x,y`) of later commands are pixels of the last picture that you were given; what it
+/// showed there is checked before anything is sent.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Screenshot {

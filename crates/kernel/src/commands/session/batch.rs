@@ -15,8 +15,8 @@ const FILE: u64 = 4 * 1024 * 1024;
 
 /// Run several commands one after another, and stop at the first that fails.
 ///
-/// A step is `{"command": "press", "input": {"target": "@e3"}}`, with the arguments by their names. All steps are
-/// checked before the first one runs.
+/// A step is `{"command": "press", "input": {"target": "@e3"}}`, with the arguments by their names.
+/// All steps are checked before the first one runs.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Batch {

@@ -6,7 +6,8 @@ use crate::commands::session::record::{Saved, enter_if_open, forget, mended, sav
 
 /// Close the session and its app.
 ///
-/// What was started for the session ends with it: browser, profile, refs. Does not wait for other commands.
+/// What was started for the session ends with it: browser, profile, refs. Does not wait for other
+/// commands.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Close {

@@ -7,7 +7,8 @@ use stickpin_tree::quote;
 
 /// List what can be opened here: apps, browsers.
 ///
-/// A platform that cannot be asked is named in the warning; `stickpin doctor` says what is wrong with it.
+/// A platform that cannot be asked is named in the warning; `stickpin doctor` says what is wrong
+/// with it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Devices {}

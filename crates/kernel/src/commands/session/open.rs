@@ -23,7 +23,8 @@ const READY: Duration = Duration::from_secs(10);
 
 /// Open a page or app in the session, and return when it is ready.
 ///
-/// A session that is open on the same kind of surface goes there (its refs stay known); `--relaunch` starts anew.
+/// A session that is open on the same kind of surface goes there (its refs stay known);
+/// `--relaunch` starts anew.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Open {
@@ -40,11 +41,12 @@ pub(crate) struct Open {
     /// Attach to a running app instead of starting one; `close` leaves it running.
     #[serde(default)]
     attach: bool,
-    /// Run the app on a private display with its own pointer and keyboard. Default when no display is available.
+    /// Run the app on a private display with its own pointer and keyboard. Default when no display
+    /// is available.
     #[serde(default)]
     private: bool,
-    /// Start a desktop app in a fresh home folder, which `close` removes with all that the app saved there. Without it
-    /// the app has your home folder and working directory.
+    /// Start a desktop app in a fresh home folder, which `close` removes with all that the app
+    /// saved there. Without it the app has your home folder and working directory.
     #[serde(default)]
     private_home: bool,
     /// End what the session has open and start a new lifetime.
@@ -65,8 +67,8 @@ pub(crate) struct Open {
     /// How strict to be with refs that are alive but not certain.
     #[schemars(extend("x-placeholder" = "HOW"))]
     stale_refs: Option<StaleRefs>,
-    /// What to do when what a target belongs to has changed since you last looked: say so before acting (the
-    /// default), act and warn, or do not compare.
+    /// What to do when what a target belongs to has changed since you last looked: say so before
+    /// acting (the default), act and warn, or do not compare.
     #[schemars(extend("x-placeholder" = "HOW"))]
     context: Option<ContextRule>,
 }

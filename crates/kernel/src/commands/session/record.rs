@@ -12,8 +12,9 @@ use stickpin_device::io_error;
 
 /// Write down what this session does from now on, to be replayed.
 ///
-/// Targets become selectors; a target that nothing tells from its likes is refused while recording. Questions that
-/// held (`is`, `wait`) are kept; other commands that only read are left out. `open --record` begins with the first command.
+/// Targets become selectors; a target that nothing tells from its likes is refused while recording.
+/// Questions that held (`is`, `wait`) are kept; other commands that only read are left out. `open
+/// --record` begins with the first command.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct RecordStart {
@@ -24,7 +25,8 @@ pub(crate) struct RecordStart {
     /// Keep commands that only read, too.
     #[serde(default)]
     keep_reads: bool,
-    /// Mend this script: what is recorded goes in the place of `--line`, and the whole is written at close.
+    /// Mend this script: what is recorded goes in the place of `--line`, and the whole is written
+    /// at close.
     #[schemars(extend("x-path" = true, "x-placeholder" = "SCRIPT"))]
     mends: Option<String>,
     /// Which line of it, from 1.
@@ -33,15 +35,16 @@ pub(crate) struct RecordStart {
     /// Put what is recorded before the line, and keep the line.
     #[serde(default)]
     keep_line: bool,
-    /// Which time the line is met, if that is several times (in a block, in a file that is included twice): what is done
-    /// another time takes the place of what was done this time.
+    /// Which time the line is met, if that is several times (in a block, in a file that is included
+    /// twice): what is done another time takes the place of what was done this time.
     #[schemars(extend("x-placeholder" = "WORD"))]
     meeting: Option<String>,
 }
 
 /// End the recording and write the script.
 ///
-/// Works also when the app, the session or the daemon was lost: each recorded command is on disk before it is answered.
+/// Works also when the app, the session or the daemon was lost: each recorded command is on disk
+/// before it is answered.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct RecordStop {

@@ -16,11 +16,13 @@ const VALUE: usize = 500;
 /// The maximum number of requests that a timeout names.
 const NAMED: usize = 3;
 
-/// Wait until a request that fits has been answered. One that ended since the last command that acted began counts, too.
+/// Wait until a request that fits has been answered. One that ended since the last command that
+/// acted began counts, too.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WaitRequest {
-    /// A part of the address, or with `*` the whole of it (`/api/*`); a method may stand before it: `POST /api/order`.
+    /// A part of the address, or with `*` the whole of it (`/api/*`); a method may stand before it:
+    /// `POST /api/order`.
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
     pattern: String,
     /// Only one that is answered so: `200`, `2xx`. Without it any end counts, failures too.
@@ -32,9 +34,11 @@ pub(crate) struct WaitRequest {
     timeout: u64,
 }
 
-/// Wait until a download is complete, and print where the file is. One that began with the last command that acted counts.
+/// Wait until a download is complete, and print where the file is. One that began with the last
+/// command that acted counts.
 ///
-/// Files lie in a folder of the session, which is removed when it is closed; `--save-as` copies one out of it.
+/// Files lie in a folder of the session, which is removed when it is closed; `--save-as` copies one
+/// out of it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WaitDownload {
@@ -50,7 +54,8 @@ pub(crate) struct WaitDownload {
     timeout: u64,
 }
 
-/// Wait until an expression of the page's own script is true: `window.app?.ready`. One that throws ends the waiting.
+/// Wait until an expression of the page's own script is true: `window.app?.ready`. One that throws
+/// ends the waiting.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WaitFn {

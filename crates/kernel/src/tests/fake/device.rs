@@ -115,7 +115,8 @@ impl Device for FakeDevice {
             performed.landed = Landed::Elsewhere { what, stopped: true };
             return Ok(performed);
         }
-        // A file input need not be in the document; scrolling and typing fail for no missing target.
+        // A file input need not be in the document; scrolling and typing fail for no missing
+        // target.
         let needed = !matches!(action, Action::Upload { .. } | Action::Type { .. } | Action::Scroll { .. });
         if let Some(target) = targets.iter().find(|target| needed && !world.has(target.id)) {
             return Err(gone(target.id));

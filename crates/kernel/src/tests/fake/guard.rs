@@ -21,8 +21,8 @@ struct Content {
 }
 
 impl Content {
-    /// Copies the content of a node. Value and selection of the target, and of what is inside it, are
-    /// for the input to change.
+    /// Copies the content of a node. Value and selection of the target, and of what is inside it,
+    /// are for the input to change.
     fn of(node: NodeRef<'_>, in_target: bool) -> Self {
         Self {
             role: node.role(),

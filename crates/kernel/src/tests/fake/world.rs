@@ -1,4 +1,5 @@
-//! What there is of the app: its outline, what is unusual about it, what it does when something happens, and what reached it.
+//! What there is of the app: its outline, what is unusual about it, what it does when something
+//! happens, and what reached it.
 
 use super::outline::Line;
 use std::collections::HashMap;
@@ -78,7 +79,7 @@ pub(crate) struct World {
     pub(crate) drop_safe: bool,
     /// Whether it has no hit test.
     pub(crate) blind: bool,
-    /// It changed and came to rest: it would like to be read ahead.
+    /// Whether the app changed and came to rest, so that it can be read ahead.
     pub(crate) rests: bool,
     /// How often it was captured.
     pub(crate) captures: usize,

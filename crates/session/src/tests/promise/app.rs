@@ -1,4 +1,5 @@
-//! A made-up app that shows one record in many places, at any distance from the button that acts on it.
+//! A made-up app that shows one record in many places, at any distance from the button that acts on
+//! it.
 
 use proptest::prelude::*;
 use std::fmt::Write as _;
@@ -51,7 +52,8 @@ pub(super) const SPOTS: [Spot; 13] = [
 /// What happens to the app.
 #[derive(Debug, Clone)]
 pub(super) enum Op {
-    /// These spots, as bits, show another record in the same nodes, or in new ones of the same shape.
+    /// These spots, as bits, show another record in the same nodes, or in new ones of the same
+    /// shape.
     Replace { spots: u16, word: usize, new_nodes: bool },
     /// A row is added to a list beside.
     AddRow,
@@ -119,8 +121,9 @@ impl App {
         match *op {
             Op::Replace { spots, word, new_nodes } => {
                 for at in (0..self.words.len()).filter(|at| spots >> at & 1 == 1) {
-                    // Not in a row: where it becomes the only one of its list while its nodes are made anew, and shows
-                    // what it showed at first, its first showing still counts.
+                    // Not in a row: where it becomes the only one of its list while its nodes are
+                    // made anew,
+                    // and shows what it showed at first, its first showing still counts.
                     if new_nodes && !self.layout.in_row {
                         self.next += 2;
                         self.nodes[at] = self.next;
@@ -139,8 +142,8 @@ impl App {
         }
     }
 
-    /// A text that is added in front of another one that is replaced at the same time may pass for what replaced it:
-    /// that is told of once too often.
+    /// A text that is added in front of another one that is replaced at the same time may pass for
+    /// what replaced it: that is told of once too often.
     pub(super) fn has_note_in_front(&self) -> bool {
         self.notes.iter().any(|&(above, _)| self.layout.spots.contains(&Spot::Above(above)))
     }
@@ -241,7 +244,9 @@ pub(super) fn layout() -> impl Strategy<Value = Layout> {
     let grade = prop_oneof![4 => Just("never-reused"), 2 => Just("while-alive"), 1 => Just("none")];
     let spots = proptest::sample::subsequence(SPOTS.to_vec(), 1..5);
     (spots, 1..5usize, any::<bool>(), grade).prop_map(|(spots, depth, in_row, grade)| {
-        // A device without identity does not say which row is which: what is in one is a matter of the records.
+        // A device without identity does not say which row is which: what is in one is a matter of
+        // the
+        // records.
         let in_row = in_row && grade != "none";
         let is_there = |spot: &Spot| !matches!(spot, Spot::Above(level) if *level >= depth);
         let mut spots: Vec<Spot> = spots.into_iter().filter(is_there).collect();

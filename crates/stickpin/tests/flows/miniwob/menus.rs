@@ -1,4 +1,5 @@
-//! Tasks with menus: one that opens below another by hovering, and one that each post of a list has.
+//! Tasks with menus: one that opens below another by hovering, and one that each post of a list
+//! has.
 
 use super::{Task, Wob};
 use stickpin_testkit::{Line, Listing};

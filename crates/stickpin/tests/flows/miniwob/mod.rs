@@ -1,6 +1,8 @@
-//! MiniWoB++: small tasks with a sentence that says what is wanted, and a reward that the page itself gives.
+//! MiniWoB++: small tasks with a sentence that says what is wanted, and a reward that the page
+//! itself gives.
 //!
-//! The solvers see what an agent sees: the sentence, snapshots, what `get` answers. They act by refs.
+//! The solvers see what an agent sees: the sentence, snapshots, what `get` answers. They act by
+//! refs.
 
 mod clicks;
 mod dates;
@@ -39,7 +41,8 @@ pub fn tasks() -> Vec<Task> {
     .concat()
 }
 
-/// Put into each page: seeds for the episodes, all the time in the world, and the page's own reward for our log.
+/// Put into each page: seeds for the episodes, all the time in the world, and the page's own reward
+/// for our log.
 const HARNESS: &str = "<script>(() => {
   let episode = 0;
   const log = line => fetch('/__log', { method: 'POST', body: line, keepalive: true });
@@ -92,7 +95,9 @@ pub fn run(agent: &mut Agent<'_>, solve: fn(&mut Wob<'_, '_>) -> Option<()>) {
             {
                 None
             }
-            // The page saw another thing than what was meant, or the solver was wrong: both are to be looked at.
+            // The page saw another thing than what was meant, or the solver was wrong: both are to
+            // be looked
+            // at.
             Some(told) => Some((true, told)),
             None => Some((false, "no reward".to_owned())),
         };

@@ -68,7 +68,8 @@ fn login(w: &mut Wob<'_, '_>) -> Option<()> {
     press_login(w)
 }
 
-/// While one types a question may cover the form; it is put away, and the same fields are used again.
+/// While one types a question may cover the form; it is put away, and the same fields are used
+/// again.
 fn login_popup(w: &mut Wob<'_, '_>) -> Option<()> {
     let [name, secret] = <[String; 2]>::try_from(w.quoted()).ok()?;
     let fields = fields(w);
@@ -213,7 +214,7 @@ fn spinner(w: &mut Wob<'_, '_>) -> Option<()> {
     w.submit()
 }
 
-/// The same two refs, up to four times, with what the page answers in between.
+/// Uses two refs up to four times, with what the page answers in between.
 fn guess(w: &mut Wob<'_, '_>) -> Option<()> {
     let field = w.field()?;
     let (mut low, mut high) = (0, 9);

@@ -142,7 +142,8 @@ proptest! {
         }
     }
 
-    /// The only text that tells a row: when it changes, the row is another record, on the very same nodes.
+    /// The only text that tells a row: when it changes, the row is another record, on the very same
+    /// nodes.
     #[test]
     fn another_text_is_another_record(texts in names(2..8), at in any::<prop::sample::Index>()) {
         let at = at.index(texts.len());
@@ -162,7 +163,8 @@ proptest! {
         }
     }
 
-    /// Sorting moves nodes; their refs go with them. Patching texts into nodes that stay moves nothing.
+    /// Sorting moves nodes; their refs go with them. Patching texts into nodes that stay moves
+    /// nothing.
     #[test]
     fn a_record_goes_with_its_row(texts in names(2..8), turn in any::<prop::sample::Index>()) {
         let turn = 1 + turn.index(texts.len() - 1);
@@ -257,7 +259,8 @@ fn table(rows: &[(&str, u64, &[&str])]) -> Tree {
     tree(&text)
 }
 
-/// Whether the last cell of a row is judged to be the same in another tree, where it has the handle that it had.
+/// Whether the last cell of a row is judged to be the same in another tree, where it has the handle
+/// that it had.
 fn is_same(old: &Tree, new: &Tree, row: u64, cells: u64) -> bool {
     let (openers, handle) = (Openers::default(), Handle { scope: 1, id: row + 1 + cells });
     let (then, now) = (Records::new(old, &openers), Records::new(new, &openers));
@@ -490,7 +493,9 @@ fn a_count_of_things_in_a_name_is_read_as_it_is_now() {
 
 #[test]
 fn a_bar_is_not_below_the_heading_of_a_region_behind_it() {
-    // As in an editor: the title of the document, or of what is selected in it, is no section of the bar above.
+    // As in an editor: the title of the document, or of what is selected in it, is no section of
+    // the
+    // bar above.
     let page = |bar: &str, region: &str, title: &str| {
         tree(&format!(
             "page \"Posts\" http://app.test/edit\n  generic #1\n    {bar} #2\n      button \"Publish\"* #9\n    {region} #3\n      \

@@ -70,7 +70,8 @@ fn what_a_row_says_itself_decides_whether_the_heading_is_asked() {
 const ADDRESSES: &str = "generic #10\n  text \"Billing address\" #11\n  button \"Edit\"* #12\ngeneric #13\n  \
                          text \"Shipping address\" #14\n  button \"Edit\"* #15";
 
-/// What is told of the heading above the first of `name` when the page goes on from `then` to `now`.
+/// What is told of the heading above the first of `name` when the page goes on from `then` to
+/// `now`.
 fn told(then: &Tree, now: &Tree, name: &str) -> Option<String> {
     let openers = Openers::default();
     let issued = Records::new(then, &openers).meaning(called(then, name));
@@ -331,7 +332,9 @@ fn bars_are_not_below_the_heading_of_a_named_region_behind_them() {
             .replace("  generic #2\n", "  generic #2\n    heading \"{}\"* level=2 #9\n");
         assert!(!holds(&titled, "Invoice 1041", "Invoice 1042", "Delete"), "{region}");
     }
-    // Without a name it is a part of what the bars are for; so is one that is called what its heading says.
+    // Without a name it is a part of what the bars are for; so is one that is called what its
+    // heading
+    // says.
     for region in ["generic", "region", "article", "region \"{}\""] {
         assert!(!holds(&page(region), "Invoice 1041", "Invoice 1042", "Delete"), "{region}");
     }

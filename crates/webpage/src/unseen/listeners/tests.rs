@@ -67,7 +67,9 @@ fn what_listens_beside_other_things_in_something_pressed_is_pressed_too() {
         [(1, "row", false), (2, "cell", false), (3, "img", false), (2, "cell", false), (3, "text", false)];
     assert_eq!(pressed(&cells, &[1, 2, 3, 4]), [1, 3]);
     assert_eq!(pressed(&[(1, "clickable", true), (2, "generic", false), (3, "text", false)], &[1, 2]), [1]);
-    // Where the outer one has nothing but a hand cursor, which it may have only while the pointer is there.
+    // Where the outer one has nothing but a hand cursor, which it may have only while the pointer
+    // is
+    // there.
     assert_eq!(pressed(&[(1, "clickable", true), (2, "generic", false), (3, "text", false)], &[2]), [1, 2]);
     // All that is in a control is one with it.
     let button = [(1, "button", true), (2, "text", false), (2, "generic", false)];

@@ -1,9 +1,9 @@
-//! A file chooser that another process shows for the app, as portals do. It is driven as what it is, an app of its own,
-//! over a connection of its own, from the press that opened it until it has the files or is closed again: nothing of it
-//! ever gets a ref.
+//! A file chooser that another process shows for the app, as portals do. It is driven as what it
+//! is, an app of its own, over a connection of its own, from the press that opened it until it has
+//! the files or is closed again: nothing of it ever gets a ref.
 //!
-//! Such a process may show choosers of other apps, too: only the one window that came with the press counts, and only
-//! where its title tells it from the others.
+//! Such a process may show choosers of other apps, too: only the one window that came with the
+//! press counts, and only where its title tells it from the others.
 
 use crate::act::upload::{self, window};
 use crate::app::{self, App, Chooser, FOREIGN, Foreign, LinuxDevice};
@@ -25,7 +25,8 @@ const REACHED: Duration = Duration::from_secs(4);
 /// How often it is looked whether it is.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Windows of other processes that belong to one of the app's, and modal ones of which nobody knows whose they are.
+/// Windows of other processes that belong to one of the app's, and modal ones of which nobody knows
+/// whose they are.
 pub(crate) async fn windows_beside(app: &App) -> Result<Vec<Window>> {
     Ok(beside(window::on_screen(app).await?, app.info.pid))
 }
@@ -56,7 +57,8 @@ pub(crate) async fn strangers_told(device: &mut LinuxDevice) -> Vec<Notice> {
     notices
 }
 
-/// One of those that was not there before; waits a moment for it, as its process may just be starting.
+/// One of those that was not there before; waits a moment for it, as its process may just be
+/// starting.
 pub(crate) async fn stranger_beside(
     app: &App,
     before: &[u32],
@@ -108,8 +110,9 @@ pub(crate) async fn meet(
         let none = tops.is_empty();
         return Err(refused(if none { "it is no file chooser" } else { "others there have the same title" }));
     };
-    // Of all windows that the process has on the display it is the only one that the path can be of, if that is still
-    // there now.
+    // Of all windows that the process has on the display it is the only one that the path can be
+    // of, if
+    // that is still there now.
     let mut alike = window::on_screen(&device.app).await?;
     alike.retain(|w| w.pid == window.pid && w.title == window.title);
     if !matches!(&alike[..], [only] if only.id == window.id) {
@@ -131,7 +134,7 @@ pub(crate) fn foreign_of(device: &LinuxDevice, handle: Handle) -> Option<FileInp
     Some(upload::takes(foreign.device.view(), handle, &foreign.chooser.top))
 }
 
-/// The same, to be given files or closed: then it is met no more.
+/// Takes the chooser that was met, to be given files or closed.
 fn met(device: &mut LinuxDevice, chooser: Handle) -> Result<Foreign> {
     device.foreign.take().filter(|foreign| foreign.handle == chooser).ok_or_else(app::gone)
 }
@@ -175,7 +178,8 @@ pub(crate) async fn give_elsewhere(
     }
 }
 
-/// The error of a window of another process that was opened, and that no file can be given to from here.
+/// The error of a window of another process that was opened, and that no file can be given to from
+/// here.
 fn elsewhere(app: &App, window: &Window, why: &str) -> Error {
     let pid = window.pid.map_or_else(String::new, |pid| format!(" (linux:{pid})"));
     let message = format!(
@@ -186,8 +190,8 @@ fn elsewhere(app: &App, window: &Window, why: &str) -> Error {
     Error::unsupported(message).hint(hint)
 }
 
-/// The process of a window on the accessibility bus, over a connection of its own, so that nothing that it signals counts
-/// as the app's.
+/// The process of a window on the accessibility bus, over a connection of its own, so that nothing
+/// that it signals counts as the app's.
 async fn reach(
     desktop: &Desktop,
     window: &Window,
@@ -238,7 +242,8 @@ fn hint(window: &Window, among: bool, own: bool, app: &str) -> String {
     }
 }
 
-/// Those of the windows that belong to one of the app's and are not its own, and modal ones that do not say whose they are.
+/// Those of the windows that belong to one of the app's and are not its own, and modal ones that do
+/// not say whose they are.
 fn beside(windows: Vec<Window>, own: Option<u32>) -> Vec<Window> {
     let ours: Vec<u32> =
         windows.iter().filter(|w| own.is_some() && w.pid == own).map(|window| window.id).collect();

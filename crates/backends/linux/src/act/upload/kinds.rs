@@ -1,4 +1,5 @@
-//! What in an app is a file chooser, where its field for paths is, and whether it is one to save in. Pure.
+//! What in an app is a file chooser, where its field for paths is, and whether it is one to save
+//! in. Pure.
 
 use crate::model::roles::{is_field, number as n};
 use crate::model::states as s;
@@ -18,7 +19,8 @@ pub(super) fn is_chooser(picture: &Picture, window: usize) -> bool {
     let below = || shown_in(picture, window, |_| false).skip(1).map(|at| &picture.objects[at]);
     match picture.toolkit.profile().chooser {
         Chooser::Class => below().any(|o| o.name == GTK4_CHOOSER),
-        // That of Qt has no role of its own: it says in a list which folder it shows, and has a field beside.
+        // That of Qt has no role of its own: it says in a list which folder it shows, and has a
+        // field beside.
         Chooser::Folder => {
             let folder = |o: &Object| o.role == n::COMBO_BOX && o.name.starts_with('/');
             object.role == n::DIALOG && below().any(folder) && path_field(picture, window).is_some()
@@ -54,8 +56,8 @@ pub(super) fn path_field(picture: &Picture, window: usize) -> Option<usize> {
     Some(inner.copied().filter(|&child| objects[child].shown).unwrap_or(at))
 }
 
-/// Whether a chooser of GTK, which other toolkits show, too, is one to save in: it has its field for the name before its list
-/// of places, where one to open has it behind that, if at all.
+/// Whether a chooser of GTK, which other toolkits show, too, is one to save in: it has its field
+/// for the name before its list of places, where one to open has it behind that, if at all.
 pub(super) fn is_to_save_in(picture: &Picture, window: usize) -> bool {
     let holds = |role| matches!(role, n::TABLE | n::TREE_TABLE | n::TREE);
     let mut roles = shown_in(picture, window, holds).map(|at| picture.objects[at].role);
@@ -63,14 +65,15 @@ pub(super) fn is_to_save_in(picture: &Picture, window: usize) -> bool {
     first.is_some_and(is_field) && roles.any(|role| matches!(role, n::LIST | n::LIST_BOX))
 }
 
-/// Whether a chooser of Qt opens or saves, where its buttons say so in English. One to save in says "Open" while its field names a
-/// folder.
+/// Whether a chooser of Qt opens or saves, where its buttons say so in English. One to save in says
+/// "Open" while its field names a folder.
 pub(super) fn says_it_opens(picture: &Picture, window: usize) -> Option<bool> {
     let named = |name: &str| behind_the_field(picture, window).any(|button| button.name == name);
     if named("Save") { Some(false) } else { named("Open").then_some(true) }
 }
 
-/// Whether a chooser of Qt takes the name that is in its field now: none of the buttons behind that is disabled.
+/// Whether a chooser of Qt takes the name that is in its field now: none of the buttons behind that
+/// is disabled.
 pub(super) fn takes_the_name(picture: &Picture, window: usize) -> bool {
     behind_the_field(picture, window).all(|button| !s::disabled(button.states, picture.toolkit))
 }

@@ -1,5 +1,5 @@
-//! Which window of the display a file chooser is. It is found out once, when the chooser is seen: what is typed later goes
-//! to that window, or nowhere.
+//! Which window of the display a file chooser is. It is found out once, when the chooser is seen:
+//! what is typed later goes to that window, or nowhere.
 
 use crate::act::upload;
 use crate::app::{App, Chooser, LinuxDevice, View, ask, gone};
@@ -27,7 +27,8 @@ pub(crate) async fn chooser_known(device: &mut LinuxDevice, top: &str) -> Result
     }
 }
 
-/// The chooser with this path and its window. `before`: what was on the screen before it came, where that is known.
+/// The chooser with this path and its window. `before`: what was on the screen before it came,
+/// where that is known.
 ///
 /// # Errors
 /// `ELEMENT_NOT_FOUND` where it is gone, `UNSUPPORTED` where its window cannot be told from others.

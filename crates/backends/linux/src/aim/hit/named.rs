@@ -11,7 +11,8 @@ use crate::model::states;
 use stickpin_device::Result;
 use stickpin_tree::quote;
 
-/// The innermost object that the app names at a spot, from this one down; none where it names nothing else.
+/// The innermost object that the app names at a spot, from this one down; none where it names
+/// nothing else.
 pub(super) async fn deepest(spot: Spot<'_>, from: &str) -> Resolved<Option<String>> {
     let link = &spot.view.app.link;
     #[expect(clippy::cast_possible_truncation, reason = "a point of a screen")]
@@ -34,12 +35,13 @@ pub(super) async fn deepest(spot: Spot<'_>, from: &str) -> Resolved<Option<Strin
     Ok(Some(path).filter(|path| path != from))
 }
 
-/// Makes sure that an object that was asked what it has at a point, and answered so, is the last on the way down: it is
-/// there and knows no such question.
+/// Makes sure that an object that was asked what it has at a point, and answered so, is the last on
+/// the way down: it is there and knows no such question.
 async fn is_the_last(app: &App, path: &str, fault: Fault) -> Resolved<()> {
     let unknown = |why: String| Err(Unresolved::Unknown(why));
     match fault {
-        // Qt says that there is no object where there is no such question, GTK 4 the other way round.
+        // Qt says that there is no object where there is no such question, GTK 4 the other way
+        // round.
         Fault::Vanished | Fault::Unknown => {}
         Fault::Refused(why) => return unknown(format!("the app answered with {}", quote(&why))),
         Fault::Corrupt(_) => return unknown("the app's answer cannot be read".to_owned()),

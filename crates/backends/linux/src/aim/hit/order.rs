@@ -1,7 +1,9 @@
-//! What lies over an element in its own window, as the app has it now: a later child of what holds both.
+//! What lies over an element in its own window, as the app has it now: a later child of what holds
+//! both.
 //!
-//! Qt and GTK 3 draw children in their order, the later over the earlier, and answer `GetAccessibleAtPoint` with the first
-//! that has the point, which is the lowest: who would get an input there, their order tells.
+//! Qt and GTK 3 draw children in their order, the later over the earlier, and answer
+//! `GetAccessibleAtPoint` with the first that has the point, which is the lowest: who would get an
+//! input there, their order tells.
 
 use crate::aim::hit::Spot;
 use crate::app::{App, View, ask, life};
@@ -17,8 +19,8 @@ use crate::model::{Object, Picture, rows, states as s};
 use crate::toolkit::Toolkit;
 use stickpin_device::{Hit, Result};
 
-/// Whether something lies over an object at a spot of its window, by the order of children as it is now. None where that
-/// does not tell: what holds it ends before the point, or has another order.
+/// Whether something lies over an object at a spot of its window, by the order of children as it is
+/// now. None where that does not tell: what holds it ends before the point, or has another order.
 pub(super) async fn over_hit(spot: Spot<'_>, at: usize) -> Result<Option<Hit>> {
     if !tells(spot, at).await? {
         return Ok(None);
@@ -65,8 +67,8 @@ pub(super) async fn over(spot: Spot<'_>, at: usize) -> Result<Option<String>> {
     Ok(over.map(|object| object.path))
 }
 
-/// What comes later than an object, or than what it lies in, in what holds both, and may lie over it: those of the
-/// innermost first.
+/// What comes later than an object, or than what it lies in, in what holds both, and may lie over
+/// it: those of the innermost first.
 async fn later(View { app, last }: View<'_>, at: usize) -> Result<Vec<String>> {
     let (objects, above) = (last.objects(), last.chain(at));
     let end = end_of_window(&last.picture, &above);
@@ -104,14 +106,16 @@ pub(super) async fn asked(app: &App, paths: Vec<String>) -> Result<Picture> {
     life::judged(app, told).await.map(|_| now)
 }
 
-/// Where the way up from an object ends that is drawn in its window: a pop-up lies above the window, whatever that has there.
+/// Where the way up from an object ends that is drawn in its window: a pop-up lies above the
+/// window, whatever that has there.
 fn end_of_window(picture: &Picture, above: &[usize]) -> usize {
     let panel = |at: &usize| picture.objects[*at].role == n::PANEL && picture.objects[*at].is(s::MODAL);
     let popover = || above.iter().position(panel).filter(|_| picture.toolkit.profile().popovers_are_panels);
     popup_in(picture, above).or_else(popover).map_or(above.len(), |popup| popup + 1)
 }
 
-/// Whether children of an object may lie over one another. Those of tables and lists stand side by side, and may be many.
+/// Whether children of an object may lie over one another. Those of tables and lists stand side by
+/// side, and may be many.
 fn lets_overlap(toolkit: Toolkit, holder: &Object) -> bool {
     let aligned = matches!(
         holder.role,
@@ -123,11 +127,14 @@ fn lets_overlap(toolkit: Toolkit, holder: &Object) -> bool {
     }
 }
 
-/// Whether an object that comes later than another one and has its point is seen there, and is no part of it.
+/// Whether an object that comes later than another one and has its point is seen there, and is no
+/// part of it.
 fn lies_over(object: &Object, target: &Object, toolkit: Toolkit) -> bool {
     let apart =
         matches!(object.role, n::SCROLL_BAR | n::MENU | n::POPUP_MENU | n::WINDOW | n::DIALOG | n::TOOL_TIP);
-    // Of what is empty nobody knows whether it lets presses through, as what merely paints over others does in Qt.
+    // Of what is empty nobody knows whether it lets presses through, as what merely paints over
+    // others
+    // does in Qt.
     let empty = object.name.is_empty() && object.count < 1 && !object.is(s::FOCUSABLE);
     let paints = toolkit.profile().paints_over_controls
         && empty
@@ -228,7 +235,8 @@ mod tests {
         heap.0.iter_mut().find(|thing| thing.path == path).unwrap()
     }
 
-    /// What is said of a press on the middle of the button, after this became of the app since it was read.
+    /// What is said of a press on the middle of the button, after this became of the app since it
+    /// was read.
     async fn said(toolkit: Toolkit, heap: Heap, since: impl FnOnce(&mut Heap)) -> Option<Hit> {
         let (app, device) = read(toolkit, heap).await;
         app.becomes(since);
@@ -236,7 +244,7 @@ mod tests {
         over_hit(spot(&device, MIDDLE, (0.0, 0.0)), target).await.unwrap()
     }
 
-    /// The same where only these came.
+    /// What these things, which came since, make of the hit.
     async fn came(toolkit: Toolkit, things: &[Thing]) -> Option<Hit> {
         said(toolkit, heap(), |heap| heap.0.extend(things)).await
     }

@@ -1,5 +1,5 @@
-//! What lies at a point and was not read, or was hidden when it was: it may be a part of the element that was aimed at, lie
-//! hidden below it, or have come over it since.
+//! What lies at a point and was not read, or was hidden when it was: it may be a part of the
+//! element that was aimed at, lie hidden below it, or have come over it since.
 
 use crate::aim::hit::order;
 use crate::app::{App, View, life};
@@ -7,8 +7,8 @@ use crate::model::overlaps::{self, is_of};
 use crate::model::parents::DEEP;
 use stickpin_device::{Hit, Result};
 
-/// Whether an input that goes to an object of which the last reading shows nothing reaches another one: by what the app
-/// says that it lies in, up to what was read.
+/// Whether an input that goes to an object of which the last reading shows nothing reaches another
+/// one: by what the app says that it lies in, up to what was read.
 pub(super) async fn unread_hit(view: View<'_>, target: usize, path: &str) -> Result<Hit> {
     let View { app, last } = view;
     let own = &last.objects()[target];
@@ -29,8 +29,8 @@ pub(super) async fn unread_hit(view: View<'_>, target: usize, path: &str) -> Res
     Ok(Hit::Covered { by: None, what: overlaps::words(&there, 1) })
 }
 
-/// The first object above one that was read and shown, or that is the target, and the last one below that; none where
-/// nothing above it was read.
+/// The first object above one that was read and shown, or that is the target, and the last one
+/// below that; none where nothing above it was read.
 async fn up_to_read(
     View { app, last }: View<'_>,
     path: &str,

@@ -45,7 +45,8 @@ impl Reading {
     }
 }
 
-/// Fields without a name and the labels beside them: which belongs to which shows from where they stand.
+/// Fields without a name and the labels beside them: which belongs to which shows from where they
+/// stand.
 fn beside_labels(picture: &Picture) -> Vec<usize> {
     // GTK 4 is asked where everything is.
     if picture.toolkit.profile().is_asked_for_places {
@@ -64,7 +65,8 @@ fn beside_labels(picture: &Picture) -> Vec<usize> {
     out
 }
 
-/// The lists of Qt's combo boxes, which say that they are shown: while they are folded away they have no place.
+/// The lists of Qt's combo boxes, which say that they are shown: while they are folded away they
+/// have no place.
 fn folded_lists(picture: &Picture) -> Vec<usize> {
     if !picture.toolkit.profile().folded_lists_say_shown {
         return Vec::new();
@@ -86,12 +88,15 @@ fn details_of(object: &Object, toolkit: Toolkit) -> impl Iterator<Item = Ask> {
     let field = is_field(object.role);
     // Plain text of Firefox has been asked for it, or is when it has told its attributes.
     let asked = profile.reads_text_late && (object.text.is_some() || gecko::has_text_later(object));
-    // Some labels of LibreOffice, which may call itself GTK 3, have no name: those in the line below a document.
+    // Some labels of LibreOffice, which may call itself GTK 3, have no name: those in the line
+    // below a
+    // document.
     let nameless = profile.labels_lack_names && object.role == role::LABEL && object.name.trim().is_empty();
     let reads = (nameless || reads_text(object.role, toolkit)) && !asked;
     let web = profile.is_browser || guest(&object.path).is_some();
     let keyed = field || matches!(object.role, role::HEADING | role::LANDMARK) || web && is(Facts::KEYED);
-    // The name of a combo box is what is chosen in it, that of a page of a notebook the same for all.
+    // The name of a combo box is what is chosen in it, that of a page of a notebook the same for
+    // all.
     let unnamed = (object.name.is_empty() || object.role == role::COMBO_BOX) && is(Facts::LABELLED);
     let page = profile.tabs_have_one_name && pages::is_nothing_itself(object);
     // A document may have millions of characters: first how many.

@@ -16,8 +16,9 @@ pub(super) struct Headers {
 }
 
 impl Table<'_> {
-    /// Reads the headers. Qt and GTK 3 have them among the children, which are lines: first that of the column headers, where
-    /// there is one, and in each line first the header of the row, where rows have them.
+    /// Reads the headers. Qt and GTK 3 have them among the children, which are lines: first that of
+    /// the column headers, where there is one, and in each line first the header of the row,
+    /// where rows have them.
     pub(super) async fn headers(
         &mut self,
         found: &[(Place, usize)],
@@ -51,7 +52,8 @@ impl Table<'_> {
         let mut headers = Headers::default();
         for ((row, column), new) in self.children_at(&places, known).await? {
             let object = &mut self.picture.objects[new];
-            // Those that are switched off are there all the same, and those of hidden columns have no width.
+            // Those that are switched off are there all the same, and those of hidden columns have
+            // no width.
             let hidden = object.is_flat() || !states::seen(object.states, self.picture.toolkit);
             // Only for this, as long as it can be seen.
             object.extents = None;
@@ -68,7 +70,8 @@ impl Table<'_> {
         Ok(headers)
     }
 
-    /// Takes children of the table into the picture, by their numbers. `known` has those that were asked for before.
+    /// Takes children of the table into the picture, by their numbers. `known` has those that were
+    /// asked for before.
     async fn children_at(
         &mut self,
         places: &[(Place, i64)],

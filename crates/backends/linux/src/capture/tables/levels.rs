@@ -74,7 +74,8 @@ impl Table<'_> {
     }
 }
 
-/// How deep something is that begins at `left`, counting from 1; `open` has where those begin that it may stand in.
+/// How deep something is that begins at `left`, counting from 1; `open` has where those begin that
+/// it may stand in.
 fn level(open: &mut Vec<i32>, left: i32) -> usize {
     open.retain(|&outer| outer < left);
     open.push(left);

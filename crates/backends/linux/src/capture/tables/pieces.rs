@@ -1,5 +1,6 @@
-//! What stands in one cell of a GTK 3 table: a picture, a box to tick and a text are a cell each there, inside the cell of
-//! their column, which itself says nothing. All of them say that they are shown; one that is not has no width.
+//! What stands in one cell of a GTK 3 table: a picture, a box to tick and a text are a cell each
+//! there, inside the cell of their column, which itself says nothing. All of them say that they are
+//! shown; one that is not has no width.
 
 use super::{Place, Table};
 use crate::bus::fault::Fault;

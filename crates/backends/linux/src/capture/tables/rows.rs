@@ -11,7 +11,8 @@ use std::ops::Range;
 /// States of what has something below it.
 pub(super) const OPENS: u64 = states::EXPANDABLE | states::EXPANDED | states::COLLAPSED;
 
-/// Puts cells into rows, where a table has more than one column or its rows have headers, and says what was left out.
+/// Puts cells into rows, where a table has more than one column or its rows have headers, and says
+/// what was left out.
 pub(super) fn arrange(
     picture: &mut Picture,
     at: usize,
@@ -35,7 +36,8 @@ pub(super) fn arrange(
         }
         _ => children.extend(above),
     }
-    // Icons beside one another are things of their own; the cells of a row with headers belong together.
+    // Icons beside one another are things of their own; the cells of a row with headers belong
+    // together.
     let items = picture.toolkit.profile().shows_icons_in_tables
         && picture.objects[at].role == role::TABLE
         && headers.columns.is_empty()
@@ -54,7 +56,8 @@ pub(super) fn arrange(
             children.push(picture.objects.len());
             let line = row_of(&picture.objects[cell], Some(row), header.into_iter().collect());
             picture.objects.push(line);
-            // The cells of hidden columns are there all the same; of a row out of sight all are hidden.
+            // The cells of hidden columns are there all the same; of a row out of sight all are
+            // hidden.
             let in_row = found[place..].iter().take_while(|((other, _), _)| *other == row).map(|&(_, at)| at);
             let seen = |at: &usize| states::seen(picture.objects[*at].states, picture.toolkit);
             let leads = in_row.clone().find(seen).unwrap_or(cell);

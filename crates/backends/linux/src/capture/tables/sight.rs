@@ -1,9 +1,11 @@
-//! Which cells of a table can be seen: those between the one at its upper left corner and the one at its lower right.
+//! Which cells of a table can be seen: those between the one at its upper left corner and the one
+//! at its lower right.
 //!
 //! The cells of a last line that a view of icons does not count as a row.
 //!
-//! KDE's item views divide the number of their things by that of their columns: two files in four columns are no row, six
-//! are one. What is left over is among their children, and at no place of the table.
+//! KDE's item views divide the number of their things by that of their columns: two files in four
+//! columns are no row, six are one. What is left over is among their children, and at no place of
+//! the table.
 
 use super::{Part, Place, TABLE, Table};
 use crate::bus::fault::Fault;
@@ -30,15 +32,16 @@ impl Table<'_> {
         let last =
             self.corner(INSETS.iter().map(|i| (right.saturating_sub(*i), bottom.saturating_sub(3)))).await?;
         let Some((top, left)) = first else { return self.among([x, y, width, height], all).await };
-        // Rows that end above the lower edge, columns that end before the right one: a page of either.
+        // Rows that end above the lower edge, columns that end before the right one: a page of
+        // either.
         let (low, far) = last.unwrap_or((top.saturating_add(60), left.saturating_add(20)));
         let rows = top.min(low)..top.max(low).saturating_add(1).min(all.0);
         let columns = left.min(far)..left.max(far).saturating_add(1).min(all.1);
         Ok(Some(Part { rows, columns, all }))
     }
 
-    /// The cells between those that points all over a table are at, and a line more on each side: icons have gaps between
-    /// them, and none at its corners.
+    /// The cells between those that points all over a table are at, and a line more on each side:
+    /// icons have gaps between them, and none at its corners.
     async fn among(&self, [x, y, width, height]: [i32; 4], all: (i32, i32)) -> Result<Option<Part>, Fault> {
         let at = |from: i32, size: i32, of: i32| {
             from.saturating_add(size.saturating_mul(2 * of + 1) / (2 * POINTS))

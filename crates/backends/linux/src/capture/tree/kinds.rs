@@ -1,4 +1,5 @@
-//! What an object is in the tree: its role and its states, by what it says of itself, and what stands in it and above it.
+//! What an object is in the tree: its role and its states, by what it says of itself, and what
+//! stands in it and above it.
 
 use crate::limits::TEXT;
 use crate::model::roles::{self, Above, is_field, number as n};
@@ -42,7 +43,8 @@ pub(super) fn states(picture: &Picture, object: &Object, role: Role, above: Abov
     let column = object.attribute("colindex");
     // A press on the header of a column sorts by it, or selects it.
     let sorts = object.role == n::TABLE_COLUMN_HEADER && column.is_some();
-    // A press on the first cell of a row chooses the row; where there is one column the cell is the row.
+    // A press on the first cell of a row chooses the row; where there is one column the cell is the
+    // row.
     let is_row =
         column.is_none() && object.role == n::TABLE_CELL && matches!(above.role, n::TABLE | n::TREE_TABLE);
     let chooses = object.is(s::SELECTABLE) && (is_row || object.attribute(LEADS).is_some());
@@ -70,8 +72,9 @@ pub(super) fn states(picture: &Picture, object: &Object, role: Role, above: Abov
     states
 }
 
-/// The number of the role that an object has by what stands in it and above it. Qt and GTK 4 call a list box a list; Qt
-/// calls a tree with columns a tree, GTK 3 one without them a table, and both call what stands in it a cell.
+/// The number of the role that an object has by what stands in it and above it. Qt and GTK 4 call a
+/// list box a list; Qt calls a tree with columns a tree, GTK 3 one without them a table, and both
+/// call what stands in it a cell.
 pub(super) fn meant(picture: &Picture, object: &Object, above: Above) -> u32 {
     let holds = |role| picture.children(object).any(|child| child.role == role);
     let (in_rows, cells) = (|| holds(n::TABLE_ROW), || holds(n::TABLE_CELL));
@@ -87,26 +90,29 @@ pub(super) fn meant(picture: &Picture, object: &Object, above: Above) -> u32 {
     }
 }
 
-/// Whether an object is a part of a window with a title of its own: a dock, a window inside the window, or something that the
-/// app draws itself. The frames of Qt that only draw a line around something have none.
+/// Whether an object is a part of a window with a title of its own: a dock, a window inside the
+/// window, or something that the app draws itself. The frames of Qt that only draw a line around
+/// something have none.
 pub(super) fn is_part(object: &Object, above: Above) -> bool {
     object.role == n::FRAME && !above.top && !object.name.trim().is_empty()
 }
 
-/// Whether an object is a line of a list that calls itself a row, as those of some apps of GTK 4 do.
+/// Whether an object is a line of a list that calls itself a row, as those of some apps of GTK 4
+/// do.
 pub(super) fn is_line(object: &Object, above: Above) -> bool {
     object.role == n::TABLE_ROW && matches!(above.role, n::LIST | n::LIST_BOX)
 }
 
-/// Whether an object is an item of a grid of GTK 4, which calls its items cells of a table, and does not say that they can
-/// be selected.
+/// Whether an object is an item of a grid of GTK 4, which calls its items cells of a table, and
+/// does not say that they can be selected.
 pub(super) fn is_grid_item(object: &Object, above: Above, toolkit: Toolkit) -> bool {
     let cell = object.role == n::TABLE_CELL && above.role == n::TABLE;
     toolkit.profile().lines_say_no_press && cell && object.is(s::FOCUSABLE)
 }
 
-/// Whether a press on a line of a list may do something. GTK 4 says of no line that a press opens it, and of those that
-/// cannot be chosen nothing at all, but that they take the focus. A line around what holds a value is only its label.
+/// Whether a press on a line of a list may do something. GTK 4 says of no line that a press opens
+/// it, and of those that cannot be chosen nothing at all, but that they take the focus. A line
+/// around what holds a value is only its label.
 pub(super) fn takes_press(picture: &Picture, object: &Object, above: Above) -> bool {
     let line = object.role == n::LIST_ITEM || is_line(object, above);
     let bare = line && object.is(s::FOCUSABLE) && !object.is(s::SELECTABLE);
@@ -143,7 +149,8 @@ fn clickable(object: &Object) -> bool {
     object.actions.iter().any(does)
 }
 
-/// Whether text is written into something that is no mere field: the address bar of a browser, a paragraph of a document.
+/// Whether text is written into something that is no mere field: the address bar of a browser, a
+/// paragraph of a document.
 fn is_written_into(object: &Object, role: Role) -> bool {
     let takes_text = object.is(s::EDITABLE) && object.is(s::FOCUSABLE) && object.has(Interfaces::EDITABLE);
     takes_text && matches!(role, Role::Combobox | Role::Paragraph | Role::Heading)

@@ -1,4 +1,5 @@
-//! What an object is called: its own name as a person would give it, else that of what labels it, stands in it or beside it.
+//! What an object is called: its own name as a person would give it, else that of what labels it,
+//! stands in it or beside it.
 
 use super::Building;
 use super::kinds::{has_pieces, holds_page, is_grid_item, is_line, takes_press};
@@ -31,7 +32,9 @@ impl Building<'_> {
         let read = control && !holds_page(object, toolkit);
         let content = if read { text_below(self.picture, object, 0) } else { String::new() };
         let wrapper = roles::is_wrapper(object.role);
-        // GTK 4 calls every tab of a notebook `Tab`, and keeps the mark of its key in the name of another one.
+        // GTK 4 calls every tab of a notebook `Tab`, and keeps the mark of its key in the name of
+        // another
+        // one.
         if toolkit.profile().tabs_have_one_name && object.role == n::PAGE_TAB && !content.is_empty() {
             return Named { name: content, from_content: true, described: false };
         }
@@ -75,7 +78,8 @@ impl Building<'_> {
         Named::default()
     }
 
-    /// What the tab of a page of GTK 4 reads: the one that labels it, else the only one with its name.
+    /// What the tab of a page of GTK 4 reads: the one that labels it, else the only one with its
+    /// name.
     fn page(&self, object: &Object) -> Option<String> {
         let objects = &self.picture.objects;
         if !self.picture.toolkit.profile().tabs_have_one_name || !pages::is_nothing_itself(object) {

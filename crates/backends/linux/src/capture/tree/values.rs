@@ -1,4 +1,5 @@
-//! The value that a person sees in a control: what a field holds, what a slider is at, what is chosen in a combo box.
+//! The value that a person sees in a control: what a field holds, what a slider is at, what is
+//! chosen in a combo box.
 
 use super::named::text_below;
 use crate::limits::TEXT;

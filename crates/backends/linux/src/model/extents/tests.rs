@@ -95,7 +95,9 @@ fn a_popup_is_a_little_larger_than_what_it_shows() {
 
 #[test]
 fn of_menus_in_one_another_the_one_that_shows_the_entries_counts() {
-    // The menu of gtk3-widget-factory's kind: View with New, Wrap and Zoom; Zoom with Small and Large beside it.
+    // The menu of gtk3-widget-factory's kind: View with New, Wrap and Zoom; Zoom with Small and
+    // Large
+    // beside it.
     let outer = Window { popup: true, ..window(5, "", (616.0, 450.0, 127.0, 75.0)) };
     let inner = Window { popup: true, ..window(6, "", (741.0, 500.0, 98.0, 50.0)) };
     let all = [window(1, "Main", (615.0, 405.0, 50.0, 90.0)), outer, inner];

@@ -21,8 +21,8 @@ use stickpin_tree::Handle;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
-/// How long the registry may take to say who is there, once everything runs. One that takes longer is asked nothing more
-/// until it has answered; the bus itself is asked meanwhile.
+/// How long the registry may take to say who is there, once everything runs. One that takes longer
+/// is asked nothing more until it has answered; the bus itself is asked meanwhile.
 const REGISTRY: Duration = Duration::from_secs(1);
 
 /// What is said of a registry that hangs.
@@ -91,7 +91,8 @@ pub(crate) struct App {
     waking: Option<Waking>,
 }
 
-/// A question that an app has not answered yet. Nobody else asks it anything meanwhile, so that nobody waits for it.
+/// A question that an app has not answered yet. Nobody else asks it anything meanwhile, so that
+/// nobody waits for it.
 #[derive(Debug)]
 pub(super) struct Waking(JoinHandle<()>);
 
@@ -202,7 +203,9 @@ impl Desk {
             app.gone |= left || listed.as_ref().is_some_and(|listed| !listed.contains(&app.member.bus));
         }
         apps.drop_gone();
-        // Those that have ended by themselves; what keeps it from being known is said when they are to be ended.
+        // Those that have ended by themselves; what keeps it from being known is said when they are
+        // to be
+        // ended.
         self.started.retain_mut(|(child, _)| !matches!(child.try_wait(), Ok(Some(_))));
         let names = match listed {
             Some(listed) => listed,
@@ -226,7 +229,8 @@ impl Desk {
         Ok(())
     }
 
-    /// The names of the apps on the bus; none where the registry does not say them now: then those that are known go on.
+    /// The names of the apps on the bus; none where the registry does not say them now: then those
+    /// that are known go on.
     ///
     /// # Errors
     /// `BACKEND_LOST` when the accessibility bus is gone.

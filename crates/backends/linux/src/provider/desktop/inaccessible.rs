@@ -1,4 +1,5 @@
-//! Windows of apps that are not on the accessibility bus: they get input at points, and the keys after that.
+//! Windows of apps that are not on the accessibility bus: they get input at points, and the keys
+//! after that.
 
 use super::apps::App;
 use super::{Desk, app_with};
@@ -13,7 +14,8 @@ impl Desk {
     /// Sends an input that is for the window of such an app; none where it is for another one.
     ///
     /// # Errors
-    /// `UNSUPPORTED` for what only an element can receive, and as [`stickpin_device::Device::perform`].
+    /// `UNSUPPORTED` for what only an element can receive, and as
+    /// [`stickpin_device::Device::perform`].
     pub(super) async fn send_to_inaccessible(
         &mut self,
         apps: &mut Parts<App>,
@@ -91,8 +93,8 @@ impl Desk {
         Ok(Some(Performed { handled: true, ..Performed::default() }))
     }
 
-    /// The window of such an app that an input at a point goes to. On a display that others use, only of apps that this
-    /// session started.
+    /// The window of such an app that an input at a point goes to. On a display that others use,
+    /// only of apps that this session started.
     async fn inaccessible_at(&mut self, apps: &Parts<App>, point: (f64, f64)) -> Result<Option<Window>> {
         let there = self.top_at(point, "press with the pointer").await?;
         let started =
