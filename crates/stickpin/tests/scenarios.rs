@@ -25,7 +25,7 @@ fn run(name: &str, surface: impl FnOnce(&Path) -> Box<dyn Surface>) {
     }
 }
 
-/// Four tests per file, and the list of the files.
+/// A test per file and surface, and the list of the files.
 macro_rules! scenarios {
     ($($name:ident)*) => {
         const NAMES: &[&str] = &[$(stringify!($name),)*];
@@ -53,12 +53,6 @@ macro_rules! scenarios {
             #[test]
             fn mcp() {
                 run(NAME, |dir| Box::new(Mcp::new(dir, Path::new(PROGRAM), McpClient::Rust)));
-            }
-
-            #[test]
-            fn mcp_typescript() {
-                let Some(modules) = npm() else { return };
-                run(NAME, |dir| Box::new(Mcp::new(dir, Path::new(PROGRAM), McpClient::TypeScript(modules))));
             }
 
             #[test]
@@ -103,6 +97,32 @@ scenarios! {
     toggle
     two_callers
     waits
+}
+
+/// The client of another implementation, on scenarios of pins, of two callers and of a whole task: the
+/// server is the same behind each client.
+mod mcp_typescript {
+    use super::*;
+
+    fn run_typescript(name: &str) {
+        let Some(modules) = npm() else { return };
+        run(name, |dir| Box::new(Mcp::new(dir, Path::new(PROGRAM), McpClient::TypeScript(modules))));
+    }
+
+    #[test]
+    fn pins() {
+        run_typescript("pins");
+    }
+
+    #[test]
+    fn shop() {
+        run_typescript("shop");
+    }
+
+    #[test]
+    fn two_callers() {
+        run_typescript("two_callers");
+    }
 }
 
 fn files() -> Vec<(String, Scenario)> {
