@@ -195,7 +195,9 @@ impl Markdown {
             let line = format!("{} {}\n", "#".repeat(heading.level.into()), escape::text(&heading.title));
             let missing = headings.len() - n;
             let note = format!("[… {missing} more headings: --max-bytes {}]\n", max_bytes.saturating_mul(2));
-            if text.len() + line.len() + note.len() > max_bytes && missing > 0 {
+            // No note follows the last heading.
+            let behind = if missing > 1 { note.len() } else { 0 };
+            if text.len() + line.len() + behind > max_bytes {
                 return Excerpt { text: text + &note, missing };
             }
             text.push_str(&line);

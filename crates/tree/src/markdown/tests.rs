@@ -52,6 +52,19 @@ fn the_bound_holds_and_what_is_missing_is_said() {
 }
 
 #[test]
+fn outline_that_fits_exactly_keeps_its_last_heading() {
+    let tree = testing::tree("page \"P\" http://h/\n  heading \"One\" level=1\n  heading \"Two\" level=2\n");
+    let page = Markdown::of(&tree, NodeId::ROOT);
+    let whole = page.outline(page.whole(), usize::MAX).text;
+    assert_eq!(whole, "# One\n## Two\n");
+    // The note of a cut outline is longer than these headings.
+    let wide = page.outline(page.whole(), 60);
+    assert_eq!((wide.text.as_str(), wide.missing), (whole.as_str(), 0));
+    let narrow = page.outline(page.whole(), 10);
+    assert_eq!(narrow.missing, 2);
+}
+
+#[test]
 fn a_chain_of_wrappers_costs_no_stack() {
     let mut page = String::from("page \"P\" http://h/\n");
     for depth in 1..=3_000 {
