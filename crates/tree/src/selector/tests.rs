@@ -211,6 +211,17 @@ fn terms_match_what_they_say() {
 }
 
 #[test]
+fn text_that_begins_behind_a_rejected_occurrence_is_found() {
+    // `xa a` holds `aa` only without its white space; `a` and the next leaf hold it.
+    let page = "page \"P\" http://h/\n  paragraph #2\n    text \"xa a\"\n    emphasis #3\n      text \"a\"\n";
+    let tree = testing::tree(page);
+    let matches =
+        |selector: &str| ids(&tree, &selector.parse::<Selector>().expect("a selector").matches(&tree));
+    assert_eq!(matches("text~=aa"), [2]);
+    assert_eq!(matches("text~=xaa"), []);
+}
+
+#[test]
 fn the_device_answers_css() {
     let tree = testing::tree(PAGE);
     let selector: Selector = "css=\"li button\" enabled || css=\"x\"".parse().expect("a selector");

@@ -67,9 +67,11 @@ impl TextIndex {
         while let Some(at) = all.text[from..].find(&squeezed) {
             let (begin, end) = (from + at, from + at + squeezed.len());
             let (first, last) = (all.leaf(begin), all.leaf(end - 1));
+            // A leaf without the text itself may hold the beginning of one that ends in the next.
+            let is_whole = first == last && wanted.is(tree.node(all.leaves[first].1).name());
             // Overlapping occurrences have the same holders, so one per leaf is enough.
-            from = if first == last { all.end(first) } else { begin + first_char(&squeezed) };
-            if first == last && !wanted.is(tree.node(all.leaves[first].1).name()) {
+            from = if is_whole { all.end(first) } else { begin + first_char(&squeezed) };
+            if first == last && !is_whole {
                 continue;
             }
             let Some(holder) = common(tree, all.leaves[first].1, all.leaves[last].1) else { continue };
