@@ -36,17 +36,16 @@ impl Accounts {
     /// # Errors
     /// Returns `IO` or `STORAGE_FULL`; the old file is then unchanged.
     pub(super) fn write(&self, report: &Report) -> Result<()> {
-        let page = self.html.as_ref().map(|path| {
-            let page = html::render(report, &|picture| std::fs::read(picture).ok());
-            // The pictures are embedded in the page now, whether it can be written or not.
+        let write =
+            |path: &Path, text: String| files::write_within(self.roots.as_deref(), path, text.as_bytes());
+        let page = self.html.as_ref().map_or(Ok(()), |path| {
+            let page = write(path, html::render(report, &|picture| std::fs::read(picture).ok()));
+            // The page holds the pictures. Without it they are of no use to anybody.
             let _ = self.pictures.as_ref().map(std::fs::remove_dir_all);
-            (path, page)
+            page
         });
-        if let Some(path) = &self.junit {
-            let text = junit::write(report)?;
-            files::write_within(self.roots.as_deref(), path, text.as_bytes())?;
-        }
-        page.map_or(Ok(()), |(path, page)| files::write_within(self.roots.as_deref(), path, page.as_bytes()))
+        let junit = self.junit.as_ref().map_or(Ok(()), |path| write(path, junit::write(report)?));
+        page.and(junit)
     }
 
     /// Returns the path of the page, if one is written.
@@ -64,4 +63,31 @@ fn writable(path: &Path) -> Result<()> {
     std::fs::create_dir_all(path.parent().unwrap_or(path)).map_err(|e| failed(&e))?;
     let probe = files::beside(path, "part");
     std::fs::File::create(&probe).and_then(|_| std::fs::remove_file(&probe)).map_err(|e| failed(&e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn page_is_written_where_junit_cannot_be() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let html = dir.path().join("page.html");
+        // A folder stands where the file should.
+        let junit = dir.path().join("junit.xml");
+        std::fs::create_dir(&junit).expect("a folder");
+        let accounts = Accounts { junit: Some(junit), html: Some(html.clone()), roots: None, pictures: None };
+        let report = Report {
+            version: 1,
+            program: "0.0.0".to_owned(),
+            began: 0,
+            millis: 0.0,
+            workers: 1,
+            shard: None,
+            ended_early: None,
+            files: Vec::new(),
+        };
+        accounts.write(&report).expect_err("no JUnit file");
+        assert!(std::fs::read_to_string(html).expect("a page").contains("<html"));
+    }
 }
