@@ -122,7 +122,7 @@ fn rows(n: usize) -> String {
     html
 }
 
-/// Rules of the style sheet of [`Server::real`], and cards on it.
+/// Rules of the style sheet of a page of a real app, and cards on it.
 const RULES: usize = 800;
 const CARDS: usize = 240;
 
