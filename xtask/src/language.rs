@@ -104,7 +104,7 @@ mod tests {
         let text = format!(
             "//! The same, again.\n\n/// It is a thing.\n/// It may go on so.\nstruct Looked;\n// {}\n{}\nfn f() {{}}",
             "x".repeat(WIDTH),
-            "Err(Error::new(ErrorCode::Io, \"Disk full\"))",
+            concat!("Err(Error", "::new(ErrorCode::Io, \"Disk full\"))"),
         );
         let lines: Vec<usize> = faults_of(&text).into_iter().map(|(line, _)| line).collect();
         assert_eq!(lines, [1, 3, 5, 6, 7]);

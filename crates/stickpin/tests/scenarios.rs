@@ -99,8 +99,8 @@ scenarios! {
     waits
 }
 
-/// The client of another implementation, on scenarios of pins, of two callers and of a whole task: the
-/// server is the same behind each client.
+/// The client of another implementation, on scenarios of pins, of two callers and of a whole task:
+/// the server is the same behind each client.
 mod mcp_typescript {
     use super::*;
 
