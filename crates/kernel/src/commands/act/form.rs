@@ -7,8 +7,9 @@ use crate::api::target;
 use crate::commands::prelude::*;
 
 acting! {
-    /// Fill several fields, and submit if asked. All targets are resolved and checked before the
-    /// first act.
+    /// Fill several fields, and submit if asked.
+    ///
+    /// All targets are resolved and checked before the first act.
     ///
     /// The field decides: text is filled, a box is checked by `true` or `false`, a list gets its
     /// option selected.

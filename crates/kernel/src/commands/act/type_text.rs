@@ -5,8 +5,9 @@ use crate::commands::prelude::*;
 use stickpin_device::Action;
 
 acting! {
-    /// Type a text key by key where the focus is, or into an element that is focused first. Keeps
-    /// what is there.
+    /// Type a text key by key where the focus is, or into an element that is focused first.
+    ///
+    /// Keeps what is there.
     ///
     /// For replacing the content of a field, `fill` is faster and checks the result.
     pub(crate) struct Type {

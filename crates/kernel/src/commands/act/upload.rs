@@ -11,8 +11,7 @@ use stickpin_tree::{Handle, escape, quote};
 const ACCEPT: usize = 200;
 
 acting! {
-    /// Give files to the app: to a file input, to the file chooser that an element opens, or
-    /// dropped onto an element.
+    /// Give files to the app: to a file input, to a file chooser, or dropped onto an element.
     ///
     /// The target may be the input, its label, a box with one input in it, a button that opens a
     /// chooser, or a place

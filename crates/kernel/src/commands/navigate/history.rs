@@ -26,8 +26,9 @@ pub(crate) struct Forward {
     discard: bool,
 }
 
-/// Load the page again, and return when it is ready. Refs carry over where the same record reads
-/// the same.
+/// Load the page again, and return when it is ready.
+///
+/// Refs carry over where the same record reads the same.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Reload {

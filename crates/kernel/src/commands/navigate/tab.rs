@@ -50,8 +50,7 @@ pub(crate) struct TabSwitch {
     interactive: bool,
 }
 
-/// Close a tab, and go on in its opener or in the tab before when it was the one that commands are
-/// about.
+/// Close a tab; if it was the current one, go on in its opener or in the tab before.
 ///
 /// The last tab is not closed: `close` ends the session.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

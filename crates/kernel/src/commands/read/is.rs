@@ -3,8 +3,9 @@
 use crate::commands::prelude::*;
 use crate::observe::question::{Answer, Predicate, ask};
 
-/// Ask whether something holds for an element now. False exits with 1 and says what is true
-/// instead.
+/// Ask whether something holds for an element now.
+///
+/// False exits with 1 and says what is true instead.
 ///
 /// For `exists`, `absent`, `visible` and `hidden` an ended ref and a selector without match are
 /// answers, not errors.

@@ -6,8 +6,7 @@ use crate::host::Desk;
 use std::time::SystemTime;
 use stickpin_tree::quote;
 
-/// List the sessions of this state folder: what each has open, its owner, age, idle time and
-/// memory.
+/// List the sessions of this state folder: app, owner, age, idle time and memory.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct SessionList {}

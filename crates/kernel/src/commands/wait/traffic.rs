@@ -16,8 +16,9 @@ const VALUE: usize = 500;
 /// The maximum number of requests that a timeout names.
 const NAMED: usize = 3;
 
-/// Wait until a request that fits has been answered. One that ended since the last command that
-/// acted began counts, too.
+/// Wait until a request that fits has been answered.
+///
+/// One that ended since the last command that acted began counts, too.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WaitRequest {
@@ -34,8 +35,9 @@ pub(crate) struct WaitRequest {
     timeout: u64,
 }
 
-/// Wait until a download is complete, and print where the file is. One that began with the last
-/// command that acted counts.
+/// Wait until a download is complete, and print where the file is.
+///
+/// One that began with the last command that acted counts.
 ///
 /// Files lie in a folder of the session, which is removed when it is closed; `--save-as` copies one
 /// out of it.
@@ -54,8 +56,9 @@ pub(crate) struct WaitDownload {
     timeout: u64,
 }
 
-/// Wait until an expression of the page's own script is true: `window.app?.ready`. One that throws
-/// ends the waiting.
+/// Wait until an expression of the page's own script is true: `window.app?.ready`.
+///
+/// One that throws ends the waiting.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WaitFn {
