@@ -19,7 +19,7 @@ use stickpin_device::{
     Action, Aim, AimOptions, Arrived, CancellationToken, Capability, CaptureRequest, Captured, Device,
     DeviceInfo, Dialog, DialogAnswer, Dialogs, Dispatched, Error, ErrorCode, Geometry, Leave, Lifecycle,
     Located, Moving, Navigation, Navigator, Notice, Performed, Pictures, Query, Result, SettleRequest,
-    Settled, Shot, ShotRequest, Tabs,
+    Settled, Shot, ShotRequest, own_facets,
 };
 use stickpin_tree::{Handle, Rect, SurfaceId};
 
@@ -231,28 +231,13 @@ impl Device for SimDevice {
         Ok(std::mem::take(&mut self.shared.live()?.notices))
     }
 
-    fn tabs(&mut self) -> Option<&mut dyn Tabs> {
-        Some(self)
-    }
-
-    fn lifecycle(&mut self) -> Option<&mut dyn Lifecycle> {
-        Some(self)
-    }
-
-    fn geometry(&mut self) -> Option<&mut dyn Geometry> {
-        Some(self)
-    }
-
-    fn pictures(&mut self) -> Option<&mut dyn Pictures> {
-        Some(self)
-    }
-
-    fn dialogs(&mut self) -> Option<&mut dyn Dialogs> {
-        Some(self)
-    }
-
-    fn navigator(&mut self) -> Option<&mut dyn Navigator> {
-        Some(self)
+    own_facets! {
+        tabs: Tabs,
+        lifecycle: Lifecycle,
+        geometry: Geometry,
+        pictures: Pictures,
+        dialogs: Dialogs,
+        navigator: Navigator,
     }
 
     async fn close(&mut self) -> Result<()> {

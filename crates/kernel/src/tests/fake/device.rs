@@ -210,32 +210,14 @@ impl Device for FakeDevice {
         Ok(std::mem::take(&mut self.fake.world().notices))
     }
 
-    fn files(&mut self) -> Option<&mut dyn Files> {
-        Some(self)
-    }
-
-    fn lifecycle(&mut self) -> Option<&mut dyn Lifecycle> {
-        Some(self)
-    }
-
-    fn geometry(&mut self) -> Option<&mut dyn Geometry> {
-        Some(self)
-    }
-
-    fn pictures(&mut self) -> Option<&mut dyn Pictures> {
-        Some(self)
-    }
-
-    fn dialogs(&mut self) -> Option<&mut dyn Dialogs> {
-        Some(self)
-    }
-
-    fn navigator(&mut self) -> Option<&mut dyn Navigator> {
-        Some(self)
-    }
-
-    fn popups(&mut self) -> Option<&mut dyn Popups> {
-        Some(self)
+    stickpin_device::own_facets! {
+        files: Files,
+        lifecycle: Lifecycle,
+        geometry: Geometry,
+        pictures: Pictures,
+        dialogs: Dialogs,
+        navigator: Navigator,
+        popups: Popups,
     }
 
     async fn close(&mut self) -> Result<()> {
