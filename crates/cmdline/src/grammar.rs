@@ -136,7 +136,7 @@ pub(crate) fn kebab(name: &str) -> String {
 }
 
 /// Converts matches into an input by field name. A value of the wrong type is passed on as text, so
-/// that the registry's own check reports it as on every other surface.
+/// that the kernel's check reports it as on every other surface.
 pub(crate) fn input(fields: &[Field], matches: &ArgMatches) -> Map<String, Value> {
     let mut input = Map::new();
     for field in fields {

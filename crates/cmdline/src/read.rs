@@ -1,4 +1,8 @@
 //! From words to a command of the registry with its input.
+//!
+//! [`read`] only applies the grammar; the kernel checks the values when the command is called.
+//! [`parse`] reads lines that run later, in scripts and batches. It checks them too, so that a
+//! script with a bad line is refused, with the number of that line, before its first step runs.
 
 use crate::options::{self, Options};
 use crate::words;
@@ -7,7 +11,7 @@ use clap::error::ErrorKind;
 use serde_json::{Map, Value, json};
 use stickpin_kernel::registry::{self, Entry, Form};
 use stickpin_kernel::schema::Holds;
-use stickpin_kernel::{Error, ErrorCode, Result, schema};
+use stickpin_kernel::{Error, ErrorCode, Result};
 
 /// A parsed and checked command line of the registry.
 #[derive(Debug, Clone)]
@@ -29,7 +33,7 @@ pub enum Reading {
     Help(String),
 }
 
-/// Reads and checks the arguments of a command that has a form, without its name.
+/// Reads the arguments of a command that has a form, without its name. The values are unchecked.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` that names the argument, or has the usage as its hint.
@@ -48,7 +52,6 @@ pub fn read(form: &Form, args: Vec<String>) -> Result<Reading> {
         }
     }
     let options = options::read(&matches)?;
-    schema::check(form.spec.name, form.fields(), &input)?;
     Ok(Reading::Input(input, options))
 }
 
@@ -128,7 +131,10 @@ pub fn parse(args: &[String]) -> Result<Line> {
     };
     let entry = registry::lookup(picked.name)?;
     match read(entry, picked.args)? {
-        Reading::Input(input, options) => Ok(Line { entry, input, options }),
+        Reading::Input(input, options) => {
+            entry.check(&input)?;
+            Ok(Line { entry, input, options })
+        }
         Reading::Help(_) => {
             let message = format!("`{}` with `--help` is nothing to run", picked.name);
             Err(Error::new(ErrorCode::InvalidArgs, message).hint(format!("stickpin help {}", picked.name)))

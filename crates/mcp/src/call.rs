@@ -172,7 +172,6 @@ fn read(name: &str, mut args: Map<String, Value>, client_commands: ClientCommand
         return Err(Error::new(ErrorCode::InvalidArgs, format!("`{}` is not taken here", field.name))
             .hint("give the steps themselves: steps"));
     }
-    schema::check(entry.spec.name, entry.fields(), &args).map_err(|e| with_arguments(e, entry))?;
     Ok(Wanted::Run(Box::new(Work { what, input: args, options })))
 }
 
@@ -243,14 +242,6 @@ fn no_tool(name: &str, client_commands: ClientCommands) -> Error {
         None => "tools/list has their names".to_owned(),
     };
     Error::new(ErrorCode::InvalidArgs, format!("there is no tool {}", quote(name))).hint(hint)
-}
-
-/// Adds the arguments to the hint, because a tool client has no help command.
-fn with_arguments(e: Error, entry: &Form) -> Error {
-    let all = entry.fields().iter().filter(|f| tools::listable(f));
-    let all = all.map(|f| if f.required { format!("{} (required)", f.name) } else { f.name.clone() });
-    let hint = format!("{}; arguments: {}", e.hint, all.collect::<Vec<_>>().join(", "));
-    e.hint(hint)
 }
 
 /// Sends the request and returns the response, with the state directory if the command got that

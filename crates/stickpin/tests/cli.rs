@@ -12,6 +12,11 @@ fn exit_codes_and_errors() {
         ("snapshto", 2, "INVALID_ARGS: there is no command \"snapshto\"\ndid you mean `stickpin snapshot`?"),
         ("open", 2, "INVALID_ARGS: `open` needs WHAT\nusage: stickpin open [OPTIONS] <WHAT>"),
         ("open nothing:here", 2, "INVALID_ARGS: "),
+        (
+            "open sim:shop --idle-timeout soon",
+            2,
+            "INVALID_ARGS: `idleTimeout` of `open`: \"soon\" is not a whole number\nstickpin help open",
+        ),
         ("get title", 6, "SESSION_NOT_FOUND: "),
         ("get title --session other", 6, "SESSION_NOT_FOUND: session `other` is not open"),
         ("help nonsense", 2, "INVALID_ARGS: there is no topic or command \"nonsense\""),

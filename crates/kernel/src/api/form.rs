@@ -63,12 +63,21 @@ impl Form {
         self.doc().lines().next().unwrap_or("")
     }
 
+    /// Checks the names and the types of an input's values. A host checks every request; a caller
+    /// needs this only to refuse an input before it sends anything.
+    ///
+    /// # Errors
+    /// Returns `INVALID_ARGS` that names the argument.
+    pub fn check(&self, input: &Map<String, Value>) -> Result<()> {
+        schema::check(self.spec.name, self.fields(), input)
+    }
+
     /// Deserializes an input into the struct that the form was made from.
     ///
     /// # Errors
     /// Returns `INVALID_ARGS` that names the argument.
     pub fn read<T: DeserializeOwned>(&self, input: Map<String, Value>) -> Result<T> {
-        schema::check(self.spec.name, self.fields(), &input)?;
+        self.check(&input)?;
         T::deserialize(Value::Object(input).into_deserializer()).map_err(|e| self.unreadable(&e))
     }
 

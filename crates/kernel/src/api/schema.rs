@@ -177,13 +177,18 @@ fn choices(schema: &Value) -> Option<Vec<(String, String)>> {
 /// # Errors
 /// Returns `INVALID_ARGS` for an unknown argument, with the most similar name, a missing argument,
 /// a value of another type, or a malformed target.
-pub fn check(command: &str, fields: &[Field], input: &Map<String, Value>) -> Result<(), Error> {
+pub(crate) fn check(command: &str, fields: &[Field], input: &Map<String, Value>) -> Result<(), Error> {
     let bad = |message: String| Error::invalid_args(message);
     let help = || format!("stickpin help {command}");
+    // Callers that send JSON may have no help command.
+    let names = || {
+        let name = |f: &Field| if f.required { format!("{} (required)", f.name) } else { f.name.clone() };
+        format!("{}; arguments: {}", help(), fields.iter().map(name).collect::<Vec<_>>().join(", "))
+    };
     for (name, value) in input {
         let Some(field) = fields.iter().find(|f| f.name == *name) else {
             let near = nearest(name, fields.iter().map(|f| f.name.as_str()));
-            let hint = near.map_or_else(help, |n| format!("did you mean `{n}`? {}", help()));
+            let hint = near.map_or_else(names, |n| format!("did you mean `{n}`? {}", names()));
             return Err(bad(format!("`{command}` has no argument `{name}`")).hint(hint));
         };
         if value.is_null() && !field.required {
@@ -198,7 +203,7 @@ pub fn check(command: &str, fields: &[Field], input: &Map<String, Value>) -> Res
         }
     }
     match fields.iter().find(|f| f.required && !input.contains_key(&f.name)) {
-        Some(missing) => Err(bad(format!("`{command}` needs `{}`", missing.name)).hint(help())),
+        Some(missing) => Err(bad(format!("`{command}` needs `{}`", missing.name)).hint(names())),
         None => Ok(()),
     }
 }

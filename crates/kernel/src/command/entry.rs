@@ -2,7 +2,6 @@
 
 use crate::api::form::Form;
 use crate::api::render::{Show, Text};
-use crate::api::schema;
 use crate::api::spec::Effect;
 use crate::command::context::Cx;
 use crate::command::definition::{Command, Time};
@@ -50,7 +49,7 @@ impl Entry {
     /// # Errors
     /// Returns `INVALID_ARGS` that names the argument.
     pub(crate) fn prepare(&self, input: Map<String, Value>) -> Result<Prepared> {
-        schema::check(self.spec.name, self.fields(), &input)?;
+        self.check(&input)?;
         (self.parse)(input).map_err(|e| self.unreadable(&e))
     }
 }

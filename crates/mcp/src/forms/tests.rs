@@ -1,6 +1,5 @@
 use super::*;
 use crate::profile::{CORE, Profile};
-use stickpin_kernel::schema;
 
 /// Returns the command and input that a tool call resolves to.
 fn understood(tool: &str, args: Value) -> Result<(&'static str, Value)> {
@@ -10,7 +9,7 @@ fn understood(tool: &str, args: Value) -> Result<(&'static str, Value)> {
     };
     let leaf = key.map_or(Ok(entry), |key| chosen(entry, key, &mut args))?;
     understand(leaf, &mut args)?;
-    schema::check(leaf.spec.name, leaf.fields(), &args)?;
+    leaf.check(&args)?;
     Ok((leaf.spec.name, args.into()))
 }
 
