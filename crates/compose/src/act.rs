@@ -60,12 +60,12 @@ fn in_the_way(hit: Hit) -> Option<String> {
     match hit {
         Hit::Target | Hit::Unknown => None,
         Hit::Covered { what, .. } | Hit::Held { what, .. } => Some(what),
-        Hit::OffScreen => Some("nothing that is on the screen".to_owned()),
+        _ => Some("nothing that is on the screen".to_owned()),
     }
 }
 
 /// An input that was kept from the app, because something else would get it.
 fn stopped(what: String) -> Performed {
     let landed = Landed::Elsewhere { what, stopped: true };
-    Performed { handled: true, landed, ..Performed::default() }
+    Performed::done().landed(landed)
 }

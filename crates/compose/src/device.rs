@@ -56,7 +56,7 @@ impl<G: Ground> Device for Composed<G> {
         if named_part(handle).is_some_and(|number| self.parts.has(number)) {
             // A member is in no one place.
             let (rect, hit) = (Rect::default(), Hit::OffScreen);
-            return Ok(Aim { rect, point: rect.center(), hit, pointed: false });
+            return Ok(Aim::new(rect, hit));
         }
         let aim = self.parts.device(number, G::NAME)?.aim(own, options).await;
         if options.pointer && !self.parts.acted.contains(&number) {
@@ -83,7 +83,7 @@ impl<G: Ground> Device for Composed<G> {
             Some(async move { (number, name, device.settle(request, cancel).await) })
         });
         let ended = join_all(settling).await;
-        let mut settled = Settled { settled: true, still: Vec::new() };
+        let mut settled = Settled::new(true, Vec::new());
         for (number, name, answer) in ended {
             match self.judged(number, answer).await {
                 Ok(part) => {
@@ -228,15 +228,13 @@ impl<G: Ground> Navigator for Composed<G> {
     ) -> Result<Arrived> {
         self.ground.alive()?;
         match to {
-            Navigation::To(what) if *what == self.ground.url() => {
-                Ok(Arrived { settled: true, ..Arrived::default() })
-            }
+            Navigation::To(what) if *what == self.ground.url() => Ok(Arrived::default().settled(true)),
             Navigation::To(what) => {
                 let settled = match self.ground.start(&mut self.parts, what, ready, cancel).await? {
-                    Some(quiet) => self.settle(SettleRequest { quiet, cap: ready }, cancel).await?.settled,
+                    Some(quiet) => self.settle(SettleRequest::new(quiet, ready), cancel).await?.settled,
                     None => true,
                 };
-                Ok(Arrived { moved: true, settled, ..Arrived::default() })
+                Ok(Arrived::default().moved(true).settled(settled))
             }
             _ => Err(unsupported(self.ground.info().kind, "go back, forward or home")),
         }
@@ -281,7 +279,10 @@ impl<G: Ground> Files for Composed<G> {
         let Some(files) = self.parts.device(number, G::NAME)?.files() else { return Ok(None) };
         let found = files.file_input(own).await;
         let found = self.judged(number, found).await?;
-        Ok(found.map(|input| FileInput { input: outer(number, input.input), ..input }))
+        Ok(found.map(|mut input| {
+            input.input = outer(number, input.input);
+            input
+        }))
     }
 
     async fn close_chooser(&mut self, chooser: Handle) -> Result<Option<bool>> {

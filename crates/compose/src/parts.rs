@@ -72,9 +72,10 @@ impl<M: Member> Part<M> {
     pub(crate) async fn read(&mut self, watch: &[Handle]) -> Result<()> {
         let last = self.tree.take();
         let Some(device) = self.answering() else { return Ok(()) };
-        match device.capture(CaptureRequest { stored: last.as_ref(), watch }).await {
+        match device.capture(CaptureRequest::default().stored(last.as_ref()).watch(watch)).await {
             Ok(Captured::Tree(tree)) => self.tree = Some(tree),
             Ok(Captured::Unchanged) => self.tree = last,
+            Ok(other) => return Err(Error::internal(format!("a member answered with {other:?}"))),
             Err(e) if e.code == ErrorCode::BackendLost => self.gone = true,
             Err(e) if e.code == ErrorCode::Timeout => self.member.falls_silent(),
             Err(e) => return Err(e),

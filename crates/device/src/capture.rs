@@ -1,11 +1,13 @@
 //! Captures and their parameters: the whole app, one element, a screenshot, a single fact.
 
+use crate::setters::setters;
 use crate::ticket::Ticket;
 use std::sync::Arc;
 use stickpin_tree::{Handle, NodeId, Rect, Tree};
 
 /// The address and title of the top document.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Page {
     /// The address.
     pub url: String,
@@ -13,8 +15,17 @@ pub struct Page {
     pub title: String,
 }
 
+impl Page {
+    /// Creates the address and title of a document.
+    #[must_use]
+    pub fn new(url: impl Into<String>, title: impl Into<String>) -> Self {
+        Self { url: url.into(), title: title.into() }
+    }
+}
+
 /// The parameters of a capture.
 #[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
 pub struct CaptureRequest<'a> {
     /// Handles that the session holds refs for. Those that are connected but not captured are
     /// returned in [`Tree::hidden`].
@@ -24,8 +35,11 @@ pub struct CaptureRequest<'a> {
     pub stored: Option<&'a Arc<Tree>>,
 }
 
+setters!(CaptureRequest<'a> { watch: &'a [Handle], stored: Option<&'a Arc<Tree>> });
+
 /// The result of a capture.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Captured {
     /// A new tree.
     Tree(Arc<Tree>),
@@ -55,6 +69,7 @@ impl Located {
 
 /// The subject of a screenshot; the viewport by default.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct ShotRequest {
     /// Only this element.
     pub of: Option<Handle>,
@@ -62,8 +77,11 @@ pub struct ShotRequest {
     pub full: bool,
 }
 
+setters!(ShotRequest { of: Option<Handle>, full: bool });
+
 /// A screenshot.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Shot {
     /// The image, encoded as PNG.
     pub png: Vec<u8>,
@@ -72,6 +90,14 @@ pub struct Shot {
     pub area: Rect,
     /// Image pixels per CSS pixel.
     pub scale: f64,
+}
+
+impl Shot {
+    /// Creates a screenshot.
+    #[must_use]
+    pub fn new(png: Vec<u8>, area: Rect, scale: f64) -> Self {
+        Self { png, area, scale }
+    }
 }
 
 /// A question about one element whose answer is not in the tree.

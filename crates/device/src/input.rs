@@ -2,6 +2,7 @@
 
 use crate::capture::Located;
 use crate::error::Error;
+use crate::setters::setters;
 use crate::ticket::Ticket;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ pub const MAX_DESCRIPTION: usize = 200;
 
 /// Options for [`Device::aim`](crate::Device::aim).
 #[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
 pub struct AimOptions<'a> {
     /// Move the pointer to the point (presses, hovers, drags) instead of only performing a hit test
     /// (fill, select).
@@ -31,8 +33,16 @@ pub struct AimOptions<'a> {
     pub guarded: &'a [Handle],
 }
 
+impl AimOptions<'_> {
+    /// The options for one press of the left button without modifiers ([`is_plain`]).
+    pub const PLAIN_PRESS: Self = Self { pointer: true, press: true, plain: true, guarded: &[] };
+}
+
+setters!(AimOptions<'a> { pointer: bool, press: bool, plain: bool, guarded: &'a [Handle] });
+
 /// The result of aiming: where a press would go.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Aim {
     /// The element's bounding box after it was brought into view.
     pub rect: Rect,
@@ -43,6 +53,16 @@ pub struct Aim {
     /// Whether the pointer was moved. The app may have reacted to that, whatever the hit test says.
     pub pointed: bool,
 }
+
+impl Aim {
+    /// Creates the result of an aim at the center of a box, without a moved pointer.
+    #[must_use]
+    pub fn new(rect: Rect, hit: Hit) -> Self {
+        Self { rect, point: rect.center(), hit, pointed: false }
+    }
+}
+
+setters!(Aim { point: (f64, f64), pointed: bool });
 
 /// An element that was aimed at, and its state since then.
 #[derive(Debug, Clone)]
@@ -69,6 +89,7 @@ impl Prepared {
 
 /// The result of a hit test: what a press at a point would reach.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Hit {
     /// The element, a descendant, or its label.
     Target,
@@ -306,6 +327,7 @@ impl Action {
 
 /// The outcome of an input.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Performed {
     /// Whether the device accepted the action at all (see [`Action::Select`]).
     pub handled: bool,
@@ -332,8 +354,30 @@ pub struct Performed {
     pub ticket: Ticket,
 }
 
+impl Performed {
+    /// Creates the outcome of an input that the device accepted.
+    #[must_use]
+    pub fn done() -> Self {
+        Self { handled: true, ..Self::default() }
+    }
+}
+
+setters!(Performed {
+    handled: bool,
+    landed: Landed,
+    value: Option<String>,
+    completed: Option<String>,
+    unfocused: bool,
+    unread: bool,
+    accepts: Option<String>,
+    moved: bool,
+    chooser: Option<Handle>,
+    ticket: Ticket,
+});
+
 /// What received an input.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub enum Landed {
     /// The target, or something inside it.
     Confirmed,

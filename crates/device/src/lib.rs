@@ -16,6 +16,7 @@ mod notice;
 pub mod paths;
 mod pixels;
 mod provider;
+mod setters;
 mod ticket;
 
 pub use capability::Capability;

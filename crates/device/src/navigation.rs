@@ -1,10 +1,12 @@
 //! Navigation, and waiting until the app is quiet.
 
+use crate::setters::setters;
 use std::fmt;
 use std::time::Duration;
 
 /// The criteria for a quiet app.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct SettleRequest {
     /// How long nothing may change.
     pub quiet: Duration,
@@ -12,13 +14,30 @@ pub struct SettleRequest {
     pub cap: Duration,
 }
 
+impl SettleRequest {
+    /// Creates a request to wait until nothing has changed for `quiet`, at most `cap` long.
+    #[must_use]
+    pub const fn new(quiet: Duration, cap: Duration) -> Self {
+        Self { quiet, cap }
+    }
+}
+
 /// The result of waiting for a quiet app.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Settled {
     /// Whether the app became quiet.
     pub settled: bool,
     /// What was still active.
     pub still: Vec<Moving>,
+}
+
+impl Settled {
+    /// Creates the result of a wait.
+    #[must_use]
+    pub fn new(settled: bool, still: Vec<Moving>) -> Self {
+        Self { settled, still }
+    }
 }
 
 /// An activity that keeps an app from being quiet.
@@ -42,6 +61,7 @@ impl fmt::Display for Moving {
 
 /// The destination of a navigation.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Navigation {
     /// An address, or another app of the same kind.
     To(String),
@@ -57,6 +77,7 @@ pub enum Navigation {
 
 /// The result of a navigation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Arrived {
     /// Whether the history had an entry to go to.
     pub moved: bool,
@@ -68,8 +89,11 @@ pub struct Arrived {
     pub settled: bool,
 }
 
+setters!(Arrived { moved: bool, url: String, title: String, settled: bool });
+
 /// How to leave a page that asks for confirmation, typically because of unsaved input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Leave {
     /// The page's dialog waits for an answer: [`DIALOG_OPEN`](crate::ErrorCode::DialogOpen).
     #[default]

@@ -1,5 +1,6 @@
 //! Notices and dialogs that a device observed on its own.
 
+use crate::setters::setters;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use stickpin_tree::{escape, quote};
@@ -122,6 +123,7 @@ pub enum Notice {
 /// A thing that comes and goes on a desktop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub enum Thing {
     /// A running app.
     App,
@@ -150,6 +152,7 @@ impl Thing {
 /// A dialog that waits for an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Dialog {
     /// The kind: `alert`, `confirm`, `prompt`, `beforeunload`.
     pub kind: String,
@@ -162,7 +165,22 @@ pub struct Dialog {
     pub tab: Option<String>,
 }
 
+setters!(Dialog { tab: Option<String> });
+
 impl Dialog {
+    /// Creates a dialog of the active tab without a default answer.
+    #[must_use]
+    pub fn new(kind: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { kind: kind.into(), message: message.into(), ..Self::default() }
+    }
+
+    /// Returns the dialog with another default answer.
+    #[must_use]
+    pub fn default_answer(mut self, answer: String) -> Self {
+        self.default = answer;
+        self
+    }
+
     /// Describes the dialog: `confirm "Sure?"`, `confirm in tab t2 "Sure?"`.
     #[must_use]
     pub fn words(&self) -> String {

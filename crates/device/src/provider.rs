@@ -139,6 +139,7 @@ pub struct OpenRequest {
 /// An entry of `devices`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct DeviceEntry {
     /// The argument to type after `open`.
     pub open: String,
@@ -146,9 +147,18 @@ pub struct DeviceEntry {
     pub title: String,
 }
 
+impl DeviceEntry {
+    /// Creates an entry.
+    #[must_use]
+    pub fn new(open: impl Into<String>, title: impl Into<String>) -> Self {
+        Self { open: open.into(), title: title.into() }
+    }
+}
+
 /// A check of `doctor`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Check {
     /// The subject of the check.
     pub name: String,
@@ -158,4 +168,12 @@ pub struct Check {
     pub found: String,
     /// The command that fixes the problem; empty if none is needed.
     pub fix: String,
+}
+
+impl Check {
+    /// Creates a check. `fix` is the command that fixes the problem, empty if there is none.
+    #[must_use]
+    pub fn new(name: impl Into<String>, ok: bool, found: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { name: name.into(), ok, found: found.into(), fix: fix.into() }
+    }
 }

@@ -41,7 +41,7 @@ impl Device for Core {
     }
 
     async fn page(&mut self) -> Result<Option<Page>> {
-        Ok(Some(Page { url: "core:/".to_owned(), title: String::new() }))
+        Ok(Some(Page::new("core:/".to_owned(), String::new())))
     }
 
     async fn locate(&mut self, _handle: Handle, _context: &[Handle]) -> Result<Option<Located>> {
@@ -53,7 +53,7 @@ impl Device for Core {
     }
 
     async fn aim(&mut self, _handle: Handle, _options: AimOptions<'_>) -> Result<Aim> {
-        Ok(Aim { rect: AREA, point: AREA.center(), hit: Hit::Target, pointed: false })
+        Ok(Aim::new(AREA, Hit::Target).point(AREA.center()))
     }
 
     async fn perform(&mut self, _action: &Action, _cancel: &CancellationToken) -> Result<Performed> {

@@ -68,5 +68,5 @@ fn if_there<T>(answer: Result<T, Fault>) -> Result<Option<T>> {
 
 /// The result of an input of which nothing more is known.
 fn handled() -> Performed {
-    Performed { handled: true, ..Performed::default() }
+    Performed::done()
 }

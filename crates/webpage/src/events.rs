@@ -314,12 +314,8 @@ fn dialog_opening(client: &Client, state: &mut State, session: &str, root: &str,
     }) {
         return send(client, session, &cdp::HandleDialog { accept: false, prompt_text: None });
     }
-    let dialog = Dialog {
-        kind: event.r#type,
-        message: clip_to(&event.message, MAX_DIALOG),
-        default: clip_to(&event.default_prompt.unwrap_or_default(), MAX_DIALOG),
-        tab: None,
-    };
+    let dialog = Dialog::new(event.r#type, clip_to(&event.message, MAX_DIALOG))
+        .default_answer(clip_to(&event.default_prompt.unwrap_or_default(), MAX_DIALOG));
     state.dialogs.push((root.to_owned(), dialog));
     state.show_dialogs();
     // Wake every waiting command, in whichever tab.

@@ -105,7 +105,7 @@ impl State {
     pub fn show_dialogs(&mut self) {
         let first = self.dialogs.first().and_then(|(session, dialog)| {
             let tab = self.tabs.get(session)?;
-            Some(Dialog { tab: Some(tab.id()), ..dialog.clone() })
+            Some(dialog.clone().tab(Some(tab.id())))
         });
         for (session, tab) in &mut self.tabs {
             let own = self.dialogs.iter().find(|(s, _)| s == session).map(|(_, dialog)| dialog.clone());
@@ -473,7 +473,7 @@ mod tests {
         for (session, number) in [("a", 1), ("b", 2), ("c", 3)] {
             state.tabs.insert(session.into(), TabState { number, ..TabState::default() });
         }
-        let asked = |kind: &str| Dialog { kind: kind.into(), ..Dialog::default() };
+        let asked = |kind: &str| Dialog::new(kind, "");
         state.dialogs = vec![("b".into(), asked("confirm")), ("c".into(), asked("prompt"))];
         state.show_dialogs();
         let words = |state: &State, tab| state.tabs[tab].dialog.as_ref().map(Dialog::words);

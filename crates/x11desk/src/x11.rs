@@ -107,7 +107,7 @@ impl X11 {
         let png = tokio::task::spawn_blocking(move || picture.png()).await;
         let internal = |e: &dyn fmt::Display| Error::internal(format!("the picture: {e}"));
         let png = png.map_err(|e| internal(&e))?.map_err(|e| internal(&e))?;
-        Ok(Shot { png, area, scale: 1.0 })
+        Ok(Shot::new(png, area, 1.0))
     }
 
     /// Runs a job on the display. Dropped before its turn comes, the job is skipped.

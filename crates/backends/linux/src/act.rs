@@ -36,7 +36,7 @@ const PRESSES: &[&str] =
 
 /// Done, and nobody but the target can have received it.
 pub(crate) fn done() -> Performed {
-    Performed { handled: true, landed: Landed::Confirmed, ..Performed::default() }
+    Performed::done().landed(Landed::Confirmed)
 }
 
 /// The target of a press as it was told right behind that.
@@ -78,7 +78,7 @@ pub(crate) async fn act(
                 performed if performed.handled => performed,
                 _ => keyboard::fill_by_keys(device, *target, text, cancel).await?,
             };
-            Ok(Performed { unfocused: !focused, ..performed })
+            Ok(performed.unfocused(!focused))
         }
         Action::Select { target, options } => select::select(device, *target, options).await,
         Action::Drag { from, source, to, target } => {
@@ -178,7 +178,7 @@ async fn fill(view: View<'_>, target: Handle, text: &str, cancel: &CancellationT
         if ask::answered(app, &object.path, app.link.order(&call, DONE).await).await?.is_some() {
             let value = ask::number(app, &object.path, VALUE, "CurrentValue").await;
             let value = ask::answered(app, &object.path, value).await?.flatten();
-            return Ok(Performed { value: value.map(crate::model::names::number), ..done() });
+            return Ok(done().value(value.map(crate::model::names::number)));
         }
     }
     if (hides || object.has(Interfaces::EDITABLE)) && set_text(app, &object, text).await? {
@@ -197,7 +197,7 @@ async fn fill(view: View<'_>, target: Handle, text: &str, cancel: &CancellationT
             focus::caret_to_end(app, &object, text).await?;
         }
         let performed = filled::at_rest(app, &object, text, value, cancel).await?;
-        return Ok(Performed { landed: Landed::Confirmed, ..performed });
+        return Ok(performed.landed(Landed::Confirmed));
     }
     Ok(Performed::default())
 }

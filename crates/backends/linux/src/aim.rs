@@ -108,7 +108,7 @@ async fn aim_once(
     let (view, app) = (device.view(), &device.app);
     let Some(at) = view.index(handle) else { return Err(app::gone().into()) };
     let moved_before = *pointed;
-    let aim = |rect: Rect, point, hit| Aim { rect, point, hit, pointed: moved_before };
+    let aim = |rect: Rect, point, hit| Aim::new(rect, hit).point(point).pointed(moved_before);
     let off_screen = |rect: Rect, again| Ok((aim(rect, rect.center(), Hit::OffScreen), Some(again)));
     let by_action = options.press && options.plain && press::presses_by_action(view, at);
     let by_pointer = options.pointer && !by_action;
@@ -181,7 +181,7 @@ async fn aim_once(
     let changes = app.heard.state().changes;
     pointer::move_pointer(&look.x11, window.id, point).await?;
     until_drawn(app, changes).await?;
-    let aim = |rect: Rect, hit| Aim { rect, point, hit, pointed: true };
+    let aim = |rect: Rect, hit| Aim::new(rect, hit).point(point).pointed(true);
     // Its arrival may have shown or moved something.
     match place::placed(view, at, Some(&look)).await? {
         Some(now) if has(now.rect, point) => {

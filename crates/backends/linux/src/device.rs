@@ -37,7 +37,7 @@ impl Device for LinuxDevice {
     async fn page(&mut self) -> Result<Option<Page>> {
         life::alive(&self.app).await?;
         let title = query::title(&self.app).await?;
-        Ok(title.map(|title| Page { url: self.app.at.url.clone(), title }))
+        Ok(title.map(|title| Page::new(self.app.at.url.clone(), title)))
     }
 
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured> {

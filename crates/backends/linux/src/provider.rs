@@ -59,7 +59,7 @@ impl LinuxProvider {
         device.app.info.pid = app.pid;
         device.app.child = Mutex::new(child);
         device.app.folders = folders;
-        let arrival = SettleRequest { quiet: QUIET, cap: request.ready_timeout };
+        let arrival = SettleRequest::new(QUIET, request.ready_timeout);
         let ready = async {
             // A busy machine may let it come to nothing else for a while, also when it is first
             // asked for all
@@ -197,7 +197,7 @@ impl Provider for LinuxProvider {
             1 => "the whole desktop, with 1 app".to_owned(),
             count => format!("the whole desktop, with {count} apps"),
         };
-        let desktop = DeviceEntry { open: format!("{PREFIX}{}", desktop::NAME), title: all };
+        let desktop = DeviceEntry::new(format!("{PREFIX}{}", desktop::NAME), all);
         let apps = shown.into_iter().map(|app| {
             let windows = match app.windows {
                 Some(1) => "1 window".to_owned(),
@@ -205,10 +205,7 @@ impl Provider for LinuxProvider {
                 None => "does not answer".to_owned(),
             };
             let name = app.pid.map_or_else(|| app.bus.clone(), |pid| pid.to_string());
-            DeviceEntry {
-                open: format!("--attach {PREFIX}{name}"),
-                title: format!("{} ({windows})", app.title),
-            }
+            DeviceEntry::new(format!("--attach {PREFIX}{name}"), format!("{} ({windows})", app.title))
         });
         Ok(std::iter::once(desktop).chain(apps).collect())
     }

@@ -63,7 +63,7 @@ impl SimDevice {
 
     /// Delivers an action. The guards of its targets are compared before each of its events.
     pub(crate) fn act(&self, sim: &mut Sim, action: &Action, watch: &mut Watch) -> Result<Performed> {
-        let done = |landed| Performed { handled: true, landed, ..Performed::default() };
+        let done = |landed| Performed::done().landed(landed);
         match action {
             Action::Press { point, target, button, count, hold, .. } => {
                 let (hit, landed) = self.reached(sim, *point, *target, watch);
@@ -111,7 +111,7 @@ impl SimDevice {
                     return Ok(done(watch.changed()));
                 };
                 let value = sim.dom().find(id).map(|at| sim.dom().nodes[at].value.clone());
-                Ok(Performed { handled, value, ..done(Landed::Confirmed) })
+                Ok(done(Landed::Confirmed).handled(handled).value(value))
             }
             Action::Type { target, text } => {
                 let at = target.map(|t| self.target(sim, t)).transpose()?;
@@ -142,7 +142,7 @@ impl SimDevice {
                     }
                     Ok(Selected::Done) => {
                         let value = sim.dom().find(id).map(|at| sim.dom().nodes[at].value.clone());
-                        Ok(Performed { value, ..done(Landed::Confirmed) })
+                        Ok(done(Landed::Confirmed).value(value))
                     }
                 }
             }
@@ -152,7 +152,7 @@ impl SimDevice {
                 let before = sim.tab().scroll.get(&mark).copied().unwrap_or(0.0);
                 sim.received(at, "scroll", &format!("{mark} {dy}"));
                 let moved = sim.input().scroll_to(&mark, before + dy);
-                Ok(Performed { moved, ..done(Landed::Confirmed) })
+                Ok(done(Landed::Confirmed).moved(moved))
             }
             _ => Err(stickpin_device::unsupported("sim", "take files")),
         }

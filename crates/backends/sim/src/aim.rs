@@ -67,7 +67,7 @@ pub(crate) fn aim(
 ) -> Result<Aim> {
     let id = sim.dom().nodes[at].id;
     bring_into_view(sim, id);
-    let nowhere = |rect: Rect| Aim { rect, point: rect.center(), hit: Hit::OffScreen, pointed: false };
+    let nowhere = |rect: Rect| Aim::new(rect, Hit::OffScreen);
     let Some(at) = sim.dom().find(id) else { return Ok(nowhere(Rect::default())) };
     let layout = sim.layout();
     let rect = layout.rects[at].unwrap_or_default();
@@ -78,7 +78,7 @@ pub(crate) fn aim(
     let reached = if untold { Hit::Unknown } else { hit(sim, addresses, at, point) };
     // What lies over it must not even feel the pointer.
     if !options.pointer || reached != Hit::Target {
-        return Ok(Aim { rect, point, hit: reached, pointed: false });
+        return Ok(Aim::new(rect, reached).point(point));
     }
     if sim.patches.shift_on_arrival() {
         sim.hover = None;
@@ -86,10 +86,10 @@ pub(crate) fn aim(
     }
     sim.input().point_at(point.0, point.1);
     let Some(at) = sim.dom().find(id) else {
-        return Ok(Aim { pointed: true, ..nowhere(Rect::default()) });
+        return Ok(nowhere(Rect::default()).pointed(true));
     };
     let rect = sim.layout().rects[at].unwrap_or_default();
-    Ok(Aim { rect, point, hit: hit(sim, addresses, at, point), pointed: true })
+    Ok(Aim::new(rect, hit(sim, addresses, at, point)).point(point).pointed(true))
 }
 
 /// What an input at a point would reach, seen from its target.

@@ -66,10 +66,10 @@ impl SimDevice {
                 let sim = self.shared.live()?;
                 let now = sim.state.now_ms;
                 if let Some(asked) = &sim.dialog {
-                    return Ok(Settled {
-                        settled: false,
-                        still: vec![Moving::Other(format!("{} dialog", asked.dialog.kind))],
-                    });
+                    return Ok(Settled::new(
+                        false,
+                        vec![Moving::Other(format!("{} dialog", asked.dialog.kind))],
+                    ));
                 }
                 if sim.revision != revision {
                     (revision, last_change) = (sim.revision, now);
@@ -79,12 +79,12 @@ impl SimDevice {
                 match sim.next_due() {
                     // No timer is due before the app would count as quiet, so there is nothing to
                     // wait for.
-                    None => return Ok(Settled { settled: true, still: Vec::new() }),
+                    None => return Ok(Settled::new(true, Vec::new())),
                     Some(due) if !loading && due > quiet_at => {
-                        return Ok(Settled { settled: true, still: Vec::new() });
+                        return Ok(Settled::new(true, Vec::new()));
                     }
                     Some(due) if due > end || now >= end || cancel.is_cancelled() => {
-                        return Ok(Settled { settled: false, still: sim.still(due.max(end)) });
+                        return Ok(Settled::new(false, sim.still(due.max(end))));
                     }
                     Some(due) => due,
                 }
@@ -305,7 +305,7 @@ impl Pictures for SimDevice {
         let png = draw::draw(sim.dom(), &sim.layout(), area).map_err(|e| {
             Error::new(ErrorCode::Internal, format!("no picture of sim:{}: {e}", sim.app.name))
         })?;
-        Ok(Shot { png, area, scale: 1.0 })
+        Ok(Shot::new(png, area, 1.0))
     }
 }
 

@@ -168,7 +168,7 @@ impl Provider for SimProvider {
         let shared = Arc::new(Shared::new(sim));
         self.remember(request.session, &shared);
         let mut device = SimDevice::new(info, shared, request.file_roots);
-        let arrival = SettleRequest { quiet: Duration::from_millis(150), cap: request.ready_timeout };
+        let arrival = SettleRequest::new(Duration::from_millis(150), request.ready_timeout);
         device.settle(arrival, &request.cancel).await?;
         Ok(Box::new(device))
     }
@@ -182,7 +182,7 @@ impl Provider for SimProvider {
             .map(|name| {
                 let app = library::load(name)?;
                 let title = if app.about.is_empty() { app.title.clone() } else { app.about.clone() };
-                Ok(DeviceEntry { open: format!("sim:{name}"), title })
+                Ok(DeviceEntry::new(format!("sim:{name}"), title))
             })
             .collect()
     }
@@ -196,7 +196,7 @@ impl Provider for SimProvider {
             .map(|name| {
                 let loaded = library::load(name);
                 let found = loaded.as_ref().map_or_else(ToString::to_string, |a| a.about.clone());
-                Check { name: format!("sim:{name}"), ok: loaded.is_ok(), found, fix: String::new() }
+                Check::new(format!("sim:{name}"), loaded.is_ok(), found, "")
             })
             .collect()
     }

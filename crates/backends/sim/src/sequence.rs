@@ -92,12 +92,7 @@ impl Sequence<'_> {
         }
         let id = self.sim.dom().nodes[at].id;
         self.sim.received(at, "press", "");
-        let dialog = Dialog {
-            kind: "confirm".into(),
-            message: "Are you sure?".into(),
-            default: String::new(),
-            tab: None,
-        };
+        let dialog = Dialog::new("confirm", "Are you sure?");
         self.sim.dialog = Some(Asked { dialog, then: Then::Press(id) });
         Ok(())
     }

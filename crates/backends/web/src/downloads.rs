@@ -26,8 +26,7 @@ pub(crate) fn download_began(downloads: &mut Vec<Coming>, guid: String, suggeste
     if downloads.len() == DOWNLOADS {
         downloads.remove(0);
     }
-    let download =
-        Download { name: file_name(suggested), received: 0, total: None, state: DownloadState::UnderWay };
+    let download = Download::new(file_name(suggested), DownloadState::UnderWay);
     downloads.push(Coming { guid, download, began: Instant::now(), ended: None, told: false });
 }
 

@@ -43,8 +43,7 @@ pub(crate) async fn fold_list(web: &mut Driven, opener: Handle, older: &[Handle]
 
 /// Presses an element if nothing covers it. Returns whether the press reached the element.
 async fn press_again(web: &mut Driven, target: Handle) -> Result<bool> {
-    let aim =
-        act::aim(web, target, AimOptions { pointer: true, press: true, plain: true, guarded: &[] }).await?;
+    let aim = act::aim(web, target, AimOptions::PLAIN_PRESS).await?;
     if aim.hit != Hit::Target {
         return Ok(false);
     }

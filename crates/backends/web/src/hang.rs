@@ -130,7 +130,7 @@ pub(crate) async fn replace(
     cancel: &CancellationToken,
 ) -> Result<Arrived> {
     let Some(what) = address_of(web, to).await? else {
-        return Ok(Arrived { moved: false, ..Arrived::default() });
+        return Ok(Arrived::default());
     };
     let hung = web.page.tab.clone();
     let (id, target_id) = hung.write(|tab| {
@@ -161,7 +161,7 @@ async fn address_of(web: &Driven, to: &Navigation) -> Result<Option<String>> {
         Navigation::To(what) => Ok(Some(what.clone())),
         Navigation::Reload => web.page.tab.url().map(Some),
         Navigation::Back | Navigation::Forward => Ok(navigate::entry(web, to).await?.map(|entry| entry.url)),
-        Navigation::Home => Ok(None),
+        _ => Ok(None),
     }
 }
 

@@ -77,13 +77,13 @@ pub(crate) async fn go(
     };
     web.page.acted = None;
     let settled = moved && settle::settle_until(&mut web.page, QUIET, deadline, cancel).await?.settled;
-    let Page { url, title } = whereabouts(web).await?;
-    Ok(Arrived { moved, url, title, settled: settled || !moved })
+    let Page { url, title, .. } = whereabouts(web).await?;
+    Ok(Arrived::default().moved(moved).url(url).title(title).settled(settled || !moved))
 }
 
 /// Returns the URL, which is known from events, and the title, which takes one request.
 pub(crate) async fn whereabouts(web: &Driven) -> Result<Page> {
-    Ok(Page { url: web.page.tab.url()?, title: title(web).await? })
+    Ok(Page::new(web.page.tab.url()?, title(web).await?))
 }
 
 /// Navigates until another document is committed. Returns false when there is nowhere to go.
@@ -123,6 +123,7 @@ async fn depart(web: &Driven, to: &Navigation, leave: Leave, deadline: Instant) 
             let Some(entry) = entry(web, to).await? else { return Ok(false) };
             unless_asked(web, leave, &cdp::GoToEntry { entry_id: entry.id }).await?;
         }
+        _ => return Err(stickpin_device::unsupported("web", "go there")),
     }
     let arrived = web.page.tab.until(|tab| {
         // The caller must answer "Leave the page?": a draft may be lost.
@@ -155,8 +156,8 @@ pub(crate) async fn entry(web: &Driven, to: &Navigation) -> Result<Option<cdp::H
 async fn unless_asked<M: Method>(web: &Driven, leave: Leave, method: &M) -> Result<()> {
     let sent = web.page.tab.command(method);
     match leave {
-        Leave::Ask => web.page.tab.unless_dialog(sent).await.map(drop)?,
         Leave::Discard => sent.await.map(drop)?,
+        _ => web.page.tab.unless_dialog(sent).await.map(drop)?,
     }
     Ok(())
 }

@@ -167,10 +167,10 @@ impl Provider for WebProvider {
 
     async fn devices(&self) -> Result<Vec<DeviceEntry>> {
         Ok(match self.program() {
-            Ok(program) => vec![DeviceEntry {
-                open: "http://127.0.0.1:8000/".to_owned(),
-                title: format!("any URL or .html file, in {}", program.display()),
-            }],
+            Ok(program) => vec![DeviceEntry::new(
+                "http://127.0.0.1:8000/".to_owned(),
+                format!("any URL or .html file, in {}", program.display()),
+            )],
             Err(_) => Vec::new(),
         })
     }
@@ -183,7 +183,7 @@ impl Provider for WebProvider {
         let name = "web browser".to_owned();
         let program = match self.program() {
             Ok(program) => program,
-            Err(e) => return vec![Check { name, ok: false, found: e.message, fix: e.hint }],
+            Err(e) => return vec![Check::new(name, false, e.message, e.hint)],
         };
         let mut command = tokio::process::Command::new(&program);
         let version = timeout(VERSION, command.arg("--version").kill_on_drop(true).output()).await;
@@ -203,14 +203,14 @@ impl Provider for WebProvider {
             Err(said) => (false, said),
         };
         let fix = if ok { String::new() } else { install_hint().to_owned() };
-        let browser = Check { name, ok, found: format!("{}: {}", program.display(), clip(&said)), fix };
+        let browser = Check::new(name, ok, format!("{}: {}", program.display(), clip(&said)), fix);
         let root = rustix::process::geteuid().is_root();
         let found = match (root, self.config.no_sandbox) {
             (true, _) => "off: browsers have none when root starts them",
             (_, true) => "off, as asked",
             _ => "on",
         };
-        let sandbox = Check { name: "web sandbox".into(), ok: true, found: found.into(), fix: String::new() };
+        let sandbox = Check::new("web sandbox", true, found, "");
         vec![browser, sandbox]
     }
 

@@ -61,14 +61,10 @@ pub(crate) async fn all_tabs(web: &Driven) -> Result<Vec<TabEntry>> {
         let shown = tab.main_frame().map(|frame| frame.url.clone()).filter(|url| !url.is_empty());
         let known = shown.or_else(|| tab.navigating.as_ref().map(|(url, _)| url.clone()));
         let opener = living.iter().find(|(_, t)| Some(&t.target) == tab.opener.as_ref());
-        TabEntry {
-            id: tab.id(),
-            url: known.unwrap_or(url),
-            title,
-            active: **session == web.page.tab.session,
-            opener: opener.map(|(_, opener)| opener.id()),
-            dialog: tab.dialog.clone().filter(|dialog| dialog.tab.is_none()),
-        }
+        TabEntry::new(tab.id(), known.unwrap_or(url), title)
+            .active(**session == web.page.tab.session)
+            .opener(opener.map(|(_, opener)| opener.id()))
+            .dialog(tab.dialog.clone().filter(|dialog| dialog.tab.is_none()))
     };
     Ok(living.iter().map(entry).collect())
 }
@@ -183,7 +179,7 @@ pub(crate) async fn open_tab(
         (Ok(_), Some(what)) => {
             navigate::go(web, &Navigation::To(what.to_owned()), Leave::Discard, deadline, cancel).await
         }
-        (Ok(_), None) => Ok(Arrived { moved: true, url: EMPTY.into(), title: String::new(), settled: true }),
+        (Ok(_), None) => Ok(Arrived::default().moved(true).url(EMPTY.into()).settled(true)),
     };
     if arrived.is_err() {
         let target = web.page.tab.read(|tab| tab.target.clone());
@@ -223,7 +219,7 @@ pub(crate) async fn end_tab(
     let unknown = |e: Error| e.dispatched(Dispatched::Unknown);
     match leave {
         Leave::Discard => drop(tab.client.send(None, &cdp::CloseTarget { target_id: target })),
-        Leave::Ask => drop(tab.client.send(Some(&tab.session), &cdp::ClosePage {})),
+        _ => drop(tab.client.send(Some(&tab.session), &cdp::ClosePage {})),
     }
     let asks = |tab: &TabState| tab.dialog.clone().filter(|dialog| dialog.tab.is_none());
     let had = tab.read(asks).ok().flatten();
@@ -280,7 +276,7 @@ pub(crate) fn take_ended(web: &mut Driven) -> Vec<TabEnded> {
             drop(web.page.tab.client.send(None, &cdp::CloseTarget { target_id: tab.target.clone() }));
         }
         let how = if tab.asked_to_close { TabEnd::Asked } else { how };
-        ended.push(TabEnded { id: tab.id(), surface: SurfaceId(tab.number), how, now });
+        ended.push(TabEnded::new(tab.id(), SurfaceId(tab.number), how).now(now));
     }
     if let Some(tab) = next.as_ref().and_then(|next| state.tabs.get_mut(next)) {
         let closed = ended.iter().filter(|e| e.now.is_some() && e.how == TabEnd::Closed);
@@ -312,7 +308,7 @@ pub(crate) async fn performed(
             let state = web.page.tab.shared.state();
             let verdict = state.tabs.get(&web.page.tab.session).and_then(|tab| tab.verdict.clone());
             let landed = verdict.map_or(Landed::Unknown, Verdict::landed);
-            Ok(Performed { handled: true, landed, ..Performed::default() })
+            Ok(Performed::done().landed(landed))
         }
         Ok(performed) => {
             if closes_itself(web).await {

@@ -22,9 +22,14 @@ async fn rest(page: &mut Page) {
 
 /// A capture by somebody who has this tree; none when nothing changed.
 async fn look(page: &mut Page, stored: Option<&Arc<Tree>>) -> Option<Arc<Tree>> {
-    match page.device.capture(CaptureRequest { watch: &[], stored }).await.unwrap_or_else(|e| panic!("{e}")) {
+    match page
+        .device
+        .capture(CaptureRequest::default().stored(stored))
+        .await
+        .unwrap_or_else(|e| panic!("{e}"))
+    {
         Captured::Tree(tree) => Some(tree),
-        Captured::Unchanged => None,
+        _ => None,
     }
 }
 

@@ -83,7 +83,7 @@ async fn everything_says_at_once_that_a_dialog_is_open_and_nothing_runs_behind_i
             .code,
     );
     assert!(codes.iter().all(|c| *c == ErrorCode::DialogOpen), "{codes:?}");
-    let settle = SettleRequest { quiet: Duration::from_millis(150), cap: Duration::from_secs(10) };
+    let settle = SettleRequest::new(Duration::from_millis(150), Duration::from_secs(10));
     let settled = page.device.settle(settle, &none).await.unwrap();
     assert_eq!((settled.settled, settled.still), (false, vec![Moving::Other("a confirm dialog".to_owned())]));
     page.device.notices().await.unwrap();

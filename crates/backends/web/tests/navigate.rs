@@ -13,7 +13,7 @@ fn none() -> CancellationToken {
     CancellationToken::new()
 }
 
-const QUIET: SettleRequest = SettleRequest { quiet: Duration::from_millis(150), cap: Duration::from_secs(5) };
+const QUIET: SettleRequest = SettleRequest::new(Duration::from_millis(150), Duration::from_secs(5));
 
 #[tokio::test]
 async fn history_and_reload() {
@@ -210,15 +210,7 @@ async fn an_act_waits_for_a_navigation_under_way() {
         // Asked before the browser had begun to leave: nothing could have been known.
         assert!(started.elapsed() < Duration::from_secs(3));
     }
-    assert!(
-        page.device
-            .aim(
-                delete,
-                stickpin_device::AimOptions { pointer: true, press: true, plain: true, guarded: &[] }
-            )
-            .await
-            .is_err()
-    );
+    assert!(page.device.aim(delete, stickpin_device::AimOptions::PLAIN_PRESS).await.is_err());
     page.until("location.pathname=='/two'").await;
     assert_eq!(page.log().await, Vec::<String>::new());
     page.close().await;
@@ -244,7 +236,7 @@ async fn quiet_waits_for_what_ends_and_not_for_what_stays() {
     assert_eq!(page.truth::<String>("out.textContent").await, "loaded");
     let tick = page.find(Role::Button, "Tick").await;
     page.press(tick).await;
-    let short = SettleRequest { cap: Duration::from_millis(600), ..QUIET };
+    let short = SettleRequest::new(QUIET.quiet, Duration::from_millis(600));
     let settled = page.device.settle(short, &none()).await.unwrap();
     assert!(!settled.settled);
     assert!(settled.still.iter().any(|s| s.to_string().contains("p#out")), "{settled:?}");

@@ -34,7 +34,7 @@ async fn look(page: &mut Page, seen: &mut Seen) -> bool {
     }
     seen.unchanged += 1;
     let mut anew = stickpin_webpage::Page::new(page.device.driven().tab.clone());
-    let request = CaptureRequest { watch: &[], stored: None };
+    let request = CaptureRequest::default();
     let Captured::Tree(walked) = read::capture(&mut anew, request).await.unwrap() else {
         panic!("who has no tree is given one")
     };
@@ -49,13 +49,14 @@ async fn look(page: &mut Page, seen: &mut Seen) -> bool {
 
 /// Whether nothing changed, as the device says; else the new tree is kept.
 async fn capture(page: &mut Page, seen: &mut Seen) -> bool {
-    let request = CaptureRequest { watch: &[], stored: seen.tree.as_ref() };
+    let request = CaptureRequest::default().stored(seen.tree.as_ref());
     match page.device.capture(request).await.unwrap_or_else(|e| panic!("{e}")) {
         Captured::Unchanged => true,
         Captured::Tree(tree) => {
             seen.tree = Some(tree);
             false
         }
+        other => panic!("{other:?}"),
     }
 }
 

@@ -101,7 +101,7 @@ impl Device for Fake {
 
     async fn aim(&mut self, _handle: Handle, _options: AimOptions<'_>) -> Result<Aim> {
         let rect = self.area();
-        self.well().map(|()| Aim { rect, point: rect.center(), hit: Hit::Target, pointed: false })
+        self.well().map(|()| Aim::new(rect, Hit::Target))
     }
 
     async fn perform(&mut self, action: &Action, _cancel: &CancellationToken) -> Result<Performed> {
@@ -113,12 +113,12 @@ impl Device for Fake {
             Action::Drag { target: None, .. } => "drag away",
             _ => "something else",
         });
-        Ok(Performed { handled: true, chooser: Some(BUTTON), ..Performed::default() })
+        Ok(Performed::done().chooser(Some(BUTTON)))
     }
 
     async fn settle(&mut self, _request: SettleRequest, _cancel: &CancellationToken) -> Result<Settled> {
         self.note("settle");
-        self.well().map(|()| Settled { settled: false, still: vec![Moving::Other("a clock".to_owned())] })
+        self.well().map(|()| Settled::new(false, vec![Moving::Other("a clock".to_owned())]))
     }
 
     async fn changed(&mut self, _timeout: Duration, _cancel: &CancellationToken) -> Result<bool> {
@@ -305,7 +305,7 @@ async fn two() -> (Composed<Table>, Log) {
 async fn tree(whole: &mut Composed<Table>) -> Arc<Tree> {
     match whole.capture(CaptureRequest::default()).await.unwrap() {
         Captured::Tree(tree) => tree,
-        Captured::Unchanged => panic!("nothing was stored"),
+        other => panic!("{other:?}"),
     }
 }
 
@@ -331,7 +331,7 @@ async fn two_devices_are_one_tree_and_an_act_goes_to_the_one_that_owns_its_eleme
     let buttons: Vec<Handle> =
         tree.nodes().filter(|n| n.role() == Role::Button).filter_map(|n| n.handle()).collect();
     assert_eq!(buttons.iter().map(|&handle| inner(handle)).collect::<Vec<_>>(), [(1, BUTTON), (2, BUTTON)]);
-    let again = whole.capture(CaptureRequest { stored: Some(&tree), watch: &[] }).await.unwrap();
+    let again = whole.capture(CaptureRequest::default().stored(Some(&tree))).await.unwrap();
     assert!(matches!(again, Captured::Unchanged));
 
     let found = whole.locate(buttons[1], &buttons).await.unwrap().unwrap();
@@ -367,8 +367,7 @@ async fn keys_follow_the_last_act_and_without_one_the_active_window() {
 async fn only_what_was_acted_on_is_waited_for_and_listened_to() {
     let (mut whole, log) = two().await;
     tree(&mut whole).await;
-    let (request, cancel) =
-        (SettleRequest { quiet: Duration::ZERO, cap: Duration::ZERO }, CancellationToken::new());
+    let (request, cancel) = (SettleRequest::new(Duration::ZERO, Duration::ZERO), CancellationToken::new());
     let settled = whole.settle(request, &cancel).await.unwrap();
     let clock = |of: &str| Moving::Other(format!("{of}: a clock"));
     assert_eq!(settled.still, [clock("form"), clock("form 2")]);

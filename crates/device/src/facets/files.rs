@@ -1,12 +1,14 @@
 //! File inputs and file choosers.
 
 use crate::error::Result;
+use crate::setters::setters;
 use async_trait::async_trait;
 use serde::Deserialize;
 use stickpin_tree::Handle;
 
 /// An input that accepts files.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct FileInput {
     /// The input itself, which need not be in the document.
     pub input: Handle,
@@ -24,8 +26,26 @@ pub struct FileInput {
     pub holds: Vec<HeldFile>,
 }
 
+impl FileInput {
+    /// Creates an input for one file of any kind that holds none.
+    #[must_use]
+    pub fn new(input: Handle) -> Self {
+        let (accept, holds) = (String::new(), Vec::new());
+        Self { input, multiple: false, one_by_one: None, directory: false, accept, holds }
+    }
+}
+
+setters!(FileInput {
+    multiple: bool,
+    one_by_one: Option<String>,
+    directory: bool,
+    accept: String,
+    holds: Vec<HeldFile>,
+});
+
 /// A file that an input holds.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
 pub struct HeldFile {
     /// The file name without its folder.
     pub name: String,
@@ -33,6 +53,14 @@ pub struct HeldFile {
     pub size: u64,
     /// The modification time in milliseconds since 1970.
     pub modified: u64,
+}
+
+impl HeldFile {
+    /// Creates a held file.
+    #[must_use]
+    pub fn new(name: impl Into<String>, size: u64, modified: u64) -> Self {
+        Self { name: name.into(), size, modified }
+    }
 }
 
 /// Finds file inputs and closes file choosers.

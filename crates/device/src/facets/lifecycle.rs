@@ -71,6 +71,7 @@ pub trait Lifecycle: Send {
 /// The folders that an app was started with, where it saves files by default.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct AppFolders {
     /// The app's home folder.
     pub home: PathBuf,
@@ -78,4 +79,12 @@ pub struct AppFolders {
     pub cwd: PathBuf,
     /// Whether the home folder, with everything saved in it, is removed when the session closes.
     pub removed_at_close: bool,
+}
+
+impl AppFolders {
+    /// Creates the folders of an app.
+    #[must_use]
+    pub fn new(home: PathBuf, cwd: PathBuf, removed_at_close: bool) -> Self {
+        Self { home, cwd, removed_at_close }
+    }
 }

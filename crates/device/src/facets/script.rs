@@ -7,11 +7,20 @@ use stickpin_tree::Handle;
 
 /// The value of an expression in the app's own language.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Evaluated {
     /// Whether the language treats the value as true.
     pub truthy: bool,
     /// The value as bounded text: JSON where it can be serialized.
     pub shown: String,
+}
+
+impl Evaluated {
+    /// Creates a value.
+    #[must_use]
+    pub fn new(truthy: bool, shown: String) -> Self {
+        Self { truthy, shown }
+    }
 }
 
 /// Evaluates expressions and CSS selectors in an app.

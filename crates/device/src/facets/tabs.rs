@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::navigation::{Arrived, Leave};
 use crate::notice::Dialog;
+use crate::setters::setters;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -12,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 /// A tab or window of the app.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct TabEntry {
     /// The tab's id, such as `t1`. Never reused while the device is open.
     pub id: String,
@@ -29,8 +31,19 @@ pub struct TabEntry {
     pub dialog: Option<Dialog>,
 }
 
+impl TabEntry {
+    /// Creates an inactive tab that no other tab opened.
+    #[must_use]
+    pub fn new(id: String, url: String, title: String) -> Self {
+        Self { id, url, title, active: false, opener: None, dialog: None }
+    }
+}
+
+setters!(TabEntry { active: bool, opener: Option<String>, dialog: Option<Dialog> });
+
 /// A tab that no longer exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TabEnded {
     /// The id that the tab had.
     pub id: String,
@@ -43,8 +56,19 @@ pub struct TabEnded {
     pub now: Option<String>,
 }
 
+impl TabEnded {
+    /// Creates the end of a tab that was not the active one.
+    #[must_use]
+    pub fn new(id: String, surface: SurfaceId, how: TabEnd) -> Self {
+        Self { id, surface, how, now: None }
+    }
+}
+
+setters!(TabEnded { now: Option<String> });
+
 /// How a tab ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TabEnd {
     /// Closed by a command.
     Asked,

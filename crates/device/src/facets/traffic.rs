@@ -1,6 +1,7 @@
 //! Requests and downloads of an app.
 
 use crate::error::Result;
+use crate::setters::setters;
 use async_trait::async_trait;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,6 +19,7 @@ pub fn request_words(method: &str, url: &str) -> String {
 
 /// A request of the app.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SeenRequest {
     /// The HTTP method.
     pub method: String,
@@ -32,8 +34,19 @@ pub struct SeenRequest {
     pub counts: bool,
 }
 
+impl SeenRequest {
+    /// Creates a request in progress that counts.
+    #[must_use]
+    pub fn new(method: String, url: String) -> Self {
+        Self { method, url, end: None, took: Duration::ZERO, counts: true }
+    }
+}
+
+setters!(SeenRequest { end: Option<RequestEnd>, took: Duration, counts: bool });
+
 /// How a request ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RequestEnd {
     /// Answered with this status.
     Status(u16),
@@ -43,6 +56,7 @@ pub enum RequestEnd {
 
 /// A download.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Download {
     /// The file name on this machine.
     pub name: String,
@@ -54,8 +68,19 @@ pub struct Download {
     pub state: DownloadState,
 }
 
+impl Download {
+    /// Creates a download of which nothing was received yet.
+    #[must_use]
+    pub fn new(name: String, state: DownloadState) -> Self {
+        Self { name, received: 0, total: None, state }
+    }
+}
+
+setters!(Download { received: u64, total: Option<u64> });
+
 /// The state of a download.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DownloadState {
     /// In progress.
     UnderWay,

@@ -23,7 +23,7 @@ pub(super) async fn prepare(
     let press = matches!(reach, Reach::Press { .. });
     let plain = reach == Reach::Press { plain: true };
     let pointer = press || reach == Reach::Pointer;
-    let options = AimOptions { pointer, press, plain, guarded };
+    let options = AimOptions::default().pointer(pointer).press(press).plain(plain).guarded(guarded);
     let (context, seen) = (found.meaning.context_handles(), place.ticket.clone());
     let prepared = cx.device()?.prepare(place.handle, &context, options, seen).await;
     // After a failure the pointer may or may not have moved.

@@ -18,8 +18,7 @@ use stickpin_session::Origin;
 use stickpin_tree::{Role, States, escape};
 
 /// The criteria for calm after a stopped press, before it is tried again.
-const REST: SettleRequest =
-    SettleRequest { quiet: Duration::from_millis(100), cap: Duration::from_millis(500) };
+const REST: SettleRequest = SettleRequest::new(Duration::from_millis(100), Duration::from_millis(500));
 
 /// The position of an input within its act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -263,6 +262,10 @@ async fn deliver(cx: &mut Cx, action: &Action, words: &str, prepared: Ticket) ->
             )
             .details(serde_json::json!({ "stopped": stopped }));
             Err(Missed { error, stopped: *stopped })
+        }
+        other => {
+            let error = Error::internal(format!("the device says that an input was {other:?}"));
+            Err(error.dispatched(Dispatched::Unknown).into())
         }
     }
 }

@@ -126,7 +126,7 @@ async fn look_after(cx: &mut Cx, ready: Option<&Ready>, how: How, mut acted: Act
     let cancel = cx.cancel.clone();
     let before = changes::stored(cx)?;
     if let Some(cap) = how.settle {
-        let request = SettleRequest { quiet: QUIET, cap };
+        let request = SettleRequest::new(QUIET, cap);
         let mut settled = cx.device()?.settle(request, &cancel).await;
         if went_on(cx, &settled) {
             settled = cx.device()?.settle(request, &cancel).await;

@@ -206,11 +206,7 @@ mod tests {
                     .hint(secret)
                     .details(json!({ "value": secret })),
             ),
-            dialog: Some(stickpin_device::Dialog {
-                message: secret.to_owned(),
-                default: secret.to_owned(),
-                ..stickpin_device::Dialog::default()
-            }),
+            dialog: Some(stickpin_device::Dialog::new("prompt", secret).default_answer(secret.to_owned())),
             ..Response::default()
         };
         hide(&mut response, &[Secret::new(secret)]);

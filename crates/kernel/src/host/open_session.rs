@@ -53,7 +53,7 @@ impl Live {
         status.idle_timeout = self.idle_timeout;
         status.generation = self.session.generation().map(|g| g.get());
         status.recorded = self.recorder.is_some();
-        if let Some(Page { url, title }) = &self.at {
+        if let Some(Page { url, title, .. }) = &self.at {
             status.url.clone_from(url);
             status.title.clone_from(title);
         }

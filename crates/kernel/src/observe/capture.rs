@@ -19,7 +19,7 @@ pub(crate) async fn look(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>> {
     }
     let watch = live.session.watch();
     let stored = live.session.tree().cloned();
-    let request = CaptureRequest { watch: &watch, stored: stored.as_ref() };
+    let request = CaptureRequest::default().watch(&watch).stored(stored.as_ref());
     let captured = live.device.capture(request).await?;
     let live = cx.live()?;
     let replaced = match (captured, stored) {
@@ -32,10 +32,11 @@ pub(crate) async fn look(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>> {
         (Captured::Unchanged, None) => {
             return Err(Error::internal("the device compared with a capture that it never made"));
         }
+        (other, _) => return Err(Error::internal(format!("the device answered a capture with {other:?}"))),
     };
     let tree = live.session.tree().cloned();
     if let Some(document) = tree.as_ref().and_then(|t| t.documents().first()) {
-        live.at = Some(Page { url: document.url.clone(), title: document.title.clone() });
+        live.at = Some(Page::new(document.url.clone(), document.title.clone()));
     }
     cx.envelope.ended.extend(replaced.ended);
     tree.ok_or_else(|| Error::internal("a stored tree is not there"))

@@ -21,7 +21,7 @@ pub(crate) async fn go(cx: &mut Cx, to: &Navigation, leave: Leave, ready: Durati
         Ok(at) => {
             let client = cx.client();
             let live = cx.live()?;
-            live.at = Some(Page { url: at.url.clone(), title: at.title.clone() });
+            live.at = Some(Page::new(at.url.clone(), at.title.clone()));
             live.pictures.leave(&client, &at.url);
         }
         Err(e) => {
@@ -43,12 +43,13 @@ pub(crate) fn attend(cx: &mut Cx) -> Option<String> {
     let live = cx.live().ok()?;
     let mut moved = None;
     let ended = live.device.tabs().map(|tabs| tabs.ended_tabs()).unwrap_or_default();
-    for TabEnded { id, surface, how, now } in ended {
+    for TabEnded { id, surface, how, now, .. } in ended {
         live.session.end_surface(surface);
         let why = match how {
             TabEnd::Asked => continue,
             TabEnd::Closed => "was closed",
             TabEnd::Crashed => "crashed",
+            _ => "ended",
         };
         if let Some(now) = now {
             live.at = None;

@@ -11,6 +11,7 @@ pub(crate) fn words(request: &SeenRequest) -> String {
         None => format!("{what} pending for {}", span(request.took)),
         Some(RequestEnd::Status(status)) => format!("{what} -> {status}"),
         Some(RequestEnd::Failed(why)) => format!("{what} -> {}", escape(why, 80)),
+        Some(_) => format!("{what} -> ended"),
     }
 }
 

@@ -90,7 +90,7 @@ async fn moving(cx: &mut Cx) -> Result<Vec<String>> {
         let pending = seen.iter().filter(|r| r.counts && r.end.is_none());
         still.extend(pending.take(3).map(crate::observe::traffic::words));
     }
-    let now = SettleRequest { quiet: QUIET, cap: Duration::ZERO };
+    let now = SettleRequest::new(QUIET, Duration::ZERO);
     let others = cx.device()?.settle(now, &cancel).await?.still;
     // Requests are already listed with their age.
     still.extend(others.iter().filter(|other| !matches!(other, Moving::Request(_))).map(ToString::to_string));

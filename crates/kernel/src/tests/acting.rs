@@ -215,8 +215,9 @@ fn drawn_anew(w: &mut World) {
     for id in 3..=9 {
         w.replace(&format!("#{id}"), &format!("#{}", id + 20));
     }
-    if let Some(input) = w.file_inputs.remove(&9) {
-        w.file_inputs.insert(29, FileInput { input: Handle { scope: 1, id: 29 }, ..input });
+    if let Some(mut input) = w.file_inputs.remove(&9) {
+        input.input = Handle { scope: 1, id: 29 };
+        w.file_inputs.insert(29, input);
     }
 }
 
@@ -243,14 +244,7 @@ async fn whatever_the_input_is_a_target_that_is_drawn_anew_before_it_is_looked_f
             world.chooser = Some(50);
             for id in [9, 50] {
                 let input = Handle { scope: 1, id };
-                let one = FileInput {
-                    input,
-                    multiple: false,
-                    one_by_one: None,
-                    directory: false,
-                    accept: String::new(),
-                    holds: Vec::new(),
-                };
+                let one = FileInput::new(input);
                 world.file_inputs.insert(id, one);
             }
             world.on_input.insert(23, Box::new(|w| w.replace("\"Terms\" #23", "\"Terms\" #23 checked")));
@@ -468,8 +462,7 @@ async fn refs_named(b: &Bench, name: &str) -> String {
 }
 
 fn sure() -> Option<stickpin_device::Dialog> {
-    let (kind, message) = ("confirm".into(), "Sure?".into());
-    Some(stickpin_device::Dialog { kind, message, default: String::new(), tab: None })
+    Some(stickpin_device::Dialog::new("confirm", "Sure?"))
 }
 
 #[tokio::test(start_paused = true)]

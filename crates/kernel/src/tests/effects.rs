@@ -104,12 +104,7 @@ async fn what_comes_and_goes_within_an_act_is_no_effect() {
 async fn the_answer_to_a_dialog_tells_what_came_of_it() {
     let b = Bench::open("paragraph #2\n  text \"Signed in as ada\"\nbutton \"Rename\" #3\n").await;
     let asks = |w: &mut crate::tests::fake::World| {
-        w.dialog = Some(Dialog {
-            kind: "prompt".into(),
-            message: "New name?".into(),
-            default: String::new(),
-            tab: None,
-        });
+        w.dialog = Some(Dialog::new("prompt", "New name?"));
     };
     b.fake.world().on_input.insert(3, Box::new(asks));
     b.ok("press", json!({ "target": "@e1" })).await;

@@ -129,7 +129,7 @@ impl Provider for Fake {
     }
 
     async fn devices(&self) -> Result<Vec<DeviceEntry>> {
-        Ok(vec![DeviceEntry { open: "fake:/".to_owned(), title: "The fake".to_owned() }])
+        Ok(vec![DeviceEntry::new("fake:/", "The fake")])
     }
 
     fn capabilities(&self) -> &'static [Capability] {

@@ -14,14 +14,7 @@ region "Zone" #5
 
 fn input(id: u64) -> FileInput {
     let input = Handle { scope: 1, id };
-    FileInput {
-        input,
-        multiple: false,
-        one_by_one: None,
-        directory: false,
-        accept: String::new(),
-        holds: Vec::new(),
-    }
+    FileInput::new(input)
 }
 
 /// A bench with two files in the caller's folder.
@@ -36,7 +29,7 @@ async fn bench() -> Bench {
 #[tokio::test(start_paused = true)]
 async fn what_an_input_does_not_take_is_refused_before_anything_is_sent() {
     let b = bench().await;
-    b.fake.world().file_inputs.insert(3, FileInput { accept: "image/*".into(), ..input(3) });
+    b.fake.world().file_inputs.insert(3, input(3).accept("image/*".into()));
     for (files, code, words) in [
         (vec!["a.txt"], "INVALID_ARGS", "takes image/*, not \"a.txt\""),
         (vec!["b.png", "b.png"], "INVALID_ARGS", "takes one file, not 2"),
@@ -60,15 +53,14 @@ async fn an_input_that_holds_these_files_is_left_alone() {
     let b = bench().await;
     let about = std::fs::metadata(b.caller.cwd.join("a.txt")).unwrap();
     let since = about.modified().unwrap().duration_since(std::time::UNIX_EPOCH).unwrap();
-    let held =
-        HeldFile { name: "a.txt".into(), size: 2, modified: u64::try_from(since.as_millis()).unwrap() };
-    b.fake.world().file_inputs.insert(3, FileInput { holds: vec![held.clone()], ..input(3) });
+    let held = HeldFile::new("a.txt", 2, u64::try_from(since.as_millis()).unwrap());
+    b.fake.world().file_inputs.insert(3, input(3).holds(vec![held.clone()]));
     let r = b.ok("upload", json!({ "target": "label=CV", "files": ["a.txt"] })).await;
     assert!(text(&r).starts_with("already uploaded"), "{}", text(&r));
     assert!(b.log().is_empty());
     // Of the same name and size, but written since.
-    let older = HeldFile { modified: held.modified - 1, ..held };
-    b.fake.world().file_inputs.insert(3, FileInput { holds: vec![older], ..input(3) });
+    let older = HeldFile::new("a.txt", 2, held.modified - 1);
+    b.fake.world().file_inputs.insert(3, input(3).holds(vec![older]));
     b.ok("upload", json!({ "target": "label=CV", "files": ["a.txt"] })).await;
     assert_eq!(b.log(), ["upload 3 a.txt"]);
 }
@@ -79,7 +71,7 @@ async fn a_button_is_pressed_for_its_chooser_and_what_takes_no_press_gets_a_drop
     {
         let mut world = b.fake.world();
         world.chooser = Some(9);
-        world.file_inputs.insert(9, FileInput { accept: ".png".into(), ..input(9) });
+        world.file_inputs.insert(9, input(9).accept(".png".into()));
     }
     b.ok("upload", json!({ "target": "label=Attach", "files": ["b.png"] })).await;
     assert_eq!(b.log(), ["choose 4", "upload 9 b.png"]);

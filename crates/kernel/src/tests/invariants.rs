@@ -242,8 +242,7 @@ async fn an_answer_to_a_dialog_goes_before_all_that_wait() {
     b.fake.world().on_input.insert(
         3,
         Box::new(|w| {
-            let kind = "confirm".to_owned();
-            w.dialog = Some(Dialog { kind, message: "Sure?".into(), default: String::new(), tab: None });
+            w.dialog = Some(Dialog::new("confirm", "Sure?"));
         }),
     );
     let press = call("press", json!({ "target": "@e2" }));

@@ -54,10 +54,10 @@ impl Recorder {
     }
 
     fn capture(&mut self, watch: &[Handle]) -> Arc<Tree> {
-        let request = CaptureRequest { watch, ..CaptureRequest::default() };
+        let request = CaptureRequest::default().watch(watch);
         match self.runtime.block_on(self.device.capture(request)).expect("a capture") {
             Captured::Tree(tree) => tree,
-            Captured::Unchanged => panic!("nothing was stored that could be unchanged"),
+            other => panic!("{other:?}"),
         }
     }
 
@@ -115,7 +115,7 @@ impl Recorder {
     }
 
     fn point(&mut self, target: Handle, button: Option<Button>) -> stickpin_kernel::Result<()> {
-        let options = AimOptions { pointer: true, press: button.is_some(), plain: false, guarded: &[] };
+        let options = AimOptions::default().pointer(true).press(button.is_some()).plain(false);
         let aim = self.runtime.block_on(self.device.aim(target, options))?;
         let (point, modifiers) = (aim.point, Modifiers::default());
         if let Some(button) = button {

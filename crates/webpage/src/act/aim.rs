@@ -80,9 +80,9 @@ async fn aim_and_look(
         let bounds = bounds.map(|bounds| outward(rect(bounds), &steps));
         let (Some(bounds), Some(inside)) = (bounds, point) else {
             let rect = bounds.unwrap_or_default();
-            return Ok((Aim { rect, point: rect.center(), hit: Hit::OffScreen, pointed }, arrived));
+            return Ok((Aim::new(rect, Hit::OffScreen).pointed(pointed), arrived));
         };
-        let mut aim = Aim { rect: bounds, point: to_tab(inside, &steps), hit: Hit::Target, pointed };
+        let mut aim = Aim::new(bounds, Hit::Target).point(to_tab(inside, &steps)).pointed(pointed);
         aim.hit = match hit {
             Some(hit) if steps.is_empty() => hit.in_scope(world.scope),
             _ => hit_test(page, &world, id, inside, &steps).await?,

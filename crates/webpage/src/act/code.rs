@@ -58,15 +58,15 @@ async fn read_code(page: &Page, world: &World, id: u64) -> Result<Performed> {
     }
     let read = if_there(page.tab.call::<Option<CodeRead>>(world, "readCode", (id,)).await)?;
     let Some(read) = read else { return Ok(handled()) };
-    let Some(read) = read else { return Ok(Performed { unread: true, ..handled() }) };
+    let Some(read) = read else { return Ok(handled().unread(true)) };
     if read.focused {
         keyboard::stroke(page, Modifiers::default(), &keys::key("ArrowRight")?).await?;
     }
     let landed = keyboard::text_landed(page, world).await?;
     if let Landed::Elsewhere { .. } | Landed::Changed { .. } = landed {
-        return Ok(Performed { landed, ..handled() });
+        return Ok(handled().landed(landed));
     }
-    Ok(Performed { unread: read.text.is_none(), value: read.text, ..handled() })
+    Ok(handled().unread(read.text.is_none()).value(read.text))
 }
 
 /// Sends the keys that select everything. Returns whether a dialog opened.

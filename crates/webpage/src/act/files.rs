@@ -72,7 +72,8 @@ pub async fn takes_files(page: &Page, handle: Handle) -> Result<Option<FileInput
     let takes: Option<Takes> = page.tab.call(&world, "fileInput", (id, holds(page, handle))).await?;
     let Takes { id, multiple, directory, accept, holds } = takes.ok_or_else(gone)?;
     let input = Handle { scope: world.scope, id };
-    Ok((id != 0).then_some(FileInput { input, multiple, one_by_one: None, directory, accept, holds }))
+    Ok((id != 0)
+        .then_some(FileInput::new(input).multiple(multiple).directory(directory).accept(accept).holds(holds)))
 }
 
 /// Whether an input may be outside of the document and held by a script only. True for the input
@@ -104,7 +105,7 @@ pub(crate) async fn upload(page: &mut Page, target: Handle, files: &[PathBuf]) -
     let names = |t: Takes| t.holds.into_iter().map(|f| f.name).collect::<Vec<_>>().join(", ");
     // Apps that remove the files at once leave nothing to read back.
     let value = takes.filter(|t| !t.holds.is_empty()).map(names);
-    Ok(Performed { landed: Landed::Confirmed, value, ..handled() })
+    Ok(handled().landed(Landed::Confirmed).value(value))
 }
 
 /// Presses and waits for the file chooser that the press opens.
@@ -157,7 +158,7 @@ async fn choose_expected(
     let world = worlds.into_iter().find(|w| w.frame == frame).ok_or_else(|| unknown(gone()))?;
     let id = page.tab.number(&world, node).await.map_err(unknown)?;
     page.chooser = Some(Handle { scope: world.scope, id });
-    Ok(Performed { chooser: page.chooser, ..performed })
+    Ok(performed.chooser(page.chooser))
 }
 
 /// Suppresses file choosers in every document. With `cancel`, the page is told that nothing was
@@ -215,7 +216,7 @@ pub(crate) async fn drop_files(
     }
     if !verdict.landed && !verdict.what.is_empty() {
         let landed = Landed::Elsewhere { what: verdict.what, stopped: true };
-        return Ok(Performed { landed, ..handled() });
+        return Ok(handled().landed(landed));
     }
-    Ok(Performed { handled: verdict.taken, landed: Landed::Confirmed, ..Performed::default() })
+    Ok(Performed::default().handled(verdict.taken).landed(Landed::Confirmed))
 }

@@ -152,7 +152,7 @@ pub(crate) async fn type_text(
         Some(world) => text_landed(page, &world).await?,
         None => Landed::Unknown,
     };
-    Ok(Performed { landed, ..handled() })
+    Ok(handled().landed(landed))
 }
 
 /// Whether typed text was stopped by the guard. Ends the watch for the text.
@@ -192,7 +192,7 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
             let error = Error::new(ErrorCode::FillMismatch, message);
             return Err(error.hint(format!("it takes {}", set.accepts)));
         }
-        return Ok(Performed { value: Some(set.value), accepts, ..handled() });
+        return Ok(handled().value(Some(set.value)).accepts(accepts));
     }
     if !field.focused {
         return Err(unknown(no_focus()));
@@ -225,7 +225,7 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
             None => None,
         };
     }
-    Ok(Performed { value, accepts, ..handled() })
+    Ok(handled().value(value).accepts(accepts))
 }
 
 /// Returns the value of a field and what stopped its text. Empty when filling opened a dialog or
@@ -272,7 +272,7 @@ pub(crate) async fn select(page: &mut Page, target: Handle, options: &[String]) 
         let hint = "the app may refuse it; stickpin snapshot -i shows what is chosen";
         return Err(unknown(Error::new(ErrorCode::FillMismatch, message).hint(hint)));
     }
-    Ok(Performed { handled: selected.handled, value: selected.value, ..Performed::default() })
+    Ok(Performed::default().handled(selected.handled).value(selected.value))
 }
 
 fn no_focus() -> Error {

@@ -191,7 +191,7 @@ pub(crate) async fn press(
     if after.is_none() && landed == Landed::Confirmed {
         after = together::ask_when_answered(page, *target, &watched);
     }
-    Ok(Performed { landed, ticket: Ticket::of(after), ..handled() })
+    Ok(handled().landed(landed).ticket(Ticket::of(after)))
 }
 
 pub(crate) async fn drag(
@@ -212,10 +212,10 @@ pub(crate) async fn drag(
                     None => false,
                 };
                 if !is_source {
-                    return Ok(Performed { landed: Landed::Elsewhere { what, stopped: true }, ..handled() });
+                    return Ok(handled().landed(Landed::Elsewhere { what, stopped: true }));
                 }
             }
-            Hit::OffScreen => return Ok(Performed::default()),
+            _ => return Ok(Performed::default()),
         }
     }
     page.tab.move_pointer(from).await?;
@@ -239,7 +239,7 @@ pub(crate) async fn drag(
     if stopped_late && page.tab.read(|tab| tab.drag.is_none()).map_err(unknown)? {
         put_back(page, from).await?;
     }
-    Ok(Performed { landed, ..handled() })
+    Ok(handled().landed(landed))
 }
 
 /// Drops a held element where it was picked up, for a page that saw no release. Otherwise the page
@@ -318,7 +318,7 @@ pub(crate) async fn scroll(page: &mut Page, target: Option<Handle>, dx: f64, dy:
         }
         None => None,
     };
-    let done = |moved| Performed { moved, ..handled() };
+    let done = |moved| handled().moved(moved);
     if let Some((x, y)) = point {
         let (delta_x, delta_y) = (Some(dx), Some(dy));
         let wheel = MouseEvent { r#type: "mouseWheel", x, y, delta_x, delta_y, ..MouseEvent::default() };

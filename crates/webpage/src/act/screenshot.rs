@@ -55,7 +55,7 @@ pub async fn picture(page: &mut Page, request: ShotRequest) -> Result<Shot> {
         .decode(picture.data)
         .map_err(|e| Error::new(ErrorCode::Internal, format!("the picture is damaged: {e}")))?;
     let pixels = png_width(&png).ok_or_else(|| Error::new(ErrorCode::Internal, "the picture is no PNG"))?;
-    Ok(Shot { scale: f64::from(pixels) / area.width.max(1.0), png, area })
+    Ok(Shot::new(png, area, f64::from(pixels) / area.width.max(1.0)))
 }
 
 /// Converts an area of the viewport to an area of the page.

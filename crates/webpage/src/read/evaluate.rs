@@ -54,7 +54,7 @@ pub async fn value_of(page: &mut Page, expression: &str, at_most: Duration) -> R
         }
         let truthy = is_truthy(&value);
         let shown = shown(page, value).await?;
-        return Ok(Some(Evaluated { truthy, shown }));
+        return Ok(Some(Evaluated::new(truthy, shown)));
     }
 }
 

@@ -146,5 +146,5 @@ async fn ask_around(
 
 /// The result of an input that the guard kept from the page.
 pub(crate) fn kept_back(stopped: bool) -> Performed {
-    Performed { handled: true, landed: Landed::Changed { stopped }, ..Performed::default() }
+    Performed::done().landed(Landed::Changed { stopped })
 }

@@ -117,12 +117,11 @@ pub fn seen_requests(page: &Page) -> Result<Vec<SeenRequest>> {
     let begun = page.begun;
     page.tab.read(|tab| {
         let seen = tab.traffic.iter().filter(|s| s.is_since(begun));
-        let tell = |s: &Seen| SeenRequest {
-            method: s.method.clone(),
-            url: s.url.clone(),
-            end: s.end.as_ref().map(|(end, _)| end.clone()),
-            took: s.took(),
-            counts: s.counts,
+        let tell = |s: &Seen| {
+            SeenRequest::new(s.method.clone(), s.url.clone())
+                .end(s.end.as_ref().map(|(end, _)| end.clone()))
+                .took(s.took())
+                .counts(s.counts)
         };
         seen.map(tell).collect()
     })

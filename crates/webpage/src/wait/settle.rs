@@ -64,7 +64,7 @@ pub async fn settle_until(
     deadline: Instant,
     cancel: &CancellationToken,
 ) -> Result<Settled> {
-    let not_yet = |still| Ok(Settled { settled: false, still });
+    let not_yet = |still| Ok(Settled::new(false, still));
     let named = |quiet: Quiet| quiet.still.into_iter().map(Moving::Other).collect::<Vec<_>>();
     loop {
         let (version, state) = page.tab.read(|tab| (tab.version(), moving(tab, page.acted, quiet)))?;
@@ -101,7 +101,7 @@ pub async fn settle_until(
                 let acted = page.acted;
                 let same = page.tab.read(|tab| moving(tab, acted, quiet).is_none())?;
                 if same {
-                    return Ok(Settled { settled: true, still: Vec::new() });
+                    return Ok(Settled::new(true, Vec::new()));
                 }
             }
             Ok(Ok(quiet)) => {

@@ -73,7 +73,7 @@ pub(crate) async fn at_rest(
         same = if (&now, &rest) == (&value, &completed) { same + 1 } else { 1 };
         (value, completed) = (now, rest);
     }
-    Ok(Performed { handled: true, value, completed, ..Performed::default() })
+    Ok(Performed::done().value(value).completed(completed))
 }
 
 /// What the app has put behind a text by itself, and selected.

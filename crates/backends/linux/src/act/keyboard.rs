@@ -106,7 +106,7 @@ async fn escape_elsewhere(app: &App) -> Result<Option<Performed>> {
     let what = window::cover(app, taker.clone(), &x11).await?;
     chord_in(app, &taker, Modifiers::default(), "Escape").await?;
     let landed = Landed::Elsewhere { what, stopped: false };
-    Ok(Some(Performed { handled: true, landed, ..Performed::default() }))
+    Ok(Some(Performed::done().landed(landed)))
 }
 
 /// Waits until a window that the app has closed is gone from the screen: the window manager may
@@ -221,7 +221,7 @@ pub(crate) async fn chord(
     // Some say that they answer pings, and do not: one key has been read by then.
     keys_read(&device.app, &x11, window, ONE_KEY, cancel).await.map_err(unknown)?;
     keys_handled(&device.app).await;
-    Ok(Performed { handled: true, ..Performed::default() })
+    Ok(Performed::done())
 }
 
 /// Sends one chord to this window, and to no other.
@@ -276,7 +276,7 @@ pub(crate) async fn chord_in(
     }
     x11.run(move |d| pings::await_delivery(d, id)).await.map_err(unknown)?;
     keys_handled(app).await;
-    Ok(Performed { handled: true, ..Performed::default() })
+    Ok(Performed::done())
 }
 
 /// Fills a field by its keys: all of it selected, then typed over.

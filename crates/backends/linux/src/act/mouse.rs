@@ -85,7 +85,7 @@ pub(crate) async fn press_at(
         }
     }
     done.and(held.up().await).map_err(unknown)?;
-    Ok(Performed { handled: true, ..Performed::default() })
+    Ok(Performed::done())
 }
 
 /// Presses a group box at its indicator; not handled where it is none. Where the indicator is
@@ -136,7 +136,7 @@ pub(crate) async fn press_unless_covered(
     target: Handle,
     cancel: &CancellationToken,
 ) -> Result<Result<Performed>> {
-    let options = AimOptions { pointer: true, press: true, plain: false, guarded: &[] };
+    let options = AimOptions::default().pointer(true).press(true).plain(false);
     let aim = aim::aim_at(device, target, options, &mut None).await?;
     let words = device.last.words(target).unwrap_or_else(|| "the element".to_owned());
     match aim.hit.refusal(&words) {
@@ -160,9 +160,9 @@ pub(crate) async fn drag(
             Hit::Target | Hit::Unknown => {}
             Hit::Covered { what, .. } | Hit::Held { what, .. } => {
                 let landed = Landed::Elsewhere { what, stopped: true };
-                return Ok(Performed { handled: true, landed, ..Performed::default() });
+                return Ok(Performed::done().landed(landed));
             }
-            Hit::OffScreen => return Ok(Performed::default()),
+            _ => return Ok(Performed::default()),
         }
     }
     let (sight, window) = held::own_window_at(device.view(), "drag", from, source).await?;
@@ -183,7 +183,7 @@ pub(crate) async fn drag(
     let delivered = x11.run(move |d| pings::await_delivery(d, id)).await;
     done.and(delivered).and(held.up().await).map_err(unknown)?;
     x11.run(move |d| pings::await_delivery(d, id)).await.map_err(unknown)?;
-    Ok(Performed { handled: true, ..Performed::default() })
+    Ok(Performed::done())
 }
 
 /// Moves the pointer to a point of the screen; the app has seen it when this returns.

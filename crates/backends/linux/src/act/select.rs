@@ -141,7 +141,7 @@ pub(crate) async fn select(
         no_others(device, &list, &chosen, cleared).await?;
     }
     if taken {
-        return Ok(Performed { value: Some(options.join(", ")), ..done() });
+        return Ok(done().value(Some(options.join(", "))));
     }
     if chosen.len() == 1 {
         return Ok(Performed::default());

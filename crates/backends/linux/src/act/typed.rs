@@ -126,7 +126,7 @@ pub(crate) async fn type_text(
             stays(device, &mut place, progress).await.map_err(unknown)?;
         }
     }
-    Ok(Performed { handled: true, ..Performed::default() })
+    Ok(Performed::done())
 }
 
 /// The field that is typed into, if it is one and has the focus: of no target the one that had it

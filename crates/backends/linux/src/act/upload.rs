@@ -64,7 +64,7 @@ fn takes(view: View<'_>, input: Handle, top: &str) -> FileInput {
     let multiple = view.app.link.toolkit.profile().choosers_say_what_they_do
         && of(view.last, top, says_it_opens).flatten() == Some(true);
     let one_by_one = (!multiple).then(|| ONE_BY_ONE.to_owned());
-    FileInput { input, multiple, one_by_one, directory: false, accept: String::new(), holds: Vec::new() }
+    FileInput::new(input).multiple(multiple).one_by_one(one_by_one)
 }
 
 /// Presses what may open a file chooser, and waits for that.
@@ -151,7 +151,7 @@ pub(crate) async fn give_files(
                 let name =
                     |file: &PathBuf| file.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 let value = files.iter().map(name).collect::<Vec<_>>().join(", ");
-                return Ok(Performed { handled: true, value: Some(value), ..Performed::default() });
+                return Ok(Performed::done().value(Some(value)));
             }
             // Whatever it asks, Enter would answer it.
             Some(Some(window)) => {

@@ -17,7 +17,7 @@ pub(crate) async fn scroll(view: View<'_>, target: Option<Handle>, dx: f64, dy: 
     if let Some(pane) = pane
         && reveal::nudge(view, pane, (dx, dy)).await?
     {
-        return Ok(Performed { handled: true, moved: true, ..Performed::default() });
+        return Ok(Performed::done().moved(true));
     }
     let area = match target {
         // A list may be longer than the pane that shows it.
@@ -42,7 +42,7 @@ pub(crate) async fn scroll(view: View<'_>, target: Option<Handle>, dx: f64, dy: 
             break;
         }
     }
-    Ok(Performed { handled: true, moved, ..Performed::default() })
+    Ok(Performed::done().moved(moved))
 }
 
 /// Turns the wheel at a point; whether anything in an area around it looks different then.

@@ -51,7 +51,7 @@ pub(crate) async fn until_quiet(
                 }
             }
             if device.app.heard.state().changes == changes {
-                return Ok(Settled { settled: true, still: Vec::new() });
+                return Ok(Settled::new(true, Vec::new()));
             }
             // One that signals whenever it is asked is never at rest.
             if now < end && !cancel.is_cancelled() {
@@ -60,7 +60,7 @@ pub(crate) async fn until_quiet(
         }
         if now >= end || cancel.is_cancelled() {
             let still = vec![Moving::Other(device.app.heard.state().last.clone())];
-            return Ok(Settled { settled: false, still });
+            return Ok(Settled::new(false, still));
         }
         // Whatever comes first: all is looked at again.
         let wait = quiet_at.min(end).saturating_duration_since(now);
@@ -183,7 +183,7 @@ mod tests {
         let mut worker = shell.args(["-c", "while :; do :; done"]).kill_on_drop(true).spawn().unwrap();
         let pid = worker.id().unwrap();
         device.app.info.pid = Some(pid);
-        let request = SettleRequest { quiet: Duration::from_millis(20), cap: Duration::from_secs(20) };
+        let request = SettleRequest::new(Duration::from_millis(20), Duration::from_secs(20));
         let cancel = CancellationToken::new();
         let ended = std::sync::atomic::AtomicBool::new(false);
         let work = async {
@@ -209,7 +209,7 @@ mod tests {
         let screen = Screen::shared(None, false);
         let mut device = LinuxDevice::new(bus, link, heard, screen, "app".to_owned(), "linux:app");
         app.signals_always();
-        let request = SettleRequest { quiet: Duration::ZERO, cap: Duration::from_millis(50) };
+        let request = SettleRequest::new(Duration::ZERO, Duration::from_millis(50));
         let cancel = CancellationToken::new();
         let settled = timeout(Duration::from_secs(30), until_quiet(&mut device, request, &cancel)).await;
         let settled = settled.expect("it comes back").unwrap();

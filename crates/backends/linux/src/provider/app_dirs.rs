@@ -59,7 +59,7 @@ impl AppDirs {
     /// The folders, for whoever asked for the app.
     pub(crate) fn folders(&self) -> Option<AppFolders> {
         let home = self.home.path()?.to_owned();
-        Some(AppFolders { home, cwd: self.cwd.clone(), removed_at_close: self.home.to_remove().is_some() })
+        Some(AppFolders::new(home, self.cwd.clone(), self.home.to_remove().is_some()))
     }
 }
 

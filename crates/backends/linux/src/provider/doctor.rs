@@ -21,7 +21,7 @@ pub(crate) async fn checks(provider: &LinuxProvider) -> Vec<Check> {
 
 fn check(name: &str, ok: bool, found: impl Into<String>, fix: &str) -> Check {
     let fix = if ok { "" } else { fix };
-    Check { name: format!("linux {name}"), ok, found: found.into(), fix: fix.to_owned() }
+    Check::new(format!("linux {name}"), ok, found, fix)
 }
 
 /// What apps are shown on.

@@ -25,7 +25,7 @@ async fn what_is_not_said_is_looked_at_again_once_and_then_refused() {
     device.app.info.pid = Some(std::process::id());
     reading::look(&mut device, &[]).await.unwrap();
     let first = device.app.ids.handle(FIRST);
-    let options = AimOptions { pointer: true, press: true, plain: false, guarded: &[] };
+    let options = AimOptions::default().pointer(true).press(true).plain(false);
     for (errors, answered) in [(0, true), (1, true), (2, false)] {
         app.becomes(|now| now.errors = errors);
         match device.aim(first, options).await {

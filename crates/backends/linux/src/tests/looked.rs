@@ -14,7 +14,7 @@ use stickpin_device::{
 };
 use stickpin_tree::Handle;
 
-const PRESS: AimOptions<'static> = AimOptions { pointer: true, press: true, plain: true, guarded: &[] };
+const PRESS: AimOptions<'static> = AimOptions::PLAIN_PRESS;
 
 /// The app, a device that has read it, and its two buttons.
 async fn read(app: &Speaker) -> (LinuxDevice, std::sync::Arc<crate::events::Heard>, [Handle; 2]) {

@@ -149,7 +149,7 @@ impl Answers for Shelf {
 async fn read(device: &mut LinuxDevice) -> Arc<Tree> {
     match device.capture(CaptureRequest::default()).await.unwrap() {
         Captured::Tree(tree) => tree,
-        Captured::Unchanged => panic!("nothing was stored"),
+        other => panic!("{other:?}"),
     }
 }
 

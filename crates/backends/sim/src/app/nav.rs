@@ -98,12 +98,7 @@ impl Navigator<'_> {
         if !tab.entries.is_empty() && !self.sim.discards {
             let guard = self.sim.app.screens[tab.screen].guard.as_ref();
             if guard.is_some_and(|g| super::eval::eval(g, &self.sim.state, &[]).truthy()) {
-                let dialog = Dialog {
-                    kind: "beforeunload".into(),
-                    message: "Changes you made may not be saved.".into(),
-                    default: String::new(),
-                    tab: None,
-                };
+                let dialog = Dialog::new("beforeunload", "Changes you made may not be saved.");
                 self.sim.dialog = Some(Asked { dialog, then: Then::Leave(leave) });
                 return Ok(());
             }
@@ -253,7 +248,7 @@ impl Navigator<'_> {
         let now = was_front.then(|| format!("t{} {}", self.sim.tab().surface.0, self.sim.url()));
         let id = format!("t{}", gone.surface.0);
         self.sim.notice(Notice::Closed { id: id.clone() });
-        self.sim.ended.push(TabEnded { id, surface: gone.surface, how, now });
+        self.sim.ended.push(TabEnded::new(id, gone.surface, how).now(now));
         if was_front {
             self.front();
         }

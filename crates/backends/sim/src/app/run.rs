@@ -186,7 +186,7 @@ impl Run<'_> {
     /// Opens a dialog. `then` has the statement that follows acceptance and optionally the one that
     /// follows dismissal.
     fn ask(&mut self, kind: &str, message: String, default: String, place: Option<&Expr>, then: &[Expr]) {
-        let dialog = Dialog { kind: kind.into(), message, default, tab: None };
+        let dialog = Dialog::new(kind, message).default_answer(default);
         let (yes, no) = (then.first().cloned(), then.get(1).cloned());
         let then = Then::Script { place: place.cloned(), yes, no, env: self.env.clone() };
         self.sim.dialog = Some(Asked { dialog, then });

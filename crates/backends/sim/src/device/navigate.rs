@@ -17,10 +17,10 @@ pub(super) async fn arrived(
     cap: Duration,
     cancel: &CancellationToken,
 ) -> Result<Arrived> {
-    let settled = device.settled(SettleRequest { quiet: ARRIVAL_QUIET, cap }, cancel).await?.settled;
+    let settled = device.settled(SettleRequest::new(ARRIVAL_QUIET, cap), cancel).await?.settled;
     let sim = device.shared.live()?;
     let moved = moved && sim.dialog.is_none();
-    Ok(Arrived { moved, url: sim.url(), title: sim.title(), settled })
+    Ok(Arrived::default().moved(moved).url(sim.url()).title(sim.title()).settled(settled))
 }
 
 /// Navigates, or requests the document. Returns false when there is no such history entry.
@@ -42,6 +42,7 @@ pub(super) fn go(device: &mut SimDevice, to: &Navigation) -> Result<bool> {
             let start = sim.app.start.clone();
             sim.navigator().leave(&start, How::Push).map(|()| true)
         }
+        _ => return Err(stickpin_device::unsupported("sim", "go there")),
     };
     went.map_err(|e| unreachable(&e))
 }

@@ -29,13 +29,9 @@ impl Tabs for SimDevice {
     async fn list_tabs(&mut self) -> Result<Vec<TabEntry>> {
         let sim = self.shared.live()?;
         let active = sim.tab().surface;
-        let entry = |tab: &Tab| TabEntry {
-            id: id_of(tab.surface),
-            url: sim.url_of(tab),
-            title: sim.title_of(tab),
-            active: tab.surface == active,
-            opener: None,
-            dialog: None,
+        let entry = |tab: &Tab| {
+            TabEntry::new(id_of(tab.surface), sim.url_of(tab), sim.title_of(tab))
+                .active(tab.surface == active)
         };
         Ok(sim.tabs.iter().map(entry).collect())
     }
@@ -63,7 +59,7 @@ impl Tabs for SimDevice {
             },
         };
         self.shared.live()?.navigator().open_tab(&path).map_err(|e| unreachable(&e))?;
-        Ok(Arrived { moved: true, ..navigate::arrived(self, true, timeout, cancel).await? })
+        Ok(navigate::arrived(self, true, timeout, cancel).await?.moved(true))
     }
 
     async fn switch_tab(&mut self, id: &str) -> Result<()> {

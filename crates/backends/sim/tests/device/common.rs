@@ -67,7 +67,7 @@ impl Bench {
     pub(crate) async fn tree(&mut self) -> Tree {
         match self.device.capture(CaptureRequest::default()).await.unwrap() {
             Captured::Tree(tree) => Arc::unwrap_or_clone(tree),
-            Captured::Unchanged => unreachable!("it was not allowed"),
+            other => panic!("{other:?}"),
         }
     }
 
@@ -87,11 +87,7 @@ impl Bench {
 
     /// Aims at an element and presses it if nothing is in the way.
     pub(crate) async fn press(&mut self, target: Handle) -> Performed {
-        let aim = self
-            .device
-            .aim(target, AimOptions { pointer: true, press: true, plain: true, guarded: &[] })
-            .await
-            .unwrap();
+        let aim = self.device.aim(target, AimOptions::PLAIN_PRESS).await.unwrap();
         assert_eq!(aim.hit, Hit::Target);
         self.press_at(aim.point, Some(target)).await.unwrap()
     }
@@ -116,7 +112,7 @@ impl Bench {
     }
 
     pub(crate) async fn settle(&mut self) -> Settled {
-        let request = SettleRequest { quiet: Duration::from_millis(150), cap: Duration::from_secs(10) };
+        let request = SettleRequest::new(Duration::from_millis(150), Duration::from_secs(10));
         self.device.settle(request, &CancellationToken::new()).await.unwrap()
     }
 

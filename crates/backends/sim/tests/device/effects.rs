@@ -270,11 +270,7 @@ async fn focus_and_scrolling_can_be_set_by_the_app() {
 async fn a_crash_is_a_lost_device_from_then_on() {
     let mut b = Bench::open("sim:settings/devices").await;
     let crash = b.find(Role::Button, "Crash").await;
-    let aim = b
-        .device
-        .aim(crash, stickpin_device::AimOptions { pointer: true, press: true, plain: true, guarded: &[] })
-        .await
-        .unwrap();
+    let aim = b.device.aim(crash, stickpin_device::AimOptions::PLAIN_PRESS).await.unwrap();
     let error = b.press_at(aim.point, Some(crash)).await.unwrap_err();
     assert_eq!(
         (error.code, error.dispatched),

@@ -34,7 +34,7 @@ async fn handles(b: &mut Bench, wanted: &[(Role, &str)]) -> Vec<Handle> {
 }
 
 async fn aim(b: &mut Bench, target: Handle, guarded: &[Handle]) -> (f64, f64) {
-    let options = AimOptions { pointer: true, press: true, plain: true, guarded };
+    let options = AimOptions::PLAIN_PRESS.guarded(guarded);
     b.device.aim(target, options).await.unwrap().point
 }
 

@@ -9,7 +9,7 @@ use stickpin_device::{
 };
 use stickpin_tree::{IdentityGrade, Rect, Role};
 
-const POINTER: AimOptions<'static> = AimOptions { pointer: true, press: true, plain: true, guarded: &[] };
+const POINTER: AimOptions<'static> = AimOptions::PLAIN_PRESS;
 
 #[tokio::test]
 async fn the_grade_decides_what_handles_promise() {
@@ -52,7 +52,8 @@ async fn what_is_hidden_is_still_connected() {
     let mut b = Bench::open("sim:staleness/menu-reopened").await;
     let rename = b.find(Role::MenuItem, "Rename").await;
     b.probe.run("advance").unwrap();
-    let request = CaptureRequest { watch: &[rename], stored: None };
+    let watch = [rename];
+    let request = CaptureRequest::default().watch(&watch);
     let Captured::Tree(tree) = b.device.capture(request).await.unwrap() else { panic!("it changed") };
     assert!(tree.find_handle(rename).is_none());
     assert_eq!(tree.hidden(), [rename]);
@@ -65,7 +66,7 @@ async fn what_is_hidden_is_still_connected() {
 async fn unchanged_is_said_when_it_is_allowed_and_true() {
     let mut b = Bench::open("sim:shop").await;
     let tree = Arc::new(b.tree().await);
-    let request = CaptureRequest { watch: &[], stored: Some(&tree) };
+    let request = CaptureRequest::default().stored(Some(&tree));
     assert!(matches!(b.device.capture(request).await.unwrap(), Captured::Unchanged));
     b.probe.run("set(query, 'rug')").unwrap();
     assert!(matches!(b.device.capture(request).await.unwrap(), Captured::Tree(_)));
@@ -180,7 +181,7 @@ async fn a_hung_app_answers_when_it_is_given_up_and_a_lost_one_never_again() {
     let error = b.device.perform(&press(point, target), &CancellationToken::new()).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::BackendLost);
     assert_eq!(b.device.capture(CaptureRequest::default()).await.unwrap_err().code, ErrorCode::BackendLost);
-    let request = SettleRequest { quiet: Duration::ZERO, cap: Duration::ZERO };
+    let request = SettleRequest::new(Duration::ZERO, Duration::ZERO);
     assert!(b.device.settle(request, &CancellationToken::new()).await.is_err());
 }
 
@@ -212,20 +213,14 @@ async fn pictures_show_the_viewport_one_element_or_the_whole_page() {
         (size(&shot.png), shot.area),
         ((1280, 800), Rect { x: 0.0, y: 0.0, width: 1280.0, height: 800.0 })
     );
-    let full = b.device.pictures().unwrap().screenshot(ShotRequest { of: None, full: true }).await.unwrap();
+    let full = b.device.pictures().unwrap().screenshot(ShotRequest::default().full(true)).await.unwrap();
     assert!(size(&full.png).1 > 3000);
     let below = b.find(Role::Button, "Far below").await;
-    let one =
-        b.device.pictures().unwrap().screenshot(ShotRequest { of: Some(below), full: false }).await.unwrap();
+    let one = b.device.pictures().unwrap().screenshot(ShotRequest::default().of(Some(below))).await.unwrap();
     assert_eq!(one.area, b.device.rects(&[below]).await.unwrap()[0].unwrap());
     let outside = b.find(Role::Button, "Outside").await;
-    let error = b
-        .device
-        .pictures()
-        .unwrap()
-        .screenshot(ShotRequest { of: Some(outside), full: false })
-        .await
-        .unwrap_err();
+    let error =
+        b.device.pictures().unwrap().screenshot(ShotRequest::default().of(Some(outside))).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::ElementOffscreen);
     // The picture is of what is there: it changes with it.
     let again = b.device.pictures().unwrap().screenshot(ShotRequest::default()).await.unwrap();

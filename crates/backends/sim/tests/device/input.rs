@@ -113,11 +113,7 @@ async fn a_label_stands_for_its_field() {
 async fn long_double_and_right_presses_and_the_pointer_are_told_apart() {
     let mut b = Bench::open("sim:settings/devices").await;
     let ring = b.all(Role::Button, "Ring").await[1];
-    let aim = b
-        .device
-        .aim(ring, AimOptions { pointer: true, press: true, plain: true, guarded: &[] })
-        .await
-        .unwrap();
+    let aim = b.device.aim(ring, AimOptions::PLAIN_PRESS).await.unwrap();
     assert_eq!(b.probe.variable("pending"), "2", "the pointer arrived");
     let press = |button, count, hold| Action::Press {
         point: aim.point,
@@ -145,18 +141,8 @@ async fn dragging_moves_the_record_that_was_dragged() {
     let card = tree.nodes().find(|n| n.name() == "Buy a lock").unwrap().handle().unwrap();
     let done =
         tree.nodes().find(|n| n.name() == "Done" && n.role() == Role::Region).unwrap().handle().unwrap();
-    let from = b
-        .device
-        .aim(card, AimOptions { pointer: true, press: true, plain: true, guarded: &[] })
-        .await
-        .unwrap()
-        .point;
-    let to = b
-        .device
-        .aim(done, AimOptions { pointer: true, press: true, plain: true, guarded: &[] })
-        .await
-        .unwrap()
-        .point;
+    let from = b.device.aim(card, AimOptions::PLAIN_PRESS).await.unwrap().point;
+    let to = b.device.aim(done, AimOptions::PLAIN_PRESS).await.unwrap().point;
     let drag = Action::Drag { from, source: Some(card), to, target: Some(done) };
     let dropped = b.device.perform(&drag, &CancellationToken::new()).await.unwrap();
     assert_eq!(dropped.landed, Landed::Confirmed);

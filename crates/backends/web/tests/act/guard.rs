@@ -27,7 +27,7 @@ impl Page {
     pub(crate) async fn aim_guarding(&mut self, target: &str, guarded: &str) -> (Handle, (f64, f64)) {
         let target = self.css(target).await[0];
         let guarded = self.css(guarded).await;
-        let options = AimOptions { pointer: true, press: true, plain: true, guarded: &guarded };
+        let options = AimOptions::PLAIN_PRESS.guarded(&guarded);
         let aim = self.device.aim(target, options).await.unwrap();
         assert_eq!(aim.hit, Hit::Target);
         (target, aim.point)
@@ -264,7 +264,7 @@ async fn guarded_record_around_a_frame_is_compared_in_its_event() {
         let texts = tree.nodes().filter(|n| n.role() == stickpin_tree::Role::Paragraph);
         let guarded = [guarded, texts.filter_map(stickpin_tree::NodeRef::handle).collect()].concat();
         assert!(guarded.len() >= 3, "{guarded:?}");
-        let options = AimOptions { pointer: true, press: true, plain: true, guarded: &guarded };
+        let options = AimOptions::PLAIN_PRESS.guarded(&guarded);
         let aim = page.device.aim(button, options).await.unwrap();
         assert_eq!(aim.hit, Hit::Target);
         page.truth::<serde::de::IgnoredAny>(&format!("Promise.resolve({before}).then(()=>1)")).await;

@@ -25,8 +25,7 @@ impl Page {
     ) -> Performed {
         let target = self.css(target).await[0];
         let guarded = self.css(guarded).await;
-        let aim =
-            self.device.aim(target, AimOptions { guarded: &guarded, ..AimOptions::default() }).await.unwrap();
+        let aim = self.device.aim(target, AimOptions::default().guarded(&guarded)).await.unwrap();
         assert_eq!(aim.hit, Hit::Target);
         self.run(between).await;
         self.perform(&action(target)).await
@@ -233,12 +232,7 @@ async fn drag_onto_replaced_record_is_not_dropped() {
     ] {
         page.run("swap=null,b.firstChild.textContent='Keep',log.length=0").await;
         let (bin, inside) = (page.css("#b").await[0], page.css("#b b").await);
-        let to = page
-            .device
-            .aim(bin, AimOptions { guarded: &inside, ..AimOptions::default() })
-            .await
-            .unwrap()
-            .point;
+        let to = page.device.aim(bin, AimOptions::default().guarded(&inside)).await.unwrap().point;
         let (card, from) = page.aim_guarding(source, "#none").await;
         page.run(swap).await;
         let drag = Action::Drag { from, source: Some(card), to, target: Some(bin) };

@@ -89,7 +89,7 @@ async fn a_worker_is_not_waited_for() {
     page.press(button).await;
     page.until("b.textContent==='Started'").await;
     let asked = Duration::from_millis(150);
-    let request = SettleRequest { quiet: asked, cap: Duration::from_secs(4) };
+    let request = SettleRequest::new(asked, Duration::from_secs(4));
     let settled = page.device.settle(request, &CancellationToken::new()).await.unwrap();
     assert!(settled.settled, "{settled:?}");
     page.close().await;

@@ -33,17 +33,11 @@ async fn pictures_have_the_size_that_they_say() {
     };
     let view = page.device.pictures().unwrap().screenshot(ShotRequest::default()).await.unwrap();
     assert_eq!((size(&view.png), view.scale), ((1000, 700), 1.0));
-    let full =
-        page.device.pictures().unwrap().screenshot(ShotRequest { of: None, full: true }).await.unwrap();
+    let full = page.device.pictures().unwrap().screenshot(ShotRequest::default().full(true)).await.unwrap();
     assert_eq!(size(&full.png).1, 2050);
     let button = page.find(Role::Button, "B").await;
-    let part = page
-        .device
-        .pictures()
-        .unwrap()
-        .screenshot(ShotRequest { of: Some(button), full: false })
-        .await
-        .unwrap();
+    let part =
+        page.device.pictures().unwrap().screenshot(ShotRequest::default().of(Some(button))).await.unwrap();
     assert_eq!((size(&part.png), part.area.width), ((120, 50), 120.0));
     page.close().await;
 }

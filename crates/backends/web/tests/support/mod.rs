@@ -157,7 +157,7 @@ impl Page {
     pub async fn capture(&mut self) -> Tree {
         match self.device.capture(CaptureRequest::default()).await.unwrap() {
             Captured::Tree(tree) => Arc::unwrap_or_clone(tree),
-            Captured::Unchanged => panic!("not asked for"),
+            other => panic!("{other:?}"),
         }
     }
 
@@ -174,10 +174,7 @@ impl Page {
     }
 
     pub async fn aim(&mut self, handle: Handle) -> Aim {
-        self.device
-            .aim(handle, AimOptions { pointer: true, press: true, plain: true, guarded: &[] })
-            .await
-            .unwrap()
+        self.device.aim(handle, AimOptions::PLAIN_PRESS).await.unwrap()
     }
 
     pub async fn perform(&mut self, action: &Action) -> Performed {
@@ -187,7 +184,7 @@ impl Page {
     /// Aims at an element as the kernel does, which looked at it before.
     pub async fn prepare(&mut self, handle: Handle) -> Prepared {
         let seen = self.device.locate(handle, &[]).await.unwrap().unwrap().ticket;
-        let options = AimOptions { pointer: true, press: true, plain: true, guarded: &[] };
+        let options = AimOptions::PLAIN_PRESS;
         self.device.prepare(handle, &[], options, seen).await.unwrap()
     }
 

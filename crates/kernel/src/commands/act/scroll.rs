@@ -166,7 +166,7 @@ impl Scroll {
             }
             moved = true;
             let cancel = cx.cancel.clone();
-            let request = SettleRequest { quiet: QUIET / 3, cap: ARRIVAL };
+            let request = SettleRequest::new(QUIET / 3, ARRIVAL);
             cx.device()?.settle(request, &cancel).await?;
         }
         let (reason, why) = match ended {

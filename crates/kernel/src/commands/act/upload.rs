@@ -99,7 +99,7 @@ fn one(path: PathBuf) -> Result<Local> {
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let since = about.modified().ok().and_then(|t| t.duration_since(UNIX_EPOCH).ok());
     let modified = since.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX));
-    Ok(Local { held: HeldFile { name, size: about.len(), modified }, path })
+    Ok(Local { held: HeldFile::new(name, about.len(), modified), path })
 }
 
 fn names(files: &[Local]) -> String {

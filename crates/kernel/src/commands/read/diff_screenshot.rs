@@ -81,7 +81,7 @@ impl Command for DiffScreenshot {
             Some(path) => read(cx, path)?,
             None => {
                 let of = screenshot::placed(cx, self.of.as_ref()).await?;
-                let (_, shot, _) = still(cx, ShotRequest { of, full: self.full }).await?;
+                let (_, shot, _) = still(cx, ShotRequest::default().of(of).full(self.full)).await?;
                 Image::decode(&shot.png)?.shrunk(self.max_px.unwrap_or(LONGEST))
             }
         };

@@ -196,7 +196,7 @@ pub(crate) async fn url(cx: &mut Cx) -> Result<String> {
 async fn captured_page(cx: &mut Cx) -> Result<Page> {
     let tree = capture::look(cx, Origin::Look).await?;
     let document = &tree.documents()[0];
-    Ok(Page { url: document.url.clone(), title: document.title.clone() })
+    Ok(Page::new(document.url.clone(), document.title.clone()))
 }
 
 impl Show for Got {

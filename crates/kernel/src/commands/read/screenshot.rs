@@ -98,7 +98,7 @@ impl Command for Screenshot {
     type Output = Taken;
 
     async fn run(self, cx: &mut Cx) -> Result<Taken> {
-        let request = ShotRequest { of: placed(cx, self.of.as_ref()).await?, full: self.full };
+        let request = ShotRequest::default().of(placed(cx, self.of.as_ref()).await?).full(self.full);
         let (tree, shot, boxes) = still(cx, request).await?;
         let scrolled = cx.device()?.scroll_offset().await?;
         let longest = self.max_px.unwrap_or(LONGEST);

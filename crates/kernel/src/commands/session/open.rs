@@ -354,7 +354,7 @@ impl Open {
         if let Some(loan) = &mut cx.loan {
             loan.live = Some(Box::new(live));
         }
-        Opened::new(cx, Arrived { settled: true, ..Arrived::default() }, true)
+        Opened::new(cx, Arrived::default().settled(true), true)
     }
 }
 

@@ -144,7 +144,7 @@ impl Command for WaitStable {
             cx.check()?;
             let wanted = cx.loan.as_ref().map(|l| l.wanted.clone()).unwrap_or_default();
             let stop = cx.cancel.child_token();
-            let request = SettleRequest { quiet: QUIET, cap: end.saturating_duration_since(Instant::now()) };
+            let request = SettleRequest::new(QUIET, end.saturating_duration_since(Instant::now()));
             let settled = {
                 let mut settle = pin!(cx.device()?.settle(request, &stop));
                 tokio::select! {

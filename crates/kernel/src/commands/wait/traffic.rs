@@ -158,7 +158,7 @@ impl Command for WaitRequest {
                 let (status, failed) = match &request.end {
                     Some(RequestEnd::Failed(why)) => (None, Some(why.clone())),
                     Some(RequestEnd::Status(status)) => (Some(*status), None),
-                    None => (None, None),
+                    _ => (None, None),
                 };
                 return Ok(Answered {
                     method: request.method.clone(),
@@ -227,7 +227,7 @@ pub(crate) async fn download(
         let mut all = facets::traffic(cx.device()?, "download")?.downloads().await?;
         all.retain(|d| wanted.as_ref().is_none_or(|w| w.fits(&d.name)));
         let mut truth = "none began since the last act".to_owned();
-        for Download { name, received, total, state } in all {
+        for Download { name, received, total, state, .. } in all {
             match state {
                 DownloadState::Done(path) => {
                     let path = match save_as {
@@ -245,7 +245,7 @@ pub(crate) async fn download(
                     let message = format!("the download of {} failed: {}", quote(&name), escape(&why, 80));
                     return Err(Error::io(message).hint("start it again in the app"));
                 }
-                DownloadState::UnderWay => {
+                _ => {
                     truth = format!("{} is under way, {}", quote(&name), progress(received, total));
                 }
             }
@@ -330,7 +330,7 @@ mod tests {
 
     fn seen(end: Option<RequestEnd>, ms: u64) -> SeenRequest {
         let took = Duration::from_millis(ms);
-        SeenRequest { method: "GET".into(), url: "http://h/a\nb".into(), end, took, counts: true }
+        SeenRequest::new("GET".into(), "http://h/a\nb".into()).end(end).took(took).counts(true)
     }
 
     #[test]

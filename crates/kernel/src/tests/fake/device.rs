@@ -80,7 +80,7 @@ impl Device for FakeDevice {
             return Err(Error::element_not_found(format!("{} is gone", handle.id)));
         }
         let (rect, hit) = (world.rect(handle.id), world.hit(handle.id));
-        Ok(Aim { rect, point: rect.center(), hit, pointed })
+        Ok(Aim::new(rect, hit).pointed(pointed))
     }
 
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<Performed> {
@@ -100,7 +100,7 @@ impl Device for FakeDevice {
         if let Some(mut hook) = world.on_perform.take() {
             hook(&mut world);
         }
-        let mut performed = Performed { handled: true, landed: Landed::Confirmed, ..Performed::default() };
+        let mut performed = Performed::done().landed(Landed::Confirmed);
         let targets = action.targets();
         let guards: Vec<Guard> = self.guards.extract_if(.., |g| targets.contains(&g.target)).collect();
         // A target that is itself gone is looked for again, whatever else changed.
@@ -185,7 +185,7 @@ impl Device for FakeDevice {
         self.fake.call("settle").await?;
         tokio::time::sleep(request.quiet.min(request.cap)).await;
         let still = self.fake.world().still.clone();
-        Ok(Settled { settled: still.is_empty(), still })
+        Ok(Settled::new(still.is_empty(), still))
     }
 
     async fn changed(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {
@@ -266,7 +266,7 @@ impl Pictures for FakeDevice {
         if let Some(mut hook) = world.on_shot.take() {
             hook(&mut world);
         }
-        Ok(Shot { png: image.encode(crate::picture::image::Format::Png)?, area, scale: 2.0 })
+        Ok(Shot::new(image.encode(crate::picture::image::Format::Png)?, area, 2.0))
     }
 }
 
@@ -299,7 +299,7 @@ impl Navigator for FakeDevice {
             world.url = url.clone();
         }
         world.log.push(format!("navigate {to:?}"));
-        Ok(Arrived { moved: true, url: world.url.clone(), title: "Fake".to_owned(), settled: true })
+        Ok(Arrived::default().moved(true).url(world.url.clone()).title("Fake".to_owned()).settled(true))
     }
 }
 

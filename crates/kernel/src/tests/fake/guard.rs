@@ -106,7 +106,7 @@ mod tests {
         let mut device = open(&fake).await;
         let handle = |id| Handle { scope: 1, id };
         let guarded: Vec<Handle> = guarded.iter().copied().map(handle).collect();
-        let options = AimOptions { guarded: &guarded, ..AimOptions::default() };
+        let options = AimOptions::default().guarded(&guarded);
         device.aim(handle(target), options).await.unwrap();
         change(&mut fake.world());
         let cancel = CancellationToken::new();

@@ -90,7 +90,7 @@ impl Desk {
         let words = window.words();
         let what = format!("nothing of {words} can be read: stickpin screenshot shows what became of it");
         apps.notice(Notice::Lacks { what });
-        Ok(Some(Performed { handled: true, ..Performed::default() }))
+        Ok(Some(Performed::done()))
     }
 
     /// The window of such an app that an input at a point goes to. On a display that others use,
@@ -112,7 +112,7 @@ async fn taken_from(x11: &X11, window: &Window) -> Result<Option<Performed>> {
         focus::keys_kept_elsewhere(d, id)
     });
     let landed = taker.await?.map(|taker| Landed::Elsewhere { what: taker.words(), stopped: true });
-    Ok(landed.map(|landed| Performed { handled: true, landed, ..Performed::default() }))
+    Ok(landed.map(|landed| Performed::done().landed(landed)))
 }
 
 fn only_points(window: &Window) -> Error {

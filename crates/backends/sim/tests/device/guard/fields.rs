@@ -10,7 +10,7 @@ const NAME: (Role, &str) = (Role::TextBox, "Name");
 async fn into_field(b: &mut Bench, action: impl Fn(Handle) -> Action) -> Performed {
     let all = handles(b, &[NAME, ADA]).await;
     let guarded = &all[1..];
-    b.device.aim(all[0], AimOptions { guarded, ..AimOptions::default() }).await.unwrap();
+    b.device.aim(all[0], AimOptions::default().guarded(guarded)).await.unwrap();
     perform(b, &action(all[0])).await
 }
 
@@ -84,7 +84,7 @@ async fn select_stops_before_the_next_option() {
             let options = format!("grade={grade}");
             let mut b = Bench::app_with(&format!("{STATE}{lists}"), &view, &options).await;
             let all = handles(&mut b, &[list, ADA, (Role::Option, "News")]).await;
-            b.device.aim(all[0], AimOptions { guarded: &all[1..], ..AimOptions::default() }).await.unwrap();
+            b.device.aim(all[0], AimOptions::default().guarded(&all[1..])).await.unwrap();
             let options = vec!["Offers".to_owned(), "Events".to_owned()];
             let done = perform(&mut b, &Action::Select { target: all[0], options }).await;
             assert_eq!(done.landed, landed, "{grade}: {words}");
