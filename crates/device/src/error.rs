@@ -4,6 +4,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::convert::Infallible;
+use std::sync::Arc;
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal, $exit:literal, $new:ident;)*) => {
@@ -115,7 +117,7 @@ pub enum Dispatched {
 }
 
 /// A failed command.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Debug, Clone, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 #[serde(rename_all = "camelCase")]
 pub struct Error {
@@ -132,6 +134,24 @@ pub struct Error {
     /// Machine-readable details (`reason`, `candidates`, ...); null if there are none.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub details: Value,
+    /// The error below this one, where it is known. It stays in the process that it occurred in.
+    #[serde(skip)]
+    pub source: Option<Arc<dyn std::error::Error + Send + Sync>>,
+}
+
+/// Compares what every surface shows, so not the source.
+impl PartialEq for Error {
+    fn eq(&self, other: &Self) -> bool {
+        let shown = |e: &Self| (e.code, e.dispatched);
+        shown(self) == shown(other)
+            && (&self.message, &self.hint, &self.details) == (&other.message, &other.hint, &other.details)
+    }
+}
+
+impl From<Infallible> for Error {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
 }
 
 impl Error {
@@ -143,6 +163,7 @@ impl Error {
             hint: String::new(),
             dispatched: Dispatched::No,
             details: Value::Null,
+            source: None,
         }
     }
 
@@ -157,6 +178,13 @@ impl Error {
     #[must_use]
     pub fn dispatched(mut self, dispatched: Dispatched) -> Self {
         self.dispatched = dispatched;
+        self
+    }
+
+    /// Sets the error below this one, which [`source`](std::error::Error::source) returns.
+    #[must_use]
+    pub fn caused_by(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        self.source = Some(Arc::new(source));
         self
     }
 
@@ -175,12 +203,21 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[must_use]
 pub fn io_error(tried_to: &str, path: &std::path::Path, error: &std::io::Error) -> Error {
     let shown = path.display();
-    match error.kind() {
+    let e = match error.kind() {
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
             Error::storage_full(format!("could not {tried_to} `{shown}`: the disk is full"))
                 .hint("free some space and try again; nothing was lost")
         }
         _ => Error::io(format!("could not {tried_to} `{shown}`: {}", reason(error))),
+    };
+    e.caused_by(copy(error))
+}
+
+/// Copies a system error, which cannot be cloned.
+fn copy(error: &std::io::Error) -> std::io::Error {
+    match error.raw_os_error() {
+        Some(code) => std::io::Error::from_raw_os_error(code),
+        None => std::io::Error::new(error.kind(), error.to_string()),
     }
 }
 
@@ -207,5 +244,16 @@ mod tests {
         assert!(error.message.contains("/s/daemon.json"), "{error}");
         let denied = io_error("write", Path::new("/s"), &io::Error::from_raw_os_error(13));
         assert_eq!(denied.message, "could not write `/s`: permission denied");
+    }
+
+    #[test]
+    fn io_error_keeps_the_system_error_as_its_source() {
+        let denied = io_error("write", Path::new("/s"), &io::Error::from_raw_os_error(13));
+        let source = std::error::Error::source(&denied).and_then(|e| e.downcast_ref::<io::Error>());
+        assert_eq!(source.and_then(io::Error::raw_os_error), Some(13));
+        let sent: Error =
+            serde_json::from_str(&serde_json::to_string(&denied).expect("JSON")).expect("an error");
+        assert!(sent.source.is_none());
+        assert_eq!(sent, denied);
     }
 }
