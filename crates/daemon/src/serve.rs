@@ -5,8 +5,8 @@ use crate::{DiskNumbers, Options, leftovers, peer};
 use std::os::unix::net::UnixListener as StdListener;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
-use stickpin_kernel::{CancellationToken, Host, HostConfig, Result, io_error};
+use std::time::{Duration, Instant, SystemTime};
+use stickpin_kernel::{CancellationToken, Host, Result, io_error};
 use stickpin_wire::Place;
 use stickpin_wire::rpc::{self, Status};
 use tokio::net::UnixListener;
@@ -42,7 +42,7 @@ pub(crate) async fn serve(options: &Options, place: Place, listener: StdListener
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
 
-    let daemon = Arc::new(Daemon::new(options, place));
+    let daemon = Arc::new(Daemon::new(options, place)?);
     daemon.repair().await;
     let lanes = Lanes::new(std::thread::available_parallelism().map_or(1, usize::from));
     let idle = daemon.idle(options.idle_exit);
@@ -88,22 +88,24 @@ pub(crate) async fn serve(options: &Options, place: Place, listener: StdListener
 }
 
 impl Daemon {
-    fn new(options: &Options, place: Place) -> Self {
-        let mut config = HostConfig::new(place.state_dir(), (options.providers)());
-        config.scribe = Arc::clone(&options.scribe);
-        let numbers = DiskNumbers::new(place.state_dir(), Arc::clone(&config.clock));
+    fn new(options: &Options, place: Place) -> Result<Self> {
+        let numbers = DiskNumbers::new(place.state_dir(), Arc::new(SystemTime::now));
         let source = Arc::clone(&numbers);
-        config.numbers = Arc::new(move |session| Ok(source.of(session)));
-        Self {
+        let host = Host::builder(place.state_dir())
+            .providers((options.providers)())
+            .scribe(Arc::clone(&options.scribe))
+            .numbers(Arc::new(move |session| Ok(source.of(session))))
+            .build()?;
+        Ok(Self {
             numbers,
-            host: Host::new(config),
+            host,
             place,
             started: Instant::now(),
             calls: AtomicUsize::new(0),
             last_used: Mutex::new(Instant::now()),
             room: Arc::new(Semaphore::new(ROOM)),
             going: CancellationToken::new(),
-        }
+        })
     }
 
     /// Ends the processes that a killed daemon left running, and starts to remove its folders.

@@ -1,4 +1,6 @@
-//! The commands, one file each.
+//! The commands as types: one module each, with the struct of its arguments and its output.
+//!
+//! [`Session::run`](crate::Session::run) runs any of them.
 
 pub(crate) mod act;
 pub(crate) mod navigate;
@@ -6,3 +8,9 @@ pub(crate) mod prelude;
 pub(crate) mod read;
 pub(crate) mod session;
 pub(crate) mod wait;
+
+pub use act::*;
+pub use navigate::*;
+pub use read::*;
+pub use session::*;
+pub use wait::*;

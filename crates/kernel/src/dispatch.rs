@@ -1,12 +1,15 @@
 //! Dispatch of a request to a response.
 
+pub(crate) mod builder;
+pub(crate) mod host;
+
 use crate::api::request::{Request, Response};
 use crate::api::secret::Secret;
 use crate::api::spec::Scope;
 use crate::command::context::{Cx, Envelope};
 use crate::command::definition::Time;
 use crate::command::entry::{Entry, Prepared, Produced};
-use crate::host::Host;
+use crate::dispatch::host::Host;
 use crate::host::queue;
 use crate::registry;
 use crate::run::respond::{failed, respond};
@@ -108,7 +111,7 @@ impl Host {
         token: CancellationToken,
         overdue: oneshot::Sender<Duration>,
     ) -> Response {
-        let entry = match registry::lookup(&request.command) {
+        let entry = match registry::lookup_in(&self.added, &request.command) {
             Ok(entry) => entry,
             Err(e) => return failed(&request.command, &request.render, e),
         };
@@ -123,6 +126,7 @@ impl Host {
         }
         let mut cx = Cx {
             host: Arc::clone(&self.inner),
+            added: Arc::clone(&self.added),
             session_name,
             caller: request.caller,
             render: request.render,

@@ -11,7 +11,7 @@ use crate::host::recording::{NoScribe, Scribe};
 use indexmap::IndexMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, SystemTime};
 use stickpin_device::{Dialog, Error, Provider, Result};
@@ -27,32 +27,32 @@ pub type Numbers = Arc<dyn Fn(&str) -> Result<Box<dyn NumberSource>> + Send + Sy
 
 /// The configuration of a host. The kernel reads the clock and randomness only through it.
 #[derive(Clone)]
-pub struct HostConfig {
+pub(crate) struct HostConfig {
     /// The platforms, in the order in which they may claim what is opened.
-    pub providers: Vec<Arc<dyn Provider>>,
+    pub(crate) providers: Vec<Arc<dyn Provider>>,
     /// The folder in which sessions keep their folders.
-    pub state_dir: PathBuf,
+    pub(crate) state_dir: PathBuf,
     /// The source of randomness, for seeds of generations and names of lifetimes.
-    pub random: Arc<dyn Fn() -> u64 + Send + Sync>,
+    pub(crate) random: Arc<dyn Fn() -> u64 + Send + Sync>,
     /// The wall clock.
-    pub clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
+    pub(crate) clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
     /// The source of ref numbers for a session name.
-    pub numbers: Numbers,
+    pub(crate) numbers: Numbers,
     /// How sessions treat refs that are alive but not certain; `open --stale-refs` overrides it.
-    pub ladder: Ladder,
+    pub(crate) ladder: Ladder,
     /// The journal, which receives every command.
-    pub journal: Arc<dyn Journal>,
+    pub(crate) journal: Arc<dyn Journal>,
     /// Converts recordings to scripts.
-    pub scribe: Arc<dyn Scribe>,
+    pub(crate) scribe: Arc<dyn Scribe>,
     /// The idle timeout of sessions without a window; `open --idle-timeout` overrides it.
-    pub idle_timeout: Duration,
+    pub(crate) idle_timeout: Duration,
 }
 
 impl HostConfig {
     /// Creates a configuration with the real clock and randomness.
-    pub fn new(state_dir: impl Into<PathBuf>, providers: Vec<Arc<dyn Provider>>) -> Self {
+    pub(crate) fn new(state_dir: impl Into<PathBuf>) -> Self {
         Self {
-            providers,
+            providers: Vec::new(),
             state_dir: state_dir.into(),
             random: Arc::new(rand::random),
             clock: Arc::new(SystemTime::now),
@@ -73,12 +73,6 @@ impl fmt::Debug for HostConfig {
             .field("idle_timeout", &self.idle_timeout)
             .finish_non_exhaustive()
     }
-}
-
-/// Runs commands. Cheap to clone; requires a tokio runtime with time enabled.
-#[derive(Debug, Clone)]
-pub struct Host {
-    pub(crate) inner: Arc<Inner>,
 }
 
 #[derive(Debug)]
@@ -119,63 +113,11 @@ pub(crate) struct Status {
     pub(crate) used: Option<SystemTime>,
 }
 
-impl Host {
-    /// Creates a host without sessions.
-    #[must_use]
-    pub fn new(config: HostConfig) -> Self {
-        Self {
-            inner: Arc::new(Inner {
-                config,
-                desks: Mutex::default(),
-                endings: Mutex::default(),
-                running: AtomicUsize::new(0),
-            }),
-        }
-    }
-
-    /// Returns the number of sessions that are open or being opened.
-    #[must_use]
-    pub fn sessions(&self) -> usize {
-        self.inner.desks().len()
-    }
-
-    /// Returns the names of the sessions, oldest first.
-    #[must_use]
-    pub fn session_names(&self) -> Vec<String> {
-        self.inner.desks().keys().cloned().collect()
-    }
-
-    /// Returns the number of running commands.
-    #[must_use]
-    pub fn running(&self) -> usize {
-        self.inner.running.load(Ordering::Relaxed)
-    }
-
-    /// Ends what a killed process left running, and returns what was done. Called once, before the
-    /// first command.
-    pub async fn sweep(&self) -> Vec<String> {
-        let mut done = Vec::new();
-        for provider in &self.inner.config.providers {
-            match provider.sweep(&self.inner.config.state_dir).await {
-                Ok(these) => done.extend(these),
-                Err(e) => tracing::warn!(provider = provider.kind(), "sweep: {e}"),
-            }
-        }
-        done
-    }
-
-    /// Closes all sessions.
-    pub async fn shutdown(&self) {
-        let desks: Vec<_> = self.inner.desks().values().cloned().collect();
-        for desk in desks {
-            if let Err(e) = self.inner.close(&desk).await {
-                tracing::warn!(session = desk.name, "close: {e}");
-            }
-        }
-    }
-}
-
 impl Inner {
+    pub(crate) fn new(config: HostConfig) -> Self {
+        Self { config, desks: Mutex::default(), endings: Mutex::default(), running: AtomicUsize::new(0) }
+    }
+
     fn desks(&self) -> MutexGuard<'_, IndexMap<String, Arc<Desk>>> {
         self.desks.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -190,6 +132,11 @@ impl Inner {
         }
         let endings = self.endings.lock().unwrap_or_else(PoisonError::into_inner);
         Err(endings.get(name).cloned().unwrap_or_else(|| queue::closed(name)))
+    }
+
+    /// Returns the number of sessions that are open or being opened.
+    pub(crate) fn count(&self) -> usize {
+        self.desks().len()
     }
 
     pub(crate) fn all_desks(&self) -> Vec<Arc<Desk>> {

@@ -1,7 +1,35 @@
-//! Hosts, sessions, commands and dispatch.
+//! Drives apps, web pages and anything else with a [`Provider`](stickpin_device::Provider), and
+//! never acts on the wrong element without saying so.
 //!
-//! A [`Request`] names a command and its input. The kernel runs it against a session and its
-//! [`Device`](stickpin_device::Device) and returns a [`Response`].
+//! A [`Host`] holds sessions, each on one open app. A [`Session`] runs commands there:
+//!
+//! ```
+//! use stickpin_backend_sim::SimProvider;
+//! use stickpin_kernel::{Host, Snapshot};
+//!
+//! # #[tokio::main]
+//! # async fn main() -> stickpin_kernel::Result<()> {
+//! # let folder = tempfile::tempdir().expect("a folder");
+//! # let state_dir = folder.path();
+//! let host = Host::builder(state_dir).provider(SimProvider::default()).build()?;
+//! let shop = host.session("shop");
+//! shop.open("sim:shop").await?;
+//! let page = shop.snapshot(Snapshot::interactive()).await?;
+//! shop.press(page.find("Cart")?).settle().await?;
+//! # host.shutdown().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! - Every command is a type in [`commands`]; [`Session::run`] runs it and returns an [`Answer`]
+//!   with its typed output. A command is written by implementing [`Command`] and added with
+//!   [`HostBuilder::command`].
+//! - A ref from [`Answer::find`] carries the reading that it is from. When its element has become
+//!   another one since, a command fails with `STALE_REF` and nothing is sent.
+//! - An [`Error`] has a code, a sentence, a hint, and says whether anything was sent.
+//!
+//! Front ends in other processes send the same commands as data: a [`Request`] names a command and
+//! its input, [`Host::call`] runs it and returns a [`Response`].
 //!
 //! Invariants: handlers return typed outputs, only `render` makes text, and only `respond` builds
 //! responses. Pins are split off at the parse boundary. The kernel knows no backends, no callers
@@ -10,8 +38,9 @@
 mod act;
 mod api;
 mod command;
-mod commands;
+pub mod commands;
 mod dispatch;
+mod embed;
 mod host;
 mod observe;
 mod picture;
@@ -30,9 +59,30 @@ pub use api::secret::{Secret, hide as hide_secrets};
 pub use api::spec::{Effect, Lane, Scope, Spec};
 pub use api::target::{RefTarget, Target};
 pub use api::{files, paths, schema};
+pub use command::args::{ActOptions, Acting, Given, Receipt, Settle};
 pub use command::context::Cx;
-pub use command::definition::Command;
+pub use command::definition::{Command, Time};
+pub use commands::{
+    check::{Check, Uncheck},
+    close::Close,
+    element::Wait,
+    fill::Fill,
+    find::Find,
+    get::{Get, What},
+    open::Open,
+    press::Press,
+    select::Select,
+    snapshot::Snapshot,
+    type_text::Type,
+};
+pub use dispatch::{builder::HostBuilder, host::Host};
+pub use embed::{
+    answer::Answer,
+    call::Call,
+    page::Listing,
+    session::{IntoTarget, Session},
+};
+pub use host::Numbers;
 pub use host::recording::{Gap, Mending, NoScribe, Recorded, Recording, Scribe, Witness};
-pub use host::{Host, HostConfig, Numbers};
 pub use run::respond::answered;
 pub use stickpin_device::{CancellationToken, Dispatched, Error, ErrorCode, Result, io_error};

@@ -80,7 +80,7 @@ list! {
 /// Returns the command with a name or alias.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Entry> {
-    COMMANDS.iter().find(|e| e.spec.name == name || e.spec.aliases.contains(&name))
+    find_in(&[], name)
 }
 
 /// Returns the command with a name or alias.
@@ -88,14 +88,31 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 /// # Errors
 /// Returns `INVALID_ARGS` with the most similar name.
 pub fn lookup(name: &str) -> Result<&'static Entry> {
-    find(name).ok_or_else(|| {
-        let names = COMMANDS.iter().flat_map(|e| std::iter::once(&e.spec.name).chain(e.spec.aliases));
+    lookup_in(&[], name)
+}
+
+/// Returns the command with a name or alias, of this list or of `added` ones.
+pub(crate) fn find_in(added: &[&'static Entry], name: &str) -> Option<&'static Entry> {
+    all(added).find(|e| e.spec.name == name || e.spec.aliases.contains(&name))
+}
+
+/// Returns the command with a name or alias, of this list or of `added` ones.
+///
+/// # Errors
+/// Returns `INVALID_ARGS` with the most similar name.
+pub(crate) fn lookup_in(added: &[&'static Entry], name: &str) -> Result<&'static Entry> {
+    find_in(added, name).ok_or_else(|| {
+        let names = all(added).flat_map(|e| std::iter::once(&e.spec.name).chain(e.spec.aliases));
         let hint = match schema::nearest(name, names.copied()) {
             Some(near) => format!("did you mean `{near}`? stickpin help lists the commands"),
             None => "stickpin help lists the commands".to_owned(),
         };
         Error::invalid_args(format!("there is no command {}", stickpin_tree::quote(name))).hint(hint)
     })
+}
+
+fn all(added: &[&'static Entry]) -> impl Iterator<Item = &'static Entry> {
+    COMMANDS.iter().chain(added.iter().copied())
 }
 
 #[cfg(test)]

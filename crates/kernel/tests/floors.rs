@@ -21,6 +21,7 @@ const FLOORS: &[&str] = &[
     "registry",
     "targets",
     "dispatch",
+    "embed",
 ];
 
 /// What still points up: `batch` asks the list of commands for those of its steps.

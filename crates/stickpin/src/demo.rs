@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use stickpin_cli::{Env, Streams};
-use stickpin_kernel::{CancellationToken, Error, ErrorCode, Host, HostConfig, Response, Result};
+use stickpin_kernel::{CancellationToken, Error, ErrorCode, Host, Response, Result};
 
 /// Seeds generations, so that the transcript is reproducible.
 const SEED: u64 = 2;
@@ -33,9 +33,7 @@ pub(crate) fn run(streams: &mut Streams<'_>) -> u8 {
 
 async fn show(streams: &mut Streams<'_>) -> Result<()> {
     let scratch = Scratch::new()?;
-    let mut config = HostConfig::new(&scratch.0, crate::backends::all());
-    config.random = std::sync::Arc::new(|| SEED);
-    let host = Host::new(config);
+    let host = Host::builder(&scratch.0).providers(crate::backends::all()).random(|| SEED).build()?;
     let env = Env { cwd: "/demo".into(), ..Env::default() };
     let (mut refs, mut text) = (HashMap::new(), String::new());
     for line in SCRIPT.lines() {

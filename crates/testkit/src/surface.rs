@@ -5,14 +5,12 @@ use crate::scenario::SurfaceName;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use stickpin_cli::Env;
 use stickpin_client::{Client, SocketClient, Start};
 use stickpin_daemon::DiskNumbers;
 use stickpin_device::Provider;
-use stickpin_kernel::{
-    CancellationToken, Error, ErrorCode, Format, Host, HostConfig, Request, Response, Secret,
-};
+use stickpin_kernel::{CancellationToken, Error, ErrorCode, Format, Host, Request, Response, Secret};
 use stickpin_replay::script::{Kind, Node, Script as ScriptOf, Template, write};
 use stickpin_replay::{AdScribe, Plan, RunOptions, Vars, run};
 use stickpin_wire::Place;
@@ -105,12 +103,13 @@ impl InProcess {
         let env = env(dir, Path::new("stickpin"));
         let state = dir.join("state");
         std::fs::create_dir_all(&state).expect("a state dir");
-        let mut config = HostConfig::new(&state, providers);
         // Numbers continue from one lifetime to the next, as in the daemon.
-        let numbers = DiskNumbers::new(&state, Arc::clone(&config.clock));
-        config.numbers = Arc::new(move |session| Ok(numbers.of(session)));
-        config.scribe = Arc::new(AdScribe);
-        let host = Host::new(config);
+        let numbers = DiskNumbers::new(&state, Arc::new(SystemTime::now));
+        let host = Host::builder(&state)
+            .providers(providers)
+            .numbers(Arc::new(move |session| Ok(numbers.of(session))))
+            .scribe(Arc::new(AdScribe));
+        let host = host.build().expect("no command is added");
         Self { runtime, host, env }
     }
 

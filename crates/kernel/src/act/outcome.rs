@@ -9,7 +9,8 @@ use crate::command::context::Cx;
 use crate::observe::changes::Changes;
 use crate::observe::waiting::QUIET;
 use crate::observe::{capture, changes, navigation, receipt};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{ErrorCode, Located, Notice, Result, SettleRequest};
@@ -23,37 +24,37 @@ const EFFECT: Duration = Duration::from_millis(100);
 const STILL: usize = 500;
 
 /// The output of every act.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Acted {
+pub struct Acted {
     /// The verb in the past tense: `pressed`.
-    pub(crate) did: &'static str,
+    pub did: Cow<'static, str>,
     /// The target: `@e3 button "Save"`.
-    pub(crate) target: String,
+    pub target: String,
     /// The current value of the field.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) value: Option<String>,
+    pub value: Option<String>,
     /// The end of the value that the app appended and selected on its own.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) completed: Option<String>,
+    pub completed: Option<String>,
     /// The target after the act, if its name or its states changed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) now: Option<String>,
+    pub now: Option<String>,
     /// Whether the app became quiet (`--settle`).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) settled: Option<bool>,
+    pub settled: Option<bool>,
     /// The activities that were still pending when the wait ended.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) still: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub still: Vec<String>,
     /// What changed (`--settle`).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) changes: Option<Changes>,
+    pub changes: Option<Changes>,
 }
 
 impl Acted {
     /// Creates the output of an act on a target.
     pub(crate) fn new(did: &'static str, target: impl Into<String>) -> Self {
-        Self { did, target: target.into(), ..Self::default() }
+        Self { did: did.into(), target: target.into(), ..Self::default() }
     }
 }
 
@@ -98,7 +99,7 @@ pub(crate) async fn read_again(cx: &mut Cx, ready: &Ready) -> Result<Option<Read
 /// # Errors
 /// Returns errors of the device; the act is done all the same.
 pub(crate) async fn after(cx: &mut Cx, ready: Option<&Ready>, how: How, acted: Acted) -> Result<Acted> {
-    let brief = Acted { did: acted.did, target: acted.target.clone(), ..Acted::default() };
+    let brief = Acted { did: acted.did.clone(), target: acted.target.clone(), ..Acted::default() };
     match look_after(cx, ready, how, acted).await {
         Err(e) if e.code == ErrorCode::BackendLost => match cx.live()?.ended().await {
             // This is the outcome: the act closed the last window of an app in the intended way.

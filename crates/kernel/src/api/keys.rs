@@ -14,17 +14,17 @@ const ALIASES: &str = "esc=Escape return=Enter del=Delete up=ArrowUp down=ArrowD
 /// A key with held modifiers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub(crate) struct Chord {
+pub struct Chord {
     /// The modifiers held during the press.
-    pub(crate) modifiers: Modifiers,
+    pub modifiers: Modifiers,
     /// The key by its `KeyboardEvent.key` name; the space bar is a space.
-    pub(crate) key: String,
+    pub key: String,
 }
 
 /// Modifiers without a key: `Control+Shift`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub(crate) struct Held(pub(crate) Modifiers);
+pub struct Held(pub(crate) Modifiers);
 
 /// Parses the names of modifiers.
 fn held<'a>(words: impl Iterator<Item = &'a str>) -> Result<Modifiers> {

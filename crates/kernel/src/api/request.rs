@@ -42,6 +42,21 @@ pub struct Request {
     pub replayed: bool,
 }
 
+impl Request {
+    /// Creates a request of a command, without arguments and for the caller's own session.
+    #[must_use]
+    pub fn new(command: impl Into<String>, caller: Caller) -> Self {
+        Self { command: command.into(), caller, ..Self::default() }
+    }
+
+    /// Sets an argument.
+    #[must_use]
+    pub fn argument(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.input.insert(name.into(), value.into());
+        self
+    }
+}
+
 /// The identity of a caller, as evidence: the daemon decides what it implies.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -76,6 +91,15 @@ pub struct Caller {
     /// sends only those that the command uses.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub secrets: BTreeMap<String, Secret>,
+}
+
+impl Caller {
+    /// Creates a caller with this key, whose own session has the same name.
+    #[must_use]
+    pub fn new(key: impl Into<String>) -> Self {
+        let key = key.into();
+        Self { own_session: key.clone(), key, ..Self::default() }
+    }
 }
 
 /// How to render a response.

@@ -29,7 +29,8 @@ pub enum Target {
     },
 }
 
-/// A ref with its pin. Only `resolve` reads the pin, and formatting omits it.
+/// A ref with its pin. Only `resolve` reads the pin. Formatting omits it; serializing keeps it,
+/// so that a request says which reading its ref is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RefTarget {
     plain: Ref,
@@ -45,6 +46,32 @@ impl RefTarget {
 
     pub(crate) fn token(self) -> RefToken {
         RefToken { r#ref: self.plain, pin: self.pin }
+    }
+}
+
+impl fmt::Display for RefTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.plain.fmt(f)
+    }
+}
+
+impl From<RefTarget> for Target {
+    fn from(r: RefTarget) -> Self {
+        Self::Ref(r)
+    }
+}
+
+impl From<Selector> for Target {
+    fn from(selector: Selector) -> Self {
+        Self::Selector(selector)
+    }
+}
+
+impl TryFrom<&str> for Target {
+    type Error = Error;
+
+    fn try_from(text: &str) -> Result<Self, Error> {
+        text.parse()
     }
 }
 
@@ -121,9 +148,19 @@ impl fmt::Display for Target {
     }
 }
 
+impl Target {
+    /// Returns the target as a client sends it: a ref with its pin.
+    pub(crate) fn pinned(&self) -> String {
+        match self {
+            Self::Ref(r) => r.token().to_string(),
+            other => other.to_string(),
+        }
+    }
+}
+
 impl Serialize for Target {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(&self.pinned())
     }
 }
 
@@ -142,11 +179,11 @@ mod tests {
     use stickpin_device::ErrorCode;
 
     #[test]
-    fn a_pin_is_split_off_and_not_written_again() {
+    fn a_pin_is_sent_and_never_shown() {
         let Target::Ref(r) = "@e12~s3".parse().unwrap() else { panic!("a ref") };
         assert_eq!(r.token().pin.unwrap().get(), 3);
         assert_eq!(Target::Ref(r).to_string(), "@e12");
-        assert_eq!(serde_json::to_string(&Target::Ref(r)).unwrap(), "\"@e12\"");
+        assert_eq!(serde_json::to_string(&Target::Ref(r)).unwrap(), "\"@e12~s3\"");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Arguments that several commands share.
 
-use crate::command::definition::Time;
+use crate::command::definition::{Command, Time};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -13,7 +13,7 @@ pub(crate) const CAP: Duration = Duration::from_secs(10);
 /// value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "expected true, false or a value")]
-pub(crate) enum Given<T> {
+pub enum Given<T> {
     /// Whether the flag was given, without a value.
     Plain(bool),
     /// The flag was given with a value.
@@ -21,7 +21,7 @@ pub(crate) enum Given<T> {
 }
 
 /// `--settle[=MS]`: wait for quiet, by default at most ten seconds.
-pub(crate) type Settle = Given<u64>;
+pub type Settle = Given<u64>;
 
 impl Settle {
     /// Returns the timeout of the wait, or `None` for no wait.
@@ -65,7 +65,7 @@ impl JsonSchema for Given<String> {
 /// Whether a response says what was seen since the act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum Receipt {
+pub enum Receipt {
     /// At most five lines.
     #[default]
     On,
@@ -127,45 +127,70 @@ impl How {
     }
 }
 
-/// Declares a command that acts on the app: the struct gets the arguments that all acts share, and
-/// `how()`.
+/// A command that acts on the app, with the options that all acts share.
+pub trait Acting: Command {
+    /// Returns the options, to change them.
+    fn options(&mut self) -> ActOptions<'_>;
+}
+
+/// The options that all acts share, borrowed from a command.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ActOptions<'c> {
+    /// Wait until the app is quiet.
+    pub settle: &'c mut Option<Settle>,
+    /// Act on the element of a ref whatever it means now.
+    pub allow_changed: &'c mut bool,
+    /// Send the input despite obstacles.
+    pub force: &'c mut bool,
+    /// Send nothing where the device has no hit test.
+    pub strict: &'c mut bool,
+    /// How long to wait for the target to become actionable, in milliseconds.
+    pub timeout: &'c mut Option<u64>,
+    /// Whether the answer says what was seen since the act.
+    pub receipt: &'c mut Option<Receipt>,
+}
+
+/// Declares a command that acts on the app: the struct gets the arguments that all acts share,
+/// `new()` and `how()`.
 ///
-/// The command's own fields come first, so that help lists them first.
+/// The command's own fields come first, so that help lists them first. A field with a default
+/// (`count: u8 = 1`) is no argument of `new()`.
 macro_rules! acting {
     (
         $(#[$meta:meta])*
-        $vis:vis struct $name:ident {
-            $($(#[$field_meta:meta])* $field:ident: $type:ty,)*
+        pub struct $name:ident {
+            $($(#[$field_meta:meta])* $field:ident: $type:ty $(= $default:expr)?,)*
         }
     ) => {
         $(#[$meta])*
         #[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         #[serde(rename_all = "camelCase", deny_unknown_fields)]
-        $vis struct $name {
-            $($(#[$field_meta])* $field: $type,)*
+        pub struct $name {
+            $($(#[$field_meta])* pub $field: $type,)*
             /// Wait until the app is quiet (at most 10 s, or MS milliseconds), then print what
             /// changed.
             #[schemars(extend("x-unrecorded" = true))]
-            settle: Option<$crate::command::args::Settle>,
+            pub settle: Option<$crate::command::args::Settle>,
             /// Act on the element of a ref whatever it means now.
             #[serde(default)]
-            allow_changed: bool,
+            pub allow_changed: bool,
             /// Send the input even where the target is covered, disabled or out of view, or a
             /// picture showed something
             /// else at the point; the answer says what was in the way.
             #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-            force: bool,
+            pub force: bool,
             /// Send nothing where the device has no hit test and cannot tell whether something lies
             /// over the target.
             #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-            strict: bool,
+            pub strict: bool,
             /// Wait so many milliseconds for the target to become actionable; the command ends 2 s
             /// later at most.
             #[schemars(extend("x-placeholder" = "MS"))]
-            timeout: Option<u64>,
+            pub timeout: Option<u64>,
             /// Say what was seen since the act.
             #[schemars(extend("x-unrecorded" = true))]
-            receipt: Option<$crate::command::args::Receipt>,
+            pub receipt: Option<$crate::command::args::Receipt>,
         }
 
         impl $name {
@@ -178,6 +203,39 @@ macro_rules! acting {
                 }
             }
         }
+
+        impl $crate::command::args::Acting for $name {
+            fn options(&mut self) -> $crate::command::args::ActOptions<'_> {
+                let Self { settle, allow_changed, force, strict, timeout, receipt, .. } = self;
+                $crate::command::args::ActOptions { settle, allow_changed, force, strict, timeout, receipt }
+            }
+        }
+
+        acting!(@new $name [] [] $($field: $type $(= $default)?,)*);
+    };
+    (@new $name:ident [$($arg:ident: $arg_type:ty,)*] [$($set:ident = $value:expr,)*]) => {
+        impl $name {
+            /// Creates the command from its required arguments. All others have their defaults.
+            #[must_use]
+            pub fn new($($arg: impl Into<$arg_type>),*) -> Self {
+                Self {
+                    $($arg: $arg.into(),)*
+                    $($set: $value,)*
+                    settle: None,
+                    allow_changed: false,
+                    force: false,
+                    strict: false,
+                    timeout: None,
+                    receipt: None,
+                }
+            }
+        }
+    };
+    (@new $name:ident [$($args:tt)*] [$($sets:tt)*] $field:ident: $type:ty = $default:expr, $($rest:tt)*) => {
+        acting!(@new $name [$($args)*] [$($sets)* $field = $default,] $($rest)*);
+    };
+    (@new $name:ident [$($args:tt)*] [$($sets:tt)*] $field:ident: $type:ty, $($rest:tt)*) => {
+        acting!(@new $name [$($args)* $field: $type,] [$($sets)*] $($rest)*);
     };
 }
 pub(crate) use acting;

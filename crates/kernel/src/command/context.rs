@@ -3,6 +3,7 @@
 
 use crate::api::expectation::Expectation;
 use crate::api::request::{Caller, RefDetail, Render};
+use crate::command::entry::Entry;
 use crate::host::open_session::Live;
 use crate::host::queue::{self, Loan, Turn};
 use crate::host::recording::Witness;
@@ -21,6 +22,8 @@ use tokio_util::sync::CancellationToken;
 #[derive(Debug)]
 pub struct Cx {
     pub(crate) host: Arc<Inner>,
+    /// The commands of the host beside those of the registry.
+    pub(crate) added: Arc<[&'static Entry]>,
     /// The caller.
     pub caller: Caller,
     /// How the response will be rendered.

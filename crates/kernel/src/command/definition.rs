@@ -29,12 +29,12 @@ pub struct Time {
 ///
 /// Two annotations mark access to files: `x-path` a path of the caller (`"written"` where it is
 /// written), and `x-opens` an address or a file that the app goes to.
-pub trait Command: DeserializeOwned + JsonSchema + Send + 'static {
+pub trait Command: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
     /// The properties of the command that every surface needs.
     const SPEC: Spec;
 
     /// The output.
-    type Output: Serialize + Show + Send + 'static;
+    type Output: Serialize + DeserializeOwned + Show + Send + 'static;
 
     /// Returns whether the command changes the app, with these arguments.
     #[must_use]

@@ -1,16 +1,16 @@
 //! Commands that act on the app.
 
-pub(crate) mod alert;
-pub(crate) mod check;
-pub(crate) mod clipboard;
-pub(crate) mod drag;
-pub(crate) mod fill;
-pub(crate) mod form;
-pub(crate) mod hover;
-pub(crate) mod key;
-pub(crate) mod longpress;
-pub(crate) mod press;
-pub(crate) mod scroll;
-pub(crate) mod select;
-pub(crate) mod type_text;
-pub(crate) mod upload;
+pub mod alert;
+pub mod check;
+pub mod clipboard;
+pub mod drag;
+pub mod fill;
+pub mod form;
+pub mod hover;
+pub mod key;
+pub mod longpress;
+pub mod press;
+pub mod scroll;
+pub mod select;
+pub mod type_text;
+pub mod upload;

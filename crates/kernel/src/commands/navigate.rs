@@ -1,4 +1,4 @@
 //! Commands that navigate.
 
-pub(crate) mod history;
-pub(crate) mod tab;
+pub mod history;
+pub mod tab;

@@ -1,10 +1,10 @@
 //! Commands that begin, end and describe sessions, and commands about the host.
 
-pub(crate) mod batch;
-pub(crate) mod capabilities;
-pub(crate) mod close;
-pub(crate) mod devices;
-pub(crate) mod doctor;
-pub(crate) mod open;
-pub(crate) mod record;
-pub(crate) mod sessions;
+pub mod batch;
+pub mod capabilities;
+pub mod close;
+pub mod devices;
+pub mod doctor;
+pub mod open;
+pub mod record;
+pub mod sessions;

@@ -1,8 +1,8 @@
 //! Commands that wait for the app.
 
-pub(crate) mod element;
-pub(crate) mod page;
-pub(crate) mod traffic;
+pub mod element;
+pub mod page;
+pub mod traffic;
 
 use crate::command::args::ALLOWANCE;
 use crate::commands::prelude::*;
@@ -13,11 +13,11 @@ pub(crate) fn usual() -> u64 {
 }
 
 /// The outcome of a wait.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Waited {
+pub struct Waited {
     /// The condition that holds now, in words.
-    pub(crate) truth: String,
+    pub truth: String,
 }
 
 /// The base of all waits, which let other commands of the session run between their checks.

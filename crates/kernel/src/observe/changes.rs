@@ -5,7 +5,7 @@ use crate::api::render::{Show, Text};
 use crate::api::request::Detail;
 use crate::command::context::Cx;
 use crate::observe::capture;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,9 +26,9 @@ const MOST_ENDED: usize = 40;
 const NOTHING: &str = "nothing was read before; snapshot -i";
 
 /// The differences between two trees.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Changes {
+pub struct Changes {
     /// The base of the comparison: `changes since s482913`.
     #[serde(skip)]
     header: String,
@@ -37,14 +37,14 @@ pub(crate) struct Changes {
     plain_header: &'static str,
     /// The lines: `+` added, `-` removed, `~` changed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    lines: Option<String>,
+    pub lines: Option<String>,
     /// Refs that ended and that no line names.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    ended: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ended: Vec<String>,
     /// Whether nothing differs.
-    same: bool,
+    pub same: bool,
     /// Whether nothing was left out. Every ref that is not listed then counts as renewed.
-    complete: bool,
+    pub complete: bool,
 }
 
 /// Captures and returns what changed since this client's base. A complete diff from a kept base

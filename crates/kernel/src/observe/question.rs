@@ -13,7 +13,7 @@ use stickpin_tree::{NodeRef, States, quote};
 /// What can hold for an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum Predicate {
+pub enum Predicate {
     /// Whether the element is there, and not hidden.
     Visible,
     /// Whether it is hidden, or not there.
@@ -60,13 +60,13 @@ impl Predicate {
 }
 
 /// The answer to a question.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
+pub struct Answer {
     /// Whether the predicate holds.
-    pub(crate) holds: bool,
+    pub holds: bool,
     /// The actual state, in words.
-    pub(crate) truth: String,
+    pub truth: String,
 }
 
 /// Evaluates a predicate on the app as it is now.

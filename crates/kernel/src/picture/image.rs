@@ -19,7 +19,7 @@ const QUALITY: u8 = 85;
 /// How a picture is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Format {
+pub enum Format {
     /// Every pixel as it is.
     #[default]
     Png,

@@ -40,9 +40,11 @@ impl Journal for Notes {
 async fn the_journal_knows_of_a_command_before_the_device_does() {
     let mut b = Bench::new(PAGE);
     let notes = Arc::new(Notes { fake: b.fake.clone(), lines: Mutex::default() });
-    let mut config = b.host.inner.config.clone();
-    config.journal = notes.clone();
-    b.host = Host::new(config);
+    let config = b.host.inner.config.clone();
+    let journal = notes.clone();
+    let host =
+        Host::builder(&config.state_dir).configured(|c| *c = crate::host::HostConfig { journal, ..config });
+    b.host = host.build().expect("a host");
     b.ok("open", json!({ "what": "fake:/" })).await;
     b.ok("snapshot", json!({})).await;
     b.ok("press", json!({ "target": "@e2" })).await;

@@ -1,7 +1,7 @@
 //! What the tests share: a host with one fake app, and callers.
 
 use crate::tests::fake::Fake;
-use crate::{Caller, Format, Host, HostConfig, Render, Request, Response};
+use crate::{Caller, Format, Host, Render, Request, Response};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,9 +32,12 @@ impl Bench {
         let fake = Fake::new(outline);
         let n = COUNT.fetch_add(1, Ordering::Relaxed);
         let dir = std::env::temp_dir().join(format!("stickpin-kernel-{}-{n}", std::process::id()));
-        let mut config = HostConfig::new(&dir, vec![Arc::new(fake.clone())]);
         let seed = AtomicU64::new(7);
-        config.random = Arc::new(move || seed.fetch_add(1, Ordering::Relaxed));
+        let host = Host::builder(&dir)
+            .provider(fake.clone())
+            .random(move || seed.fetch_add(1, Ordering::Relaxed))
+            .build()
+            .expect("a host");
         let caller = Caller {
             cwd: dir.clone(),
             home: None,
@@ -43,7 +46,7 @@ impl Bench {
             client: None,
             ..Caller::default()
         };
-        Self { host: Host::new(config), fake, caller, _dir: Arc::new(TempDir(dir)) }
+        Self { host, fake, caller, _dir: Arc::new(TempDir(dir)) }
     }
 
     /// With the app open and a first snapshot taken.
@@ -56,15 +59,9 @@ impl Bench {
 
     pub(crate) fn request(&self, command: &str, input: Value) -> Request {
         Request {
-            command: command.into(),
             input: input.as_object().cloned().unwrap_or_default(),
-            session: None,
-            caller: self.caller.clone(),
             render: Render { format: Format::Both, ..Render::default() },
-            timeout_ms: None,
-            since: None,
-            expect: Vec::new(),
-            replayed: false,
+            ..Request::new(command, self.caller.clone())
         }
     }
 

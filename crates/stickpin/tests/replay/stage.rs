@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use stickpin_backend_sim::SimProvider;
 use stickpin_device::Provider;
-use stickpin_kernel::{Caller, CancellationToken, Format, Host, HostConfig, Render, Request, Response};
+use stickpin_kernel::{Caller, CancellationToken, Format, Host, Render, Request, Response};
 use stickpin_replay::{AdScribe, Plan, Ran, RunOptions, Vars, read_script};
 
 pub(crate) struct Stage {
@@ -24,10 +24,10 @@ impl Stage {
         let folder = tempfile::tempdir().expect("a folder");
         let sim = Arc::new(SimProvider::new());
         others.insert(0, sim.clone());
-        let mut config = HostConfig::new(folder.path().join("state"), others);
-        config.scribe = Arc::new(AdScribe);
+        let host = Host::builder(folder.path().join("state")).providers(others).scribe(Arc::new(AdScribe));
+        let host = host.build().expect("a host");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        Self { runtime, host: Host::new(config), sim, folder }
+        Self { runtime, host, sim, folder }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

@@ -7,42 +7,45 @@ use stickpin_device::{Dialog, DialogAnswer};
 /// Say whether a dialog of the app (confirm, prompt, beforeunload) waits for an answer.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct AlertStatus {}
+pub struct AlertStatus {}
 
 /// Answer the waiting dialog with OK; a prompt takes the text.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct AlertAccept {
+pub struct AlertAccept {
     /// What to answer a prompt with; without it, what the prompt proposes.
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
-    text: Option<String>,
+    pub text: Option<String>,
     /// Wait so many milliseconds for a dialog to open.
     #[schemars(extend("x-placeholder" = "MS"))]
-    timeout: Option<u64>,
+    pub timeout: Option<u64>,
 }
 
 /// Answer the waiting dialog with Cancel.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct AlertDismiss {
+pub struct AlertDismiss {
     /// Wait so many milliseconds for a dialog to open.
     #[schemars(extend("x-placeholder" = "MS"))]
-    timeout: Option<u64>,
+    pub timeout: Option<u64>,
 }
 
 /// The pending dialog, if any.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Waiting {
-    dialog: Option<Dialog>,
+pub struct Waiting {
+    /// The dialog.
+    pub dialog: Option<Dialog>,
 }
 
 /// The dialog that was answered.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Answered {
-    dialog: Dialog,
-    accepted: bool,
+pub struct Answered {
+    /// The dialog.
+    pub dialog: Dialog,
+    /// Whether it was accepted.
+    pub accepted: bool,
 }
 
 /// A dialog blocks the command that caused it, so its answer must not queue behind that command.

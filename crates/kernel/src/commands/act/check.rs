@@ -5,7 +5,7 @@ use crate::commands::prelude::*;
 
 acting! {
     /// Make a checkbox, radio, switch or toggle be on. One that is on already is left alone.
-    pub(crate) struct Check {
+    pub struct Check {
         /// Ref or selector.
         #[schemars(extend("x-positional" = 0))]
         target: Target,
@@ -14,7 +14,7 @@ acting! {
 
 acting! {
     /// Make a checkbox, switch or toggle be off. One that is off already is left alone.
-    pub(crate) struct Uncheck {
+    pub struct Uncheck {
         /// Ref or selector.
         #[schemars(extend("x-positional" = 0))]
         target: Target,

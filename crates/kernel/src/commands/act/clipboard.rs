@@ -12,15 +12,15 @@ const LONGEST: usize = 1 << 20;
 /// desktop.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct ClipboardRead {}
+pub struct ClipboardRead {}
 
 /// Put a text onto the clipboard that the app's own Paste uses.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct ClipboardWrite {
+pub struct ClipboardWrite {
     /// The text.
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
-    text: String,
+    pub text: String,
 }
 
 impl Command for ClipboardRead {

@@ -7,7 +7,7 @@ use stickpin_device::Action;
 
 acting! {
     /// Drag an element onto another one: press, move, release.
-    pub(crate) struct Drag {
+    pub struct Drag {
         /// What is dragged: ref, selector, or `x,y`.
         #[schemars(extend("x-positional" = 0))]
         source: Target,

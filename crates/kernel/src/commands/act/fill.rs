@@ -15,20 +15,20 @@ acting! {
     /// said; any other value is an error. A code editor gets the text pasted over all that it
     /// holds, so that it
     /// closes no brackets.
-    pub(crate) struct Fill {
+    pub struct Fill {
         /// Ref or selector of a field that takes text.
         #[schemars(extend("x-positional" = 0))]
         target: Target,
         /// The new content; an empty text clears the field.
         #[schemars(extend("x-positional" = 1, "x-text" = true))]
-        text: Option<String>,
+        text: Option<String> = None,
         /// Instead of a text: what STICKPIN_SECRET_NAME holds in the environment. No answer shows
         /// it.
         #[schemars(extend("x-placeholder" = "NAME", "x-secret" = true))]
-        secret: Option<String>,
+        secret: Option<String> = None,
         /// In a recording `${NAME}` stands for the text; a replay is given it.
         #[schemars(extend("x-placeholder" = "NAME", "x-unrecorded" = true))]
-        record_as: Option<String>,
+        record_as: Option<String> = None,
     }
 }
 

@@ -13,23 +13,25 @@ acting! {
     ///
     /// The field decides: text is filled, a box is checked by `true` or `false`, a list gets its
     /// option selected.
-    pub(crate) struct Form {
+    pub struct Form {
         /// `TARGET=VALUE`, any number of them: `@e2=ada@example.com`, `label="City"=Graz`.
         #[schemars(length(min = 1), extend("x-positional" = 0, "x-trailing" = true))]
         fields: Vec<Assignment>,
         /// Ref or selector of what is pressed at the end.
         #[serde(default)]
         #[schemars(extend("x-placeholder" = "TARGET"))]
-        submit: Option<Target>,
+        submit: Option<Target> = None,
     }
 }
 
 /// A field and its value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub(crate) struct Assignment {
-    target: Target,
-    value: String,
+pub struct Assignment {
+    /// The field.
+    pub target: Target,
+    /// The value.
+    pub value: String,
 }
 
 impl TryFrom<String> for Assignment {
@@ -47,19 +49,21 @@ impl TryFrom<String> for Assignment {
 
 impl From<Assignment> for String {
     fn from(a: Assignment) -> Self {
-        format!("{}={}", a.target, a.value)
+        format!("{}={}", a.target.pinned(), a.value)
     }
 }
 
 text_schema!(Assignment, "x-targets" = "assignment");
 
 /// The outcome for each field and for the submission.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Filled {
-    fields: Vec<Acted>,
+pub struct Filled {
+    /// The outcome for each field, in order.
+    pub fields: Vec<Acted>,
+    /// The outcome of the submission, or of the last field.
     #[serde(flatten)]
-    last: Acted,
+    pub last: Acted,
 }
 
 impl Command for Form {

@@ -4,7 +4,7 @@ use crate::commands::prelude::*;
 
 acting! {
     /// Move the pointer onto an element: shows tooltips and hover menus.
-    pub(crate) struct Hover {
+    pub struct Hover {
         /// Ref, selector, or `x,y`: the element that is there.
         #[schemars(extend("x-positional" = 0))]
         target: Target,

@@ -9,16 +9,16 @@ use stickpin_device::Action;
 /// Press a key or chord where the focus is: `Enter`, `Control+a`, `Shift+Tab`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Key {
+pub struct Key {
     /// Keys by their `KeyboardEvent.key` names, with `+` in between.
     #[schemars(extend("x-positional" = 0))]
-    chord: Chord,
+    pub chord: Chord,
     /// Wait until the app is quiet (at most 10 s, or MS milliseconds), then print what changed.
     #[serde(default)]
-    settle: Option<Settle>,
+    pub settle: Option<Settle>,
     /// Say what was seen since the act.
     #[serde(default)]
-    receipt: Option<Receipt>,
+    pub receipt: Option<Receipt>,
 }
 
 impl Key {

@@ -5,14 +5,14 @@ use stickpin_device::{Action, Button, Modifiers};
 
 acting! {
     /// Press an element and hold it, by default for 600 ms.
-    pub(crate) struct LongPress {
+    pub struct LongPress {
         /// Ref, selector, or `x,y`.
         #[schemars(extend("x-positional" = 0))]
         target: Target,
         /// How long it is held, in milliseconds.
         #[serde(default = "usual")]
         #[schemars(range(min = 1, max = 10_000), extend("x-positional" = 1, "x-placeholder" = "MS"))]
-        hold: u64,
+        hold: u64 = usual(),
     }
 }
 

@@ -12,35 +12,36 @@ acting! {
     /// The element is brought into view; what would be pressed there is checked to be that element.
     /// Answers with an
     /// error when it is disabled, covered or cannot be reached.
-    pub(crate) struct Press {
+    pub struct Press {
         /// Ref, selector, or `x,y`.
         #[schemars(extend("x-positional" = 0))]
         target: Target,
         /// Press so many times: 2 is a double click.
         #[serde(default = "once")]
         #[schemars(range(min = 1, max = 3), extend("x-placeholder" = "N"))]
-        count: u8,
+        count: u8 = once(),
         /// The button of the mouse.
         #[serde(default)]
-        button: Button,
+        button: Button = Button::default(),
         /// Keys held meanwhile: `Control`, `Shift+Alt`.
         #[serde(default)]
         #[schemars(extend("x-placeholder" = "KEYS"))]
-        modifiers: Held,
+        modifiers: Held = Held::default(),
         /// Wait for the download and save it to this path or into this folder.
         #[schemars(extend("x-path" = "written", "x-placeholder" = "PATH"))]
-        download: Option<String>,
+        download: Option<String> = None,
     }
 }
 
 /// The output of a press.
-#[derive(Debug, Serialize)]
-pub(crate) struct Pressed {
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Pressed {
+    /// The act.
     #[serde(flatten)]
-    acted: Acted,
+    pub acted: Acted,
     /// The downloaded file (`--download`).
     #[serde(skip_serializing_if = "Option::is_none")]
-    downloaded: Option<Saved>,
+    pub downloaded: Option<Saved>,
 }
 
 impl Show for Pressed {

@@ -21,35 +21,35 @@ const ARRIVAL: Duration = Duration::from_secs(1);
 /// Scroll the page or a container, by pixels or until an element is there.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Scroll {
+pub struct Scroll {
     /// Where to.
     #[schemars(extend("x-positional" = 0))]
-    direction: Direction,
+    pub direction: Direction,
     /// How far, in CSS pixels.
     #[serde(default = "usual")]
     #[schemars(extend("x-positional" = 1, "x-placeholder" = "PIXELS"))]
-    amount: u32,
+    pub amount: u32,
     /// Ref or selector of the container; without it, the page.
     #[serde(default, rename = "in")]
     #[schemars(extend("x-placeholder" = "TARGET"))]
-    container: Option<Target>,
+    pub container: Option<Target>,
     /// Go on until this selector matches, or nothing moves any more; the element is brought into
     /// view.
     #[serde(default)]
     #[schemars(extend("x-placeholder" = "SELECTOR"))]
-    until: Option<Target>,
+    pub until: Option<Target>,
     /// Wait until the app is quiet (at most 10 s, or MS milliseconds), then print what changed.
     #[serde(default)]
-    settle: Option<Settle>,
+    pub settle: Option<Settle>,
     /// Say what was seen since the act.
     #[serde(default)]
-    receipt: Option<Receipt>,
+    pub receipt: Option<Receipt>,
 }
 
 /// Where a scroll goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-enum Direction {
+pub enum Direction {
     /// Towards the end.
     Down,
     /// Towards the beginning.
@@ -65,16 +65,17 @@ fn usual() -> u32 {
 }
 
 /// The outcome of a scroll.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Scrolled {
+pub struct Scrolled {
+    /// The act.
     #[serde(flatten)]
-    acted: Acted,
+    pub acted: Acted,
     /// Whether anything moved.
-    moved: bool,
+    pub moved: bool,
     /// The element that `--until` found, with its ref.
     #[serde(skip_serializing_if = "Option::is_none")]
-    found: Option<String>,
+    pub found: Option<String>,
 }
 
 impl Scroll {

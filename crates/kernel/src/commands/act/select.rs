@@ -11,7 +11,7 @@ acting! {
     /// would; an autocomplete, or the field that a list is narrowed by, gets the text typed. A
     /// group of radios is a list
     /// too, and so are the radios of a menu.
-    pub(crate) struct Select {
+    pub struct Select {
         /// Ref or selector of the combobox or list.
         #[schemars(extend("x-positional" = 0))]
         target: Target,

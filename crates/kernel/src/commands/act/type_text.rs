@@ -10,14 +10,14 @@ acting! {
     /// Keeps what is there.
     ///
     /// For replacing the content of a field, `fill` is faster and checks the result.
-    pub(crate) struct Type {
+    pub struct Type {
         /// The text.
         #[schemars(extend("x-positional" = 0, "x-text" = true))]
         text: String,
         /// Ref or selector of what is focused first.
         #[serde(default)]
         #[schemars(extend("x-placeholder" = "TARGET"))]
-        into: Option<Target>,
+        into: Option<Target> = None,
     }
 }
 

@@ -16,7 +16,7 @@ acting! {
     /// The target may be the input, its label, a box with one input in it, a button that opens a
     /// chooser, or a place
     /// that takes drops. An input that holds these files already is left alone.
-    pub(crate) struct Upload {
+    pub struct Upload {
         /// Ref or selector.
         #[schemars(extend("x-positional" = 0))]
         target: Target,

@@ -11,19 +11,19 @@ const READY: Duration = Duration::from_secs(10);
 /// Go one step back in the history, and return when the page is ready.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Back {
+pub struct Back {
     /// Throw a draft away when the page asks before it is left.
     #[serde(default)]
-    discard: bool,
+    pub discard: bool,
 }
 
 /// Go one step forward in the history, and return when the page is ready.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Forward {
+pub struct Forward {
     /// Throw a draft away when the page asks before it is left.
     #[serde(default)]
-    discard: bool,
+    pub discard: bool,
 }
 
 /// Load the page again, and return when it is ready.
@@ -31,25 +31,27 @@ pub(crate) struct Forward {
 /// Refs carry over where the same record reads the same.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Reload {
+pub struct Reload {
     /// Throw a draft away when the page asks before it is left.
     #[serde(default)]
-    discard: bool,
+    pub discard: bool,
 }
 
 /// Go to the start screen of the device.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Home {}
+pub struct Home {}
 
 /// The current address and title of the app.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct At {
-    url: String,
-    title: String,
+pub struct At {
+    /// The address.
+    pub url: String,
+    /// The title.
+    pub title: String,
     /// Whether the page became ready and quiet in time.
-    settled: bool,
+    pub settled: bool,
 }
 
 const HISTORY: Spec = Spec { effect: Effect::Mutates, needs: &[Capability::History], ..Spec::SESSION };

@@ -16,7 +16,7 @@ const READY: Duration = Duration::from_secs(10);
 /// List the tabs and windows of the app, with their ids; the one that commands are about is marked.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct TabList {}
+pub struct TabList {}
 
 /// Open a tab and go on in it.
 ///
@@ -24,14 +24,14 @@ pub(crate) struct TabList {}
 /// tab before are live again after `tab switch`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct TabNew {
+pub struct TabNew {
     /// Where it goes; empty without.
     #[schemars(extend("x-positional" = 0, "x-opens" = true))]
-    url: Option<String>,
+    pub url: Option<String>,
     /// Print its first snapshot, as `snapshot -i` does.
     #[serde(default)]
     #[schemars(extend("x-short" = "i"))]
-    interactive: bool,
+    pub interactive: bool,
 }
 
 /// Go on in another tab.
@@ -40,14 +40,14 @@ pub(crate) struct TabNew {
 /// are live again when you switch back. What a person sees does not change: `tab show` does that.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct TabSwitch {
+pub struct TabSwitch {
     /// Its id: `t2`.
     #[schemars(extend("x-positional" = 0))]
-    id: String,
+    pub id: String,
     /// Print a snapshot of it, as `snapshot -i` does.
     #[serde(default)]
     #[schemars(extend("x-short" = "i"))]
-    interactive: bool,
+    pub interactive: bool,
 }
 
 /// Close a tab; if it was the current one, go on in its opener or in the tab before.
@@ -55,13 +55,13 @@ pub(crate) struct TabSwitch {
 /// The last tab is not closed: `close` ends the session.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct TabClose {
+pub struct TabClose {
     /// Its id: `t2`; the one that commands are about unless given.
     #[schemars(extend("x-positional" = 0))]
-    id: Option<String>,
+    pub id: Option<String>,
     /// Throw a draft away when the page asks before it is left.
     #[serde(default)]
-    discard: bool,
+    pub discard: bool,
 }
 
 /// Bring a tab and its window before the person at this machine, and go on in it.
@@ -69,40 +69,44 @@ pub(crate) struct TabClose {
 /// The only command that takes the focus of somebody's desktop.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct TabShow {
+pub struct TabShow {
     /// Its id: `t2`; the one that commands are about unless given.
     #[schemars(extend("x-positional" = 0))]
-    id: Option<String>,
+    pub id: Option<String>,
 }
 
 /// The tabs of the app.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Tabs {
-    tabs: Vec<TabEntry>,
+pub struct Tabs {
+    /// The tabs, in the order in which they were opened.
+    pub tabs: Vec<TabEntry>,
 }
 
 /// The active tab.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct InTab {
-    id: String,
+pub struct InTab {
+    /// The id.
+    pub id: String,
     /// The verb for the output.
     #[serde(skip)]
     did: &'static str,
     /// The id of the tab that was closed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    closed: Option<String>,
-    url: String,
-    title: String,
+    pub closed: Option<String>,
+    /// The address.
+    pub url: String,
+    /// The title.
+    pub title: String,
     /// Whether the document became ready and quiet in time.
-    settled: bool,
+    pub settled: bool,
     /// The dialog that blocks reading the tab.
     #[serde(skip)]
     waits: Option<String>,
     /// The snapshot (`-i`).
     #[serde(skip_serializing_if = "Option::is_none")]
-    snapshot: Option<Outlined>,
+    pub snapshot: Option<Outlined>,
 }
 
 /// Tabs come and go whatever their pages show, so these commands do not wait for a pending dialog.

@@ -5,17 +5,18 @@ use crate::commands::prelude::*;
 /// Count the elements that a selector matches. None is an answer, not an error.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Count {
+pub struct Count {
     /// A selector.
     #[schemars(extend("x-positional" = 0))]
-    selector: Target,
+    pub selector: Target,
 }
 
 /// The number of matches.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Counted {
-    count: usize,
+pub struct Counted {
+    /// The number of elements that match.
+    pub count: usize,
 }
 
 impl Command for Count {

@@ -8,11 +8,11 @@ use crate::observe::changes::{self, Changes};
 /// Refs that it does not list are as good as after a new snapshot, unless it says that it was cut.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct DiffSnapshot {
+pub struct DiffSnapshot {
     /// Only what is needed to choose an action.
     #[serde(default)]
     #[schemars(extend("x-short" = "i"))]
-    interactive: bool,
+    pub interactive: bool,
 }
 
 impl Command for DiffSnapshot {

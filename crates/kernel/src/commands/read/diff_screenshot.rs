@@ -14,48 +14,48 @@ const TOLERANCE: u8 = 8;
 /// It writes a pale copy of the newer one in which everything that differs is red.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct DiffScreenshot {
+pub struct DiffScreenshot {
     /// The older picture: PNG or WebP.
     #[schemars(extend("x-positional" = 0, "x-path" = true, "x-placeholder" = "BEFORE"))]
-    before: String,
+    pub before: String,
     /// The newer one; without it, the app as it is now.
     #[schemars(extend("x-positional" = 1, "x-path" = true, "x-placeholder" = "AFTER"))]
-    after: Option<String>,
+    pub after: Option<String>,
     /// Of the app, only this element.
     #[schemars(extend("x-placeholder" = "TARGET"))]
-    of: Option<Target>,
+    pub of: Option<Target>,
     /// Of the app the whole page, not only what is in view.
     #[serde(default)]
-    full: bool,
+    pub full: bool,
     /// Shrink the picture of the app until no side is longer, as it was done with the older one; 0
     /// leaves it as it is.
     #[schemars(extend("x-placeholder" = "PIXELS"))]
-    max_px: Option<u32>,
+    pub max_px: Option<u32>,
     /// How far red, green or blue may differ and be the same still, 0 to 255 (8 unless said
     /// otherwise).
     #[schemars(extend("x-placeholder" = "N"))]
-    tolerance: Option<u8>,
+    pub tolerance: Option<u8>,
     /// Where to write the picture of the differences; without it, a file of the session that is
     /// removed at close.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "FILE"))]
-    out: Option<String>,
+    pub out: Option<String>,
 }
 
 /// The outcome of a comparison.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Compared {
+pub struct Compared {
     /// The number of pixels that differ.
-    pixels: u64,
+    pub pixels: u64,
     /// The share of pixels that differ, 0 to 1.
-    ratio: f64,
+    pub ratio: f64,
     /// The image of the differences; absent when there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<PathBuf>,
+    pub path: Option<PathBuf>,
     /// The size of the older image.
-    before: [u32; 2],
+    pub before: [u32; 2],
     /// The size of the newer image.
-    after: [u32; 2],
+    pub after: [u32; 2],
 }
 
 impl Command for DiffScreenshot {

@@ -10,42 +10,50 @@ const LISTED: usize = 25;
 ///
 /// A query is a selector when every term of it has a key that selectors know; anything else is
 /// text, found anywhere in labels, values and texts, whatever its case.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Find {
+pub struct Find {
     /// Text or selector.
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
-    query: String,
+    pub query: String,
     /// Only the first match.
     #[serde(default)]
-    first: bool,
+    pub first: bool,
     /// Only the last match.
     #[serde(default)]
-    last: bool,
+    pub last: bool,
     /// Only the match with this number, counting from 1.
     #[schemars(range(min = 1), extend("x-placeholder" = "N"))]
-    nth: Option<usize>,
+    pub nth: Option<usize>,
 }
 
 /// The matches.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Found {
-    matches: Vec<Match>,
+pub struct Found {
+    /// The listed matches, in document order.
+    pub matches: Vec<Match>,
     /// The number of matches, listed or not.
-    total: usize,
+    pub total: usize,
 }
 
 /// A matching element.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Match {
-    r#ref: String,
+pub struct Match {
+    /// The ref.
+    pub r#ref: String,
     /// The element's line in a snapshot.
-    line: String,
+    pub line: String,
 }
 
 impl Find {
+    /// Finds all elements that match a text or selector.
+    #[must_use]
+    pub fn new(query: impl Into<String>) -> Self {
+        Self { query: query.into(), ..Self::default() }
+    }
+
     fn selector(&self) -> Result<Selector> {
         if !Selector::is_selector(&self.query) {
             return Ok(Selector::containing(&self.query));

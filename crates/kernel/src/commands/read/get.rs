@@ -9,12 +9,12 @@ use stickpin_tree::{DEFAULT_MAX_BYTES, States};
 /// Print the title of the page or window.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct GetTitle {}
+pub struct GetTitle {}
 
 /// Print the address of the page.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct GetUrl {}
+pub struct GetUrl {}
 
 /// Print one thing about an element.
 ///
@@ -23,19 +23,19 @@ pub(crate) struct GetUrl {}
 /// 24,000), which the last line says.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Get {
+pub struct Get {
     /// What to print.
     #[schemars(extend("x-positional" = 0))]
-    what: What,
+    pub what: What,
     /// Ref or selector.
     #[schemars(extend("x-positional" = 1))]
-    target: Target,
+    pub target: Target,
 }
 
 /// What can be asked of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-enum What {
+pub enum What {
     /// The text in it.
     Text,
     /// The value of a field.
@@ -55,23 +55,24 @@ enum What {
 }
 
 /// A value, possibly cut.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Got {
-    value: Value,
+pub struct Got {
+    /// The value.
+    pub value: Value,
     /// How much was cut off, if anything.
     #[serde(skip_serializing_if = "Option::is_none")]
-    cut: Option<Cut>,
+    pub cut: Option<Cut>,
 }
 
 /// The sizes of a value that was cut.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Cut {
+pub struct Cut {
     /// The number of bytes shown.
-    shown: usize,
+    pub shown: usize,
     /// The total number of bytes.
-    of: usize,
+    pub of: usize,
 }
 
 impl Got {

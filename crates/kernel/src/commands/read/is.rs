@@ -11,16 +11,16 @@ use crate::observe::question::{Answer, Predicate, ask};
 /// answers, not errors.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Is {
+pub struct Is {
     /// What to ask.
     #[schemars(extend("x-positional" = 0))]
-    predicate: Predicate,
+    pub predicate: Predicate,
     /// Ref or selector.
     #[schemars(extend("x-positional" = 1))]
-    target: Target,
+    pub target: Target,
     /// What the text or value has to be, whole.
     #[schemars(extend("x-positional" = 2, "x-text" = true))]
-    value: Option<String>,
+    pub value: Option<String>,
 }
 
 impl Command for Is {

@@ -12,32 +12,35 @@ use stickpin_tree::{DEFAULT_MAX_BYTES, Heading, Markdown, NoSection, NodeId, bar
 /// out.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Read {
+pub struct Read {
     /// Ref or selector of the element to read; the whole page unless given.
     #[schemars(extend("x-positional" = 0))]
-    target: Option<Target>,
+    pub target: Option<Target>,
     /// Only the headings, with their levels.
     #[serde(default)]
-    outline: bool,
+    pub outline: bool,
     /// Only the part below the heading with this text, or that holds it.
     #[schemars(extend("x-placeholder" = "TEXT"))]
-    section: Option<String>,
+    pub section: Option<String>,
     /// Cut the text after so many bytes (24,000 unless said otherwise).
     #[schemars(extend("x-placeholder" = "BYTES"))]
-    max_bytes: Option<usize>,
+    pub max_bytes: Option<usize>,
 }
 
 /// A part of the app as Markdown.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Reading {
-    url: String,
-    title: String,
-    markdown: String,
+pub struct Reading {
+    /// The address.
+    pub url: String,
+    /// The title.
+    pub title: String,
+    /// The Markdown.
+    pub markdown: String,
     /// Whether lines are missing because of the size limit.
-    cut: bool,
+    pub cut: bool,
     /// Whether the device truncated the capture.
-    truncated: bool,
+    pub truncated: bool,
 }
 
 impl Command for Read {

@@ -26,62 +26,70 @@ pub(super) const LONGEST: u32 = 1568;
 /// showed there is checked before anything is sent.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Screenshot {
+pub struct Screenshot {
     /// Where to write it; without it, a file of the session that is removed at close.
     #[schemars(extend("x-positional" = 0, "x-path" = "written"))]
-    path: Option<String>,
+    pub path: Option<String>,
     /// Draw a frame and its ref around everything that can be acted on.
     #[serde(default)]
-    overlay: bool,
+    pub overlay: bool,
     /// Say where everything is that can be acted on, by ref, without drawing it.
     #[serde(default)]
-    boxes: bool,
+    pub boxes: bool,
     /// Only this element.
     #[schemars(extend("x-placeholder" = "TARGET"))]
-    of: Option<Target>,
+    pub of: Option<Target>,
     /// The whole page, not only what is in view.
     #[serde(default)]
-    full: bool,
+    pub full: bool,
     /// Shrink it until no side is longer; 0 leaves it as it is.
     #[schemars(extend("x-placeholder" = "PIXELS"))]
-    max_px: Option<u32>,
+    pub max_px: Option<u32>,
     /// How to write it; without it, as the name of the file says, else PNG.
-    format: Option<Format>,
+    pub format: Option<Format>,
     /// Write nothing when it looks as the last one that you were given.
     #[serde(default)]
-    if_changed: bool,
+    pub if_changed: bool,
 }
 
 /// The outcome of a screenshot.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Taken {
+pub struct Taken {
     /// The id for messages about points.
-    id: String,
+    pub id: String,
     /// The path of the image; absent when nothing changed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<PathBuf>,
-    width: u32,
-    height: u32,
+    pub path: Option<PathBuf>,
+    /// The width in pixels.
+    pub width: u32,
+    /// The height in pixels.
+    pub height: u32,
     /// Image pixels per viewport pixel.
-    scale: f64,
+    pub scale: f64,
     /// Whether the image differs from the last one.
-    changed: bool,
+    pub changed: bool,
     /// The boxes of everything that can be acted on (`--boxes`).
     #[serde(skip_serializing_if = "Option::is_none")]
-    boxes: Option<Vec<Boxed>>,
+    pub boxes: Option<Vec<Boxed>>,
 }
 
 /// The box of an element, in image pixels.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Boxed {
-    r#ref: String,
-    meaning: String,
-    x: f64,
-    y: f64,
-    width: f64,
-    height: f64,
+pub struct Boxed {
+    /// The ref.
+    pub r#ref: String,
+    /// What the element is, in words.
+    pub meaning: String,
+    /// The distance from the left edge.
+    pub x: f64,
+    /// The distance from the top edge.
+    pub y: f64,
+    /// The width in pixels.
+    pub width: f64,
+    /// The height in pixels.
+    pub height: f64,
 }
 
 impl Command for Screenshot {

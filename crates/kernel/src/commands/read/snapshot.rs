@@ -13,37 +13,39 @@ use stickpin_tree::{Cues, DEFAULT_MAX_BYTES, NodeId, Outline, View};
 /// needed to choose an action.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Snapshot {
+pub struct Snapshot {
     /// Only what is needed to choose an action, with headings for orientation.
     #[serde(default)]
     #[schemars(extend("x-short" = "i"))]
-    interactive: bool,
+    pub interactive: bool,
     /// Only so many levels.
     #[schemars(extend("x-short" = "d", "x-placeholder" = "LEVELS"))]
-    depth: Option<usize>,
+    pub depth: Option<usize>,
     /// Only what is inside this element.
     #[schemars(extend("x-short" = "s", "x-placeholder" = "TARGET"))]
-    scope: Option<Target>,
+    pub scope: Option<Target>,
     /// Print only what changed since you last read the whole.
     #[serde(default)]
-    diff: bool,
+    pub diff: bool,
     /// Cut neither long lists nor the whole, and fold no toolbars.
     #[serde(default)]
-    all: bool,
+    pub all: bool,
     /// Every node, wrappers and hidden ones too.
     #[serde(default)]
-    raw: bool,
+    pub raw: bool,
     /// Cut the text after so many bytes (24,000 unless said otherwise).
     #[schemars(extend("x-placeholder" = "BYTES"))]
-    max_bytes: Option<usize>,
+    pub max_bytes: Option<usize>,
 }
 
 /// An outline of the app or of a part of it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Outlined {
-    url: String,
-    title: String,
+pub struct Outlined {
+    /// The address.
+    pub url: String,
+    /// The title.
+    pub title: String,
     #[serde(skip)]
     header: String,
     /// The header without the generation.
@@ -51,24 +53,24 @@ pub(crate) struct Outlined {
     plain_header: String,
     /// The outline; absent with `--detail digest`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    tree: Option<String>,
+    pub tree: Option<String>,
     /// The refs of the outline, where the outline itself is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    refs: Option<Vec<String>>,
+    pub refs: Option<Vec<String>>,
     /// The number of nodes with a line.
-    shown: usize,
+    pub shown: usize,
     /// The total number of nodes.
-    total: usize,
+    pub total: usize,
     /// Whether lines are missing because of `-d` or the size limit.
-    cut: bool,
+    pub cut: bool,
     /// Whether the device truncated the capture.
-    truncated: bool,
+    pub truncated: bool,
 }
 
 /// The output of a snapshot.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(untagged)]
-pub(crate) enum Read {
+pub enum Read {
     /// The whole app or a part of it.
     Outline(Outlined),
     /// The changes since the last full reading (`--diff`).
@@ -98,8 +100,9 @@ impl Command for Snapshot {
 }
 
 impl Snapshot {
-    /// Returns the arguments of `snapshot -i`.
-    pub(crate) fn interactive() -> Self {
+    /// Reads only what is needed to choose an action, with headings for orientation.
+    #[must_use]
+    pub fn interactive() -> Self {
         Self { interactive: true, ..Self::default() }
     }
 

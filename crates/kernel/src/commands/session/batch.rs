@@ -19,33 +19,34 @@ const FILE: u64 = 4 * 1024 * 1024;
 /// All steps are checked before the first one runs.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Batch {
+pub struct Batch {
     /// The steps as JSON.
     #[schemars(extend("x-placeholder" = "JSON", "x-targets" = "step"))]
-    steps: Option<Vec<Step>>,
+    pub steps: Option<Vec<Step>>,
     /// A file that holds the steps as a JSON list.
     #[schemars(extend("x-path" = true, "x-placeholder" = "FILE", "x-targets" = "file"))]
-    file: Option<String>,
+    pub file: Option<String>,
 }
 
 /// One command.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Step {
+pub struct Step {
     /// Its name: `press`, `get title`.
-    command: String,
+    pub command: String,
     /// Its arguments.
     #[serde(default)]
-    input: Map<String, Value>,
+    pub input: Map<String, Value>,
 }
 
 /// The outcomes of the steps, up to the one that failed.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Ran {
-    steps: Vec<Response>,
+pub struct Ran {
+    /// The responses of the steps that ran.
+    pub steps: Vec<Response>,
     /// The number of steps that were not tried.
-    skipped: usize,
+    pub skipped: usize,
     /// Whether any step may have reached the device.
     #[serde(skip)]
     dispatched: Dispatched,
@@ -107,7 +108,7 @@ impl Command for Batch {
                 return Err(numbered(Error::invalid_args("a batch holds no batch"))
                     .hint("write the steps of the inner one in its place"));
             }
-            let entry = registry::lookup(&step.command).map_err(numbered)?;
+            let entry = registry::lookup_in(&cx.added, &step.command).map_err(numbered)?;
             prepared.push((entry, entry.prepare(step.input).map_err(numbered)?));
         }
         let mut ran = Ran { steps: Vec::new(), skipped: prepared.len(), dispatched: Dispatched::No };

@@ -8,30 +8,34 @@ use crate::commands::prelude::*;
 /// A command that needs what is missing answers `UNSUPPORTED` and sends nothing.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Capabilities {}
+pub struct Capabilities {}
 
 /// The capabilities by platform.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Table {
-    platforms: Vec<Platform>,
+pub struct Table {
+    /// The platforms of the host.
+    pub platforms: Vec<Platform>,
 }
 
 /// The capabilities of one platform.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Platform {
-    kind: &'static str,
-    capabilities: Vec<Row>,
+pub struct Platform {
+    /// The kind of device, the word before the colon in `open`.
+    pub kind: String,
+    /// The capabilities, in the order of the list.
+    pub capabilities: Vec<Row>,
 }
 
 /// A capability of a platform.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Row {
-    capability: Capability,
+pub struct Row {
+    /// The capability.
+    pub capability: Capability,
     /// Either `yes` or `no`.
-    support: &'static str,
+    pub support: String,
 }
 
 impl Command for Capabilities {
@@ -43,14 +47,14 @@ impl Command for Capabilities {
         let rows = |can: &[Capability]| {
             let row = |&capability: &Capability| Row {
                 capability,
-                support: if can.contains(&capability) { "yes" } else { "no" },
+                support: if can.contains(&capability) { "yes" } else { "no" }.to_owned(),
             };
             Capability::ALL.iter().map(row).collect()
         };
         let providers = &cx.host.config.providers;
         let platforms = providers
             .iter()
-            .map(|p| Platform { kind: p.kind(), capabilities: rows(p.capabilities()) })
+            .map(|p| Platform { kind: p.kind().to_owned(), capabilities: rows(p.capabilities()) })
             .collect();
         Ok(Table { platforms })
     }

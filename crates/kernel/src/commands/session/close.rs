@@ -8,25 +8,26 @@ use crate::commands::session::record::{Saved, enter_if_open, forget, mended, sav
 ///
 /// What was started for the session ends with it: browser, profile, refs. Does not wait for other
 /// commands.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Close {
+pub struct Close {
     /// Close all sessions of this state folder, other callers' too.
     #[serde(default)]
-    all: bool,
+    pub all: bool,
     /// Write what was recorded as a script first.
     #[schemars(extend("x-value" = "optional", "x-path" = "written", "x-placeholder" = "FILE"))]
-    save: Option<Given<String>>,
+    pub save: Option<Given<String>>,
 }
 
 /// The sessions that were closed.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Closed {
-    sessions: Vec<String>,
+pub struct Closed {
+    /// The names of the sessions.
+    pub sessions: Vec<String>,
     /// The script that was written (`--save`).
     #[serde(flatten)]
-    saved: Option<Saved>,
+    pub saved: Option<Saved>,
 }
 
 impl Command for Close {

@@ -11,13 +11,14 @@ use stickpin_tree::quote;
 /// with it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Devices {}
+pub struct Devices {}
 
 /// The list of what can be opened.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Listed {
-    devices: Vec<DeviceEntry>,
+pub struct Listed {
+    /// What can be opened.
+    pub devices: Vec<DeviceEntry>,
 }
 
 impl Command for Devices {

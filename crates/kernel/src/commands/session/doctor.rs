@@ -8,21 +8,24 @@ use stickpin_device::Check;
 /// Exits 1 when a check failed.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Doctor {}
+pub struct Doctor {}
 
 /// The findings by platform.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Findings {
-    platforms: Vec<Platform>,
+pub struct Findings {
+    /// The platforms of the host.
+    pub platforms: Vec<Platform>,
 }
 
 /// The checks of one platform.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Platform {
-    kind: &'static str,
-    checks: Vec<Check>,
+pub struct Platform {
+    /// The kind of device, the word before the colon in `open`.
+    pub kind: String,
+    /// The checks, in order.
+    pub checks: Vec<Check>,
 }
 
 impl Command for Doctor {
@@ -37,7 +40,7 @@ impl Command for Doctor {
     async fn run(self, cx: &mut Cx) -> Result<Findings> {
         let mut platforms = Vec::new();
         for provider in cx.host.config.providers.clone() {
-            platforms.push(Platform { kind: provider.kind(), checks: provider.doctor().await });
+            platforms.push(Platform { kind: provider.kind().to_owned(), checks: provider.doctor().await });
         }
         Ok(Findings { platforms })
     }

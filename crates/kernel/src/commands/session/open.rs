@@ -25,72 +25,76 @@ const READY: Duration = Duration::from_secs(10);
 ///
 /// A session that is open on the same kind of surface goes there (its refs stay known);
 /// `--relaunch` starts anew.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Open {
+pub struct Open {
     /// A URL, a file, or an app of another platform: `sim:shop`.
     #[schemars(extend("x-positional" = 0, "x-opens" = true))]
-    what: String,
+    pub what: String,
     /// Print the first snapshot, as `snapshot -i` does.
     #[serde(default)]
     #[schemars(extend("x-short" = "i", "x-unrecorded" = true))]
-    interactive: bool,
+    pub interactive: bool,
     /// Show the window on the display of this machine.
     #[serde(default)]
-    headed: bool,
+    pub headed: bool,
     /// Attach to a running app instead of starting one; `close` leaves it running.
     #[serde(default)]
-    attach: bool,
+    pub attach: bool,
     /// Run the app on a private display with its own pointer and keyboard. Default when no display
     /// is available.
     #[serde(default)]
-    private: bool,
+    pub private: bool,
     /// Start a desktop app in a fresh home folder, which `close` removes with all that the app
     /// saved there. Without it the app has your home folder and working directory.
     #[serde(default)]
-    private_home: bool,
+    pub private_home: bool,
     /// End what the session has open and start a new lifetime.
     #[serde(default)]
-    relaunch: bool,
+    pub relaunch: bool,
     /// Size of the viewport in CSS pixels: `1280x800`.
     #[schemars(extend("x-placeholder" = "WxH"))]
-    viewport: Option<Viewport>,
+    pub viewport: Option<Viewport>,
     /// Keep cookies and logins in this folder, not in a fresh one removed at close.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "DIR"))]
-    profile: Option<String>,
+    pub profile: Option<String>,
     /// Close the session after so many minutes without commands; 0 keeps it.
     #[schemars(extend("x-placeholder" = "MINUTES"))]
-    idle_timeout: Option<u32>,
+    pub idle_timeout: Option<u32>,
     /// Record the commands from here on; `record stop` or `close --save` writes the script.
     #[schemars(extend("x-value" = "optional", "x-path" = "written", "x-placeholder" = "FILE", "x-unrecorded" = true))]
-    record: Option<Given<String>>,
+    pub record: Option<Given<String>>,
     /// How strict to be with refs that are alive but not certain.
     #[schemars(extend("x-placeholder" = "HOW"))]
-    stale_refs: Option<StaleRefs>,
+    pub stale_refs: Option<StaleRefs>,
     /// What to do when what a target belongs to has changed since you last looked: say so before
     /// acting (the default), act and warn, or do not compare.
     #[schemars(extend("x-placeholder" = "HOW"))]
-    context: Option<ContextRule>,
+    pub context: Option<ContextRule>,
 }
 
 /// The app that is open now.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Opened {
-    session: String,
-    label: String,
-    url: String,
-    title: String,
+pub struct Opened {
+    /// The name of the session.
+    pub session: String,
+    /// The name of the app for a reader.
+    pub label: String,
+    /// The address.
+    pub url: String,
+    /// The title.
+    pub title: String,
     /// Whether a new lifetime began.
-    new: bool,
+    pub new: bool,
     /// Whether the document became ready and quiet in time.
-    settled: bool,
+    pub settled: bool,
     /// The folders in which a desktop app saves files.
     #[serde(skip_serializing_if = "Option::is_none")]
-    folders: Option<AppFolders>,
+    pub folders: Option<AppFolders>,
     /// The first snapshot (`-i`).
     #[serde(skip_serializing_if = "Option::is_none")]
-    snapshot: Option<Outlined>,
+    pub snapshot: Option<Outlined>,
 }
 
 impl Command for Open {
@@ -164,6 +168,12 @@ impl Command for Open {
 }
 
 impl Open {
+    /// Opens a page or app with the default options.
+    #[must_use]
+    pub fn new(what: impl Into<String>) -> Self {
+        Self { what: what.into(), ..Self::default() }
+    }
+
     /// Navigates in the open app, or launches a new one if the app has ended unnoticed.
     async fn go_on(&self, cx: &mut Cx) -> Result<Opened> {
         match self.navigate(cx).await {

@@ -17,28 +17,28 @@ use stickpin_device::io_error;
 /// --record` begins with the first command.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct RecordStart {
+pub struct RecordStart {
     /// Where the script goes at the end; else NAME.ad in your working directory.
     #[serde(default)]
     #[schemars(extend("x-positional" = 0, "x-path" = "written"))]
-    file: Option<String>,
+    pub file: Option<String>,
     /// Keep commands that only read, too.
     #[serde(default)]
-    keep_reads: bool,
+    pub keep_reads: bool,
     /// Mend this script: what is recorded goes in the place of `--line`, and the whole is written
     /// at close.
     #[schemars(extend("x-path" = true, "x-placeholder" = "SCRIPT"))]
-    mends: Option<String>,
+    pub mends: Option<String>,
     /// Which line of it, from 1.
     #[schemars(extend("x-placeholder" = "N"))]
-    line: Option<u32>,
+    pub line: Option<u32>,
     /// Put what is recorded before the line, and keep the line.
     #[serde(default)]
-    keep_line: bool,
+    pub keep_line: bool,
     /// Which time the line is met, if that is several times (in a block, in a file that is included
     /// twice): what is done another time takes the place of what was done this time.
     #[schemars(extend("x-placeholder" = "WORD"))]
-    meeting: Option<String>,
+    pub meeting: Option<String>,
 }
 
 /// End the recording and write the script.
@@ -47,44 +47,47 @@ pub(crate) struct RecordStart {
 /// before it is answered.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct RecordStop {
+pub struct RecordStop {
     /// Where the script goes, instead of what was said at the beginning.
     #[serde(default)]
     #[schemars(extend("x-positional" = 0, "x-path" = "written"))]
-    file: Option<String>,
+    pub file: Option<String>,
     /// Forget what was recorded.
     #[serde(default)]
-    discard: bool,
+    pub discard: bool,
 }
 
 /// The output of `record start`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Started {
-    session: String,
+pub struct Started {
+    /// The name of the session.
+    pub session: String,
 }
 
 /// The output of a recording that ended.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Saved {
+pub struct Saved {
     /// The path of the script; `None` if it was discarded or if scripts were repaired.
-    path: Option<PathBuf>,
-    steps: usize,
+    pub path: Option<PathBuf>,
+    /// The number of steps.
+    pub steps: usize,
     /// The repaired scripts.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    healed: Vec<Healed>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub healed: Vec<Healed>,
 }
 
 /// A repaired script.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Healed {
-    path: PathBuf,
+pub struct Healed {
+    /// The path of the file.
+    pub path: PathBuf,
     /// The changes as a patch.
-    patch: String,
+    pub patch: String,
     /// The path of the patch.
-    patch_path: PathBuf,
+    pub patch_path: PathBuf,
 }
 
 impl Command for RecordStart {

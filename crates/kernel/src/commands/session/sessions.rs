@@ -9,53 +9,60 @@ use stickpin_tree::quote;
 /// List the sessions of this state folder: app, owner, age, idle time and memory.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct SessionList {}
+pub struct SessionList {}
 
 /// Show one session: what it has open, what runs in it, whether a dialog waits. Never waits itself.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct SessionShow {}
+pub struct SessionShow {}
 
 /// The open sessions.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Sessions {
-    sessions: Vec<Shown>,
+pub struct Sessions {
+    /// The open sessions, oldest first.
+    pub sessions: Vec<Shown>,
 }
 
 /// A session.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Shown {
-    name: String,
+pub struct Shown {
+    /// The name.
+    pub name: String,
     /// The key of the caller that opened the session.
-    owner: String,
+    pub owner: String,
     /// Whether that is the current caller.
-    yours: bool,
-    kind: &'static str,
-    label: String,
-    url: String,
-    title: String,
+    pub yours: bool,
+    /// The kind of device, the word before the colon in `open`.
+    pub kind: String,
+    /// The name of the app for a reader.
+    pub label: String,
+    /// The address.
+    pub url: String,
+    /// The title.
+    pub title: String,
+    /// The number of the stored tree, once there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    generation: Option<u64>,
+    pub generation: Option<u64>,
     /// Seconds since the session was opened.
     #[serde(skip_serializing_if = "Option::is_none")]
-    age: Option<u64>,
+    pub age: Option<u64>,
     /// Seconds since the last command.
     #[serde(skip_serializing_if = "Option::is_none")]
-    idle: Option<u64>,
+    pub idle: Option<u64>,
     /// The idle timeout in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
-    closes_after_idle: Option<u64>,
+    pub closes_after_idle: Option<u64>,
     /// The resident memory of the device's main process, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    memory: Option<u64>,
+    pub memory: Option<u64>,
     /// The command that is running.
     #[serde(skip_serializing_if = "Option::is_none")]
-    running: Option<&'static str>,
+    pub running: Option<String>,
     /// The pending dialog.
     #[serde(skip_serializing_if = "Option::is_none")]
-    dialog: Option<String>,
+    pub dialog: Option<String>,
 }
 
 impl Command for SessionList {
@@ -94,7 +101,7 @@ impl Shown {
             name: desk.name.clone(),
             owner: desk.owner.clone(),
             yours: desk.owner == cx.caller.key,
-            kind: status.kind,
+            kind: status.kind.to_owned(),
             label: status.label,
             url: status.url,
             title: status.title,
@@ -103,7 +110,7 @@ impl Shown {
             idle: since(status.used),
             closes_after_idle: status.idle_timeout.map(|d| d.as_secs()),
             memory: status.pid.and_then(resident),
-            running: status.running.filter(|&r| r != SessionShow::SPEC.name),
+            running: status.running.filter(|&r| r != SessionShow::SPEC.name).map(str::to_owned),
             dialog: status.dialog.map(|d| d.words()),
         }
     }
@@ -159,7 +166,7 @@ impl Shown {
             spanned("idle", self.idle),
             spanned("closes after", self.closes_after_idle),
             word(self.memory.map(|bytes| format!("{} MB", bytes / 1_000_000))),
-            word(self.running.map(|running| format!("running {running}"))),
+            word(self.running.as_ref().map(|running| format!("running {running}"))),
             word(self.dialog.as_ref().map(|dialog| format!("waits for an answer to its {dialog}"))),
         ]
     }

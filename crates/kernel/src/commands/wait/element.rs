@@ -8,27 +8,35 @@ use crate::observe::waiting::{Listen, Patience};
 /// Wait until an element is visible.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Wait {
+pub struct Wait {
     /// Ref or selector.
     #[schemars(extend("x-positional" = 0))]
-    target: Target,
+    pub target: Target,
     /// Give up after so many milliseconds.
     #[serde(default = "usual")]
     #[schemars(extend("x-placeholder" = "MS"))]
-    timeout: u64,
+    pub timeout: u64,
 }
 
 /// Wait until an element is no longer there.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WaitAbsent {
+pub struct WaitAbsent {
     /// Ref or selector; a ref that has ended is absent.
     #[schemars(extend("x-positional" = 0))]
-    target: Target,
+    pub target: Target,
     /// Give up after so many milliseconds.
     #[serde(default = "usual")]
     #[schemars(extend("x-placeholder" = "MS"))]
-    timeout: u64,
+    pub timeout: u64,
+}
+
+impl Wait {
+    /// Waits at most ten seconds.
+    #[must_use]
+    pub fn new(target: impl Into<Target>) -> Self {
+        Self { target: target.into(), timeout: usual() }
+    }
 }
 
 impl Command for Wait {

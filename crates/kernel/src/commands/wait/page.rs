@@ -14,46 +14,46 @@ use tokio::time::Instant;
 /// Wait so many milliseconds. Waiting for what you expect is nearly always better.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WaitMs {
+pub struct WaitMs {
     /// How long, in milliseconds.
     #[schemars(extend("x-positional" = 0))]
-    ms: u64,
+    pub ms: u64,
 }
 
 /// Wait until a text can be seen anywhere.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WaitText {
+pub struct WaitText {
     /// A part of the text, in any case.
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
-    text: String,
+    pub text: String,
     /// Give up after so many milliseconds.
     #[serde(default = "usual")]
     #[schemars(extend("x-placeholder" = "MS"))]
-    timeout: u64,
+    pub timeout: u64,
 }
 
 /// Wait until the address of the page contains something, or fits a pattern with `*`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WaitUrl {
+pub struct WaitUrl {
     /// A part of the address, or with `*` the whole of it: `/orders/*` (its path), `https://*/orders/*`.
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
-    part: String,
+    pub part: String,
     /// Give up after so many milliseconds.
     #[serde(default = "usual")]
     #[schemars(extend("x-placeholder" = "MS"))]
-    timeout: u64,
+    pub timeout: u64,
 }
 
 /// Wait until nothing moves: no changes, young requests or finite animations for 150 ms.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WaitStable {
+pub struct WaitStable {
     /// Give up after so many milliseconds.
     #[serde(default = "usual")]
     #[schemars(extend("x-placeholder" = "MS"))]
-    timeout: u64,
+    pub timeout: u64,
 }
 
 impl Command for WaitMs {

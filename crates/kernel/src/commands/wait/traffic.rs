@@ -21,18 +21,18 @@ const NAMED: usize = 3;
 /// One that ended since the last command that acted began counts, too.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WaitRequest {
+pub struct WaitRequest {
     /// A part of the address, or with `*` the whole of it (`/api/*`); a method may stand before it:
     /// `POST /api/order`.
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
-    pattern: String,
+    pub pattern: String,
     /// Only one that is answered so: `200`, `2xx`. Without it any end counts, failures too.
     #[schemars(extend("x-placeholder" = "STATUS"))]
-    status: Option<String>,
+    pub status: Option<String>,
     /// Give up after so many milliseconds.
     #[serde(default = "usual")]
     #[schemars(extend("x-placeholder" = "MS"))]
-    timeout: u64,
+    pub timeout: u64,
 }
 
 /// Wait until a download is complete, and print where the file is.
@@ -43,17 +43,17 @@ pub(crate) struct WaitRequest {
 /// out of it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WaitDownload {
+pub struct WaitDownload {
     /// A part of the file's name, or with `*` the whole of it; any file unless given.
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
-    name: Option<String>,
+    pub name: Option<String>,
     /// Copy the file to this path, or into this folder.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "PATH"))]
-    save_as: Option<String>,
+    pub save_as: Option<String>,
     /// Give up after so many milliseconds.
     #[serde(default = "usual")]
     #[schemars(extend("x-placeholder" = "MS"))]
-    timeout: u64,
+    pub timeout: u64,
 }
 
 /// Wait until an expression of the page's own script is true: `window.app?.ready`.
@@ -61,39 +61,48 @@ pub(crate) struct WaitDownload {
 /// One that throws ends the waiting.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WaitFn {
+pub struct WaitFn {
     /// The expression; what it promises is awaited.
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
-    expression: String,
+    pub expression: String,
     /// Give up after so many milliseconds.
     #[serde(default = "usual")]
     #[schemars(extend("x-placeholder" = "MS"))]
-    timeout: u64,
+    pub timeout: u64,
 }
 
 /// The request that ended the wait.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Answered {
-    method: String,
-    url: String,
+pub struct Answered {
+    /// The method of the request.
+    pub method: String,
+    /// The address.
+    pub url: String,
+    /// The status of the answer; absent when the request failed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<u16>,
+    pub status: Option<u16>,
     /// The reason for a failed request.
     #[serde(skip_serializing_if = "Option::is_none")]
-    failed: Option<String>,
-    ms: u64,
-    truth: String,
+    pub failed: Option<String>,
+    /// How long the request took, in milliseconds.
+    pub ms: u64,
+    /// The condition that holds now, in words.
+    pub truth: String,
 }
 
 /// The downloaded file.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Saved {
-    name: String,
-    bytes: u64,
-    path: PathBuf,
-    truth: String,
+pub struct Saved {
+    /// The name.
+    pub name: String,
+    /// The size of the file in bytes.
+    pub bytes: u64,
+    /// The path of the file.
+    pub path: PathBuf,
+    /// The condition that holds now, in words.
+    pub truth: String,
 }
 
 impl WaitRequest {

@@ -7,7 +7,7 @@ use stickpin_session::{ContextPolicy, Ladder};
 /// What to do about a changed context.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum ContextRule {
+pub enum ContextRule {
     /// Say what changed, and act when the command is repeated.
     Tell,
     /// Act, and say it in the warning.
@@ -29,7 +29,7 @@ impl From<ContextRule> for ContextPolicy {
 /// How strict to be.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum StaleRefs {
+pub enum StaleRefs {
     /// Act on refs that are alive, and warn where you have not seen the current tree.
     Warn,
     /// Refuse refs whose element cannot be proved to be the same.
@@ -48,7 +48,7 @@ impl From<StaleRefs> for Ladder {
 /// A viewport size as typed, `WIDTHxHEIGHT`.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub(super) struct Viewport(pub(super) u32, pub(super) u32);
+pub struct Viewport(pub(super) u32, pub(super) u32);
 
 impl TryFrom<String> for Viewport {
     type Error = String;

@@ -1,0 +1,94 @@
+//! The builder of a host.
+
+use crate::command::definition::Command;
+use crate::command::entry::{Entry, entry};
+use crate::dispatch::host::Host;
+use crate::host::recording::Scribe;
+use crate::host::{HostConfig, Inner, Numbers};
+use crate::registry;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use stickpin_device::{Error, Provider, Result};
+
+/// Configures a [`Host`]: what it can open, and which commands it has beside its own.
+///
+/// Everything but the providers has a default.
+#[derive(Debug)]
+#[must_use = "a builder does nothing until it is built"]
+pub struct HostBuilder {
+    config: HostConfig,
+    added: Vec<&'static Entry>,
+}
+
+impl HostBuilder {
+    pub(crate) fn new(state_dir: impl Into<PathBuf>) -> Self {
+        Self { config: HostConfig::new(state_dir), added: Vec::new() }
+    }
+
+    /// Adds a platform. The first one that claims what is opened opens it.
+    pub fn provider(mut self, provider: impl Provider + 'static) -> Self {
+        self.config.providers.push(Arc::new(provider));
+        self
+    }
+
+    /// Adds platforms that something else holds, too.
+    pub fn providers(mut self, providers: impl IntoIterator<Item = Arc<dyn Provider>>) -> Self {
+        self.config.providers.extend(providers);
+        self
+    }
+
+    /// Adds a command, which then runs like the ones of the kernel: by its name, in a batch, in a
+    /// recording.
+    pub fn command<C: Command>(mut self) -> Self {
+        // A command has the lifetime of the program, like those of the registry.
+        self.added.push(Box::leak(Box::new(entry::<C>())));
+        self
+    }
+
+    /// Sets the source of the ref numbers of a session. By default every lifetime counts from 1.
+    pub fn numbers(mut self, numbers: Numbers) -> Self {
+        self.config.numbers = numbers;
+        self
+    }
+
+    /// Sets what converts recordings to scripts. By default nothing can be recorded.
+    pub fn scribe(mut self, scribe: Arc<dyn Scribe>) -> Self {
+        self.config.scribe = scribe;
+        self
+    }
+
+    /// Sets the source of randomness, for output that is the same in every run.
+    pub fn random(mut self, random: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+        self.config.random = Arc::new(random);
+        self
+    }
+
+    /// Sets how long a session without a window stays open without commands; one hour by default.
+    pub fn idle_timeout(mut self, idle: Duration) -> Self {
+        self.config.idle_timeout = idle;
+        self
+    }
+
+    /// Creates the host, without sessions.
+    ///
+    /// # Errors
+    /// Returns `INVALID_ARGS` when a command has the name of another one.
+    pub fn build(self) -> Result<Host> {
+        for (at, entry) in self.added.iter().enumerate() {
+            let names = || std::iter::once(&entry.spec.name).chain(entry.spec.aliases);
+            if let Some(name) = names().find(|name| registry::find_in(&self.added[..at], name).is_some()) {
+                return Err(Error::invalid_args(format!("there are two commands `{name}`"))
+                    .hint("give the command that is added another name"));
+            }
+        }
+        Ok(Host { inner: Arc::new(Inner::new(self.config)), added: self.added.into() })
+    }
+
+    /// Creates a host with a configuration that only tests need.
+    #[cfg(test)]
+    pub(crate) fn configured(mut self, change: impl FnOnce(&mut HostConfig)) -> Self {
+        change(&mut self.config);
+        self
+    }
+}

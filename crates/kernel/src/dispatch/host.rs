@@ -1,0 +1,69 @@
+//! The host as its users see it: its commands, its sessions, its end.
+
+use crate::command::entry::Entry;
+use crate::dispatch::builder::HostBuilder;
+use crate::host::Inner;
+use crate::registry::COMMANDS;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Runs commands in sessions. Cheap to clone; requires a tokio runtime with time enabled.
+#[derive(Debug, Clone)]
+pub struct Host {
+    pub(crate) inner: Arc<Inner>,
+    /// The commands beside those of the registry.
+    pub(crate) added: Arc<[&'static Entry]>,
+}
+
+impl Host {
+    /// Configures a host that keeps its files in `state_dir`.
+    pub fn builder(state_dir: impl Into<PathBuf>) -> HostBuilder {
+        HostBuilder::new(state_dir)
+    }
+
+    /// Returns the commands of this host, in the order of help.
+    pub fn commands(&self) -> impl Iterator<Item = &'static Entry> {
+        COMMANDS.iter().chain(self.added.iter().copied())
+    }
+
+    /// Returns the number of sessions that are open or being opened.
+    #[must_use]
+    pub fn sessions(&self) -> usize {
+        self.inner.count()
+    }
+
+    /// Returns the names of the sessions, oldest first.
+    #[must_use]
+    pub fn session_names(&self) -> Vec<String> {
+        self.inner.all_desks().iter().map(|desk| desk.name.clone()).collect()
+    }
+
+    /// Returns the number of running commands.
+    #[must_use]
+    pub fn running(&self) -> usize {
+        self.inner.running.load(Ordering::Relaxed)
+    }
+
+    /// Ends what a killed process left running, and returns what was done. Called once, before the
+    /// first command.
+    pub async fn sweep(&self) -> Vec<String> {
+        let mut done = Vec::new();
+        for provider in &self.inner.config.providers {
+            match provider.sweep(&self.inner.config.state_dir).await {
+                Ok(these) => done.extend(these),
+                Err(e) => tracing::warn!(provider = provider.kind(), "sweep: {e}"),
+            }
+        }
+        done
+    }
+
+    /// Closes all sessions.
+    pub async fn shutdown(&self) {
+        for desk in self.inner.all_desks() {
+            if let Err(e) = self.inner.close(&desk).await {
+                tracing::warn!(session = desk.name, "close: {e}");
+            }
+        }
+    }
+}

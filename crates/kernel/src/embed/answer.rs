@@ -1,0 +1,79 @@
+//! [`Answer`]: the output of a command with what came along.
+
+use crate::api::request::{RefDetail, Response};
+use crate::command::definition::Command;
+use serde::Deserialize as _;
+use std::fmt;
+use std::ops::Deref;
+use stickpin_device::{Error, Result};
+
+/// What a command that succeeded answers: its output, and the envelope that every surface shows.
+///
+/// Gives the fields of the output directly. `Display` writes the text for a reader, such as an
+/// agent: quoted, bounded, and with refs that [`find`](Self::find) and commands take back.
+#[non_exhaustive]
+pub struct Answer<C: Command> {
+    /// The output.
+    pub output: C::Output,
+    /// The response around the output: what became of refs, the receipt, a pending dialog.
+    pub response: Response,
+}
+
+impl<C: Command> Answer<C> {
+    /// Separates a response from its output.
+    ///
+    /// # Errors
+    /// Returns the error of the response.
+    pub(crate) fn of(mut response: Response) -> Result<Self> {
+        if let Some(e) = response.error {
+            return Err(e);
+        }
+        let json = response.output.take().unwrap_or_default();
+        match C::Output::deserialize(json) {
+            Ok(output) => Ok(Self { output, response }),
+            Err(e) => Err(Error::internal(format!("the output of `{}` is not of its type", C::SPEC.name))
+                .caused_by(e)
+                .dispatched(stickpin_device::Dispatched::Unknown)),
+        }
+    }
+
+    /// Returns what was seen of the app since the act, at most five lines: messages, failed
+    /// requests, a navigation.
+    #[must_use]
+    pub fn receipt(&self) -> &[String] {
+        &self.response.receipt
+    }
+
+    /// Returns what the client must know about the act, if anything: that a ref was used that it
+    /// had not seen the newest reading of, or that something else has changed.
+    #[must_use]
+    pub fn warning(&self) -> Option<&str> {
+        self.response.warning.as_deref()
+    }
+
+    /// Returns what the ref of the target was worth when it was used.
+    #[must_use]
+    pub fn standing(&self) -> Option<&RefDetail> {
+        self.response.reference.as_ref()
+    }
+}
+
+impl<C: Command> Deref for Answer<C> {
+    type Target = C::Output;
+
+    fn deref(&self) -> &C::Output {
+        &self.output
+    }
+}
+
+impl<C: Command> fmt::Display for Answer<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.response.text.as_deref().unwrap_or_default())
+    }
+}
+
+impl<C: Command<Output: fmt::Debug>> fmt::Debug for Answer<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Answer").field("output", &self.output).field("response", &self.response).finish()
+    }
+}

@@ -1,0 +1,181 @@
+//! The elements that an answer lists, found by what the reader of its text sees.
+
+use crate::api::target::RefTarget;
+use crate::command::definition::Command;
+use crate::commands::find::Found;
+use crate::commands::open::Opened;
+use crate::commands::snapshot::{Outlined, Read};
+use crate::embed::answer::Answer;
+use crate::observe::changes::Changes;
+use std::str::FromStr as _;
+use stickpin_device::{Error, Result};
+use stickpin_refs::{Generation, RefToken};
+use stickpin_tree::quote;
+
+/// The maximum number of lines in an error.
+const CANDIDATES: usize = 5;
+
+/// An output that lists elements, one a line: `@e12 button "Save"`.
+pub trait Listing {
+    /// Returns the lines, with or without a ref.
+    fn lines(&self) -> Vec<&str>;
+}
+
+impl Listing for Outlined {
+    fn lines(&self) -> Vec<&str> {
+        self.tree.iter().flat_map(|tree| tree.lines()).collect()
+    }
+}
+
+impl Listing for Changes {
+    fn lines(&self) -> Vec<&str> {
+        let lines = self.lines.iter().flat_map(|lines| lines.lines());
+        // What was removed is not there any more.
+        lines.filter_map(|line| line.strip_prefix(['+', '~'])).collect()
+    }
+}
+
+impl Listing for Read {
+    fn lines(&self) -> Vec<&str> {
+        match self {
+            Self::Outline(outline) => outline.lines(),
+            Self::Changes(changes) => changes.lines(),
+        }
+    }
+}
+
+impl Listing for Opened {
+    fn lines(&self) -> Vec<&str> {
+        self.snapshot.iter().flat_map(Listing::lines).collect()
+    }
+}
+
+impl Listing for Found {
+    fn lines(&self) -> Vec<&str> {
+        self.matches.iter().map(|found| found.line.as_str()).collect()
+    }
+}
+
+impl<C: Command<Output: Listing>> Answer<C> {
+    /// Returns the ref of the only listed element with this name, pinned to this reading.
+    ///
+    /// The name is compared as a whole and with its case; only a count at its end may be left out
+    /// (`Cart` is `Cart (2)`). Where several elements have one name, a part of the line with its
+    /// quotes tells them apart: `"Remove" in "Ada"`.
+    ///
+    /// # Errors
+    /// Returns `ELEMENT_NOT_FOUND` with the lines that are most like it, or `AMBIGUOUS_MATCH` with
+    /// the lines that match.
+    pub fn find(&self, name: &str) -> Result<RefTarget> {
+        let listed: Vec<(RefToken, &str)> = self.output.lines().into_iter().filter_map(with_ref).collect();
+        let found: Vec<_> = listed.iter().filter(|(_, line)| is_named(line, name)).collect();
+        match found[..] {
+            [&(token, _)] => self.pinned(token),
+            [] => {
+                let wanted = name.to_lowercase();
+                let like = |line: &&str| line.to_lowercase().contains(&wanted);
+                let near: Vec<&str> = listed.iter().map(|(_, line)| *line).filter(like).collect();
+                let e = Error::element_not_found(format!("no listed element is called {}", quote(name)));
+                Err(match near.is_empty() {
+                    true => e.hint("use a name as the snapshot prints it, or search with `Session::find`"),
+                    false => with_candidates(e, "nearest:", &near),
+                })
+            }
+            ref several => {
+                let lines: Vec<&str> = several.iter().map(|(_, line)| *line).collect();
+                let message = format!("{} listed elements are called {}", lines.len(), quote(name));
+                Err(with_candidates(Error::ambiguous_match(message), "use a part of one line:", &lines))
+            }
+        }
+    }
+
+    /// Returns the refs of all listed elements, pinned to this reading, with their lines.
+    ///
+    /// # Errors
+    /// Returns `INTERNAL` when the answer issued none of them.
+    pub fn elements(&self) -> Result<Vec<(RefTarget, &str)>> {
+        let listed = self.output.lines().into_iter().filter_map(with_ref);
+        listed.map(|(token, line)| Ok((self.pinned(token)?, line))).collect()
+    }
+
+    /// Adds the pin of this answer to a ref that it issued.
+    fn pinned(&self, token: RefToken) -> Result<RefTarget> {
+        let Some(generation) = self.response.refs_generation else {
+            return Err(Error::internal(format!("{token} is listed and was not issued")));
+        };
+        Ok(RefToken { pin: Some(Generation::new(generation)), ..token }.into())
+    }
+}
+
+/// Splits the ref off a line.
+fn with_ref(line: &str) -> Option<(RefToken, &str)> {
+    let line = line.trim_start();
+    let word = line.split(' ').next().filter(|word| word.starts_with('@'))?;
+    Some((RefToken::from_str(word).ok()?, line))
+}
+
+/// Whether a line (`@e12 button "Save" ...`) is of an element with this name.
+fn is_named(line: &str, name: &str) -> bool {
+    let mut words = line.splitn(3, ' ').skip(1);
+    let (Some(_role), Some(rest)) = (words.next(), words.next()) else { return false };
+    let quoted = quote(name);
+    let Some(after) = rest.strip_prefix(&quoted[..quoted.len() - 1]) else {
+        return name.contains('"') && line.contains(name);
+    };
+    let is_count = |rest: &str| {
+        let digits = rest.strip_prefix(" (").and_then(|rest| rest.strip_suffix(')'));
+        digits.is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()))
+    };
+    // The rest of the name, up to the quote that ends it.
+    after.split_once('"').is_some_and(|(left, next)| {
+        (left.is_empty() || is_count(left)) && (next.is_empty() || next.starts_with(' '))
+    })
+}
+
+/// Lists lines in the hint, and in the details as a selector that matches several elements does.
+fn with_candidates(e: Error, lead: &str, lines: &[&str]) -> Error {
+    let mut hint = lead.to_owned();
+    for line in lines.iter().take(CANDIDATES) {
+        hint.push_str("\n  ");
+        hint.push_str(line);
+    }
+    if lines.len() > CANDIDATES {
+        hint.push_str(&format!("\n  … {} more", lines.len() - CANDIDATES));
+    }
+    let candidates = lines
+        .iter()
+        .take(CANDIDATES)
+        .map(|line| serde_json::json!({ "ref": line.split(' ').next(), "is": line }));
+    let candidates: Vec<_> = candidates.collect();
+    e.hint(hint).details(serde_json::json!({ "candidates": candidates, "total": lines.len() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_is_compared_as_a_whole_but_for_a_count() {
+        for (line, name) in [
+            (r#"@e5 link "Cart (0)""#, "Cart"),
+            (r#"@e5 link "Cart (0)" focused"#, "Cart (0)"),
+            (r#"@e4 button "Remove" in "Ada, Window""#, "Remove"),
+            (r#"@e4 button "Remove" in "Ada, Window""#, r#""Remove" in "Ada"#),
+            (r#"@e4 button "say \"hi\"""#, r#"say "hi""#),
+        ] {
+            assert!(is_named(line, name), "{line} {name}");
+        }
+        for (line, name) in [
+            (r#"@e8 button "Add to cart""#, "cart"),
+            (r#"@e8 button "Cartoons""#, "Cart"),
+            (r#"@e8 button "Cart (old)""#, "Cart"),
+            (r#"@e8 button "Cart 2""#, "Cart"),
+            (r#"@e4 button "Remove" in "Ada""#, "Ada"),
+            (r#"@e9 form"#, "form"),
+            (r#"@e9 textbox ="Cart""#, "Cart"),
+            (r#"@e9 link "x" "#, ""),
+        ] {
+            assert!(!is_named(line, name), "{line} {name}");
+        }
+    }
+}
