@@ -5,10 +5,12 @@ pub(crate) mod life;
 pub(crate) mod look;
 pub(crate) mod pointer;
 pub(crate) mod query;
+pub(crate) mod readahead;
 pub(crate) mod reading;
 pub(crate) mod settle;
 
 use crate::app::pointer::Pressed;
+use crate::app::readahead::Readahead;
 use crate::bus::{Desktop, Link};
 use crate::capture::Known;
 use crate::events::Heard;
@@ -54,6 +56,8 @@ pub(crate) struct LinuxDevice {
     pub(crate) last: Last,
     /// What is known of its spreadsheets and trees.
     pub(crate) known: Known,
+    /// The readings that no command asked for.
+    pub(crate) readahead: Readahead,
     /// How often it had changed when notices were last asked for.
     pub(crate) told: u64,
     /// What GTK 4 was last told to activate, and when: it does so a moment later.
@@ -102,6 +106,7 @@ impl LinuxDevice {
             app,
             last: Last::default(),
             known: Known::default(),
+            readahead: Readahead::default(),
             told: 0,
             activated: None,
             pressed: None,

@@ -4,7 +4,7 @@ use crate::act::upload::foreign;
 use crate::act::{self, keyboard, mouse, screenshot, upload};
 use crate::aim::{self, hit, place, press, window};
 use crate::app::look::{Ahead, Momentary};
-use crate::app::{LinuxDevice, life, query, reading, settle};
+use crate::app::{LinuxDevice, life, query, readahead, reading, settle};
 use crate::verify;
 use async_trait::async_trait;
 use std::sync::Arc;
@@ -42,6 +42,7 @@ impl Device for LinuxDevice {
 
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<Captured> {
         life::alive(&self.app).await?;
+        self.readahead.used();
         let tree = reading::look(self, request.watch).await?;
         let stored = request.stored.is_some_and(|stored| Arc::ptr_eq(stored, &tree));
         Ok(if stored { Captured::Unchanged } else { Captured::Tree(tree) })
@@ -49,6 +50,7 @@ impl Device for LinuxDevice {
 
     async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<Located>> {
         life::alive(&self.app).await?;
+        self.readahead.used();
         if self.app.ids.path(handle.id).is_none() {
             return Ok(None);
         }
@@ -270,6 +272,14 @@ impl Files for LinuxDevice {
 impl Lifecycle for LinuxDevice {
     fn app_folders(&self) -> Option<AppFolders> {
         self.app.folders.clone()
+    }
+
+    async fn idle_for_readahead(&mut self) {
+        readahead::quiet(self).await;
+    }
+
+    async fn read_ahead(&mut self, watch: &[Handle]) {
+        readahead::read(self, watch).await;
     }
 
     async fn ended(&mut self) -> Option<String> {

@@ -36,19 +36,21 @@ pub(crate) async fn look(device: &mut LinuxDevice, watch: &[Handle]) -> Result<A
     Ok(tree)
 }
 
-/// Asks for the events of processes that have come into the windows. What they signalled before
-/// that counts as one.
-async fn listen_to_guests(app: &App, picture: &Picture) {
+/// Asks for the events of processes that have come into the windows. Events from before that are
+/// lost, which counts as one change. A process is noted only then: where this is dropped halfway,
+/// the next reading asks for its events.
+pub(crate) async fn listen_to_guests(app: &App, picture: &Picture) {
     for (bus, _) in picture.objects.iter().filter_map(|object| guest(&object.path)) {
         if app.heard.state().guests.iter().any(|known| known == bus) {
             continue;
         }
-        app.heard.state().guests.push(bus.to_owned());
         if let Err(e) = app.desktop.listen(bus, tokio::time::Instant::now() + BUS).await {
             // It may just have left; then it is not read again.
             tracing::debug!("{bus}, a guest of {}: {e}", app.called());
         }
-        app.heard.state().change("a process came into the window".to_owned());
+        let mut heard = app.heard.state();
+        heard.guests.push(bus.to_owned());
+        heard.change("a process came into the window".to_owned());
     }
 }
 

@@ -14,10 +14,10 @@ use stickpin_device::{
 };
 use stickpin_tree::Handle;
 
-const PRESS: AimOptions<'static> = AimOptions::PLAIN_PRESS;
+pub(super) const PRESS: AimOptions<'static> = AimOptions::PLAIN_PRESS;
 
 /// The app, a device that has read it, and its two buttons.
-async fn read(app: &Speaker) -> (LinuxDevice, std::sync::Arc<crate::events::Heard>, [Handle; 2]) {
+pub(super) async fn read(app: &Speaker) -> (LinuxDevice, std::sync::Arc<crate::events::Heard>, [Handle; 2]) {
     let (mut device, heard) = app.device().await;
     let Captured::Tree(tree) = device.capture(CaptureRequest::default()).await.unwrap() else {
         panic!("nothing was stored")
@@ -175,7 +175,7 @@ async fn what_has_no_place_yet_is_waited_for_and_what_never_has_one_is_not_on_th
     assert_eq!(device.aim(save, PRESS).await.unwrap().hit, Hit::OffScreen);
 }
 
-fn reads(located: &Located) -> &str {
+pub(super) fn reads(located: &Located) -> &str {
     located.tree.node(located.node).name()
 }
 

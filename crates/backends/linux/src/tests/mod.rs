@@ -11,6 +11,7 @@ mod life;
 mod looked;
 pub(crate) mod peer;
 mod private;
+mod readahead;
 mod select;
 pub(crate) mod speaker;
 #[path = "../../../../x11desk/src/tests/window.rs"]

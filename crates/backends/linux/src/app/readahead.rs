@@ -1,0 +1,71 @@
+//! Reading ahead: an app that has changed and become quiet is read once while no command holds the
+//! session. The next `locate` then only proves that nothing has changed since (`verify.rs`).
+//! Without that proof, the reading is never used.
+
+use crate::app::{self, LinuxDevice, reading};
+use std::future::pending;
+use std::time::Duration;
+use stickpin_tree::Handle;
+use tokio::time::timeout;
+
+/// The time without a signal after which an app is quiet.
+const QUIET: Duration = Duration::from_millis(200);
+
+/// The factor by which the quiet before each further unused reading grows, so that an app that
+/// changes every second forever is read only a few times.
+const LONGER: u32 = 4;
+
+/// The largest app that is read ahead, in objects. A person who uses a larger app may notice that
+/// it is busy answering.
+const OBJECTS: usize = 3_000;
+
+/// The readings ahead since a command last read the app.
+#[derive(Debug, Default)]
+pub(crate) struct Readahead {
+    unused: u32,
+    /// The app's count of changes at the last reading ahead, whether or not that succeeded.
+    tried: Option<u64>,
+}
+
+impl Readahead {
+    /// Records that a command reads the app.
+    pub(crate) fn used(&mut self) {
+        self.unused = 0;
+    }
+
+    /// The time for which the app must be quiet before the next reading.
+    fn quiet(&self) -> Duration {
+        QUIET.saturating_mul(LONGER.saturating_pow(self.unused))
+    }
+}
+
+/// Returns when the app has changed since it was last read and is quiet. Never returns for an app
+/// that has left or is too large.
+pub(crate) async fn quiet(device: &LinuxDevice) {
+    let LinuxDevice { app, last, readahead, .. } = device;
+    if last.objects().len() > OBJECTS {
+        return pending().await;
+    }
+    loop {
+        let due = app.heard.until(|heard| {
+            let known = heard.changes == last.seen || Some(heard.changes) == readahead.tried;
+            (!known && !heard.gone).then(|| (heard.changes, heard.changed_at))
+        });
+        let (changes, changed_at) = due.await;
+        let quiet_for = changed_at.map_or(Duration::ZERO, |at| at.elapsed());
+        let wait = app::pending(device) + readahead.quiet().saturating_sub(quiet_for);
+        let more = app.heard.until(|heard| (heard.changes != changes || heard.gone).then_some(()));
+        if timeout(wait, more).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Reads the app ahead of the next command. Failures are only logged; the next command finds them.
+pub(crate) async fn read(device: &mut LinuxDevice, watch: &[Handle]) {
+    let changes = device.app.heard.state().changes;
+    device.readahead = Readahead { unused: device.readahead.unused.saturating_add(1), tried: Some(changes) };
+    if let Err(e) = reading::look(device, watch).await {
+        tracing::debug!("{} was not read ahead: {e}", device.app.called());
+    }
+}

@@ -1,0 +1,145 @@
+//! Reading ahead: when an app is read without a request, and what the next press asks after that.
+
+use super::looked::{PRESS, read, reads};
+use super::peer::App as Peer;
+use super::speaker::{FIRST, Speaker};
+use crate::app::look::FRESH;
+use crate::app::reading::listen_to_guests;
+use crate::app::{LinuxDevice, readahead};
+use crate::bus::Desktop;
+use crate::model::{Object, Picture};
+use crate::toolkit::Toolkit;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+use stickpin_device::{Action, CancellationToken, CaptureRequest, Device, Prepared};
+use stickpin_tree::Handle;
+use tokio::time::{pause, resume, timeout};
+
+/// Whether a reading ahead would come about if no command came. Nothing waits for the clock.
+async fn comes_to_be_read(device: &LinuxDevice) -> bool {
+    pause();
+    let due = timeout(Duration::from_secs(60), readahead::quiet(device)).await.is_ok();
+    resume();
+    due
+}
+
+/// Presses a button as the kernel does. Returns what its name is at the press, and the trips to the
+/// app.
+async fn press(device: &mut LinuxDevice, button: Handle) -> (String, usize) {
+    let before = device.app.link.trips();
+    let ticket = device.locate(button, &[]).await.unwrap().expect("it is there").ticket;
+    let Prepared { aim, located, ticket, .. } = device.prepare(button, &[], PRESS, ticket).await.unwrap();
+    let action = Action::press(aim.point, Some(button));
+    let performed = device.commit(&action, ticket, &CancellationToken::new()).await.unwrap();
+    device.outcome(button, performed.ticket).await.unwrap().expect("it is there");
+    (reads(&located.expect("it is there")).to_owned(), device.app.link.trips() - before)
+}
+
+#[tokio::test]
+async fn press_after_reading_ahead_costs_only_its_own_trips() {
+    for (toolkit, trips) in [(Toolkit::Gtk4, 2), (Toolkit::Qt, 2), (Toolkit::Gtk3, 3)] {
+        loop {
+            let app = Speaker::start();
+            let (mut device, heard) = app.device().await;
+            device.app.link.toolkit = toolkit;
+            device.capture(CaptureRequest::default()).await.unwrap();
+            let save = device.app.ids.handle(FIRST);
+            assert!(!comes_to_be_read(&device).await, "nothing has changed");
+            press(&mut device, save).await;
+            app.signals(&heard).await;
+            assert!(comes_to_be_read(&device).await);
+            device.lifecycle().unwrap().read_ahead(&[]).await;
+            assert!(!comes_to_be_read(&device).await, "it has been read");
+            // What GTK 4 was last told to do is done by now.
+            device.activated = None;
+            let begun = Instant::now();
+            let (name, asked) = press(&mut device, save).await;
+            if begun.elapsed() < FRESH {
+                assert_eq!((name.as_str(), asked), ("Save", trips), "{toolkit:?}");
+                break;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_read_ahead_is_proven_before_an_act() {
+    enum Since {
+        Signalled,
+        Silent,
+        Dropped,
+    }
+    for since in [Since::Signalled, Since::Silent, Since::Dropped] {
+        let app = Speaker::start();
+        let (mut device, heard, [save, _]) = read(&app).await;
+        app.signals(&heard).await;
+        if matches!(since, Since::Dropped) {
+            let mut reading = pin!(readahead::read(&mut device, &[]));
+            std::future::poll_fn(|cx| Poll::Ready(reading.as_mut().poll(cx).is_pending())).await;
+        } else {
+            readahead::read(&mut device, &[]).await;
+        }
+        app.becomes(|now| now.name = "Delete".to_owned());
+        if matches!(since, Since::Signalled) {
+            app.signals(&heard).await;
+        }
+        assert_eq!(press(&mut device, save).await.0, "Delete");
+    }
+}
+
+#[tokio::test]
+async fn app_that_keeps_changing_is_read_ahead_less_and_less_often() {
+    let app = Speaker::start();
+    let (mut device, heard, [save, _]) = read(&app).await;
+    let mut waits = Vec::new();
+    for _ in 0..3 {
+        app.signals(&heard).await;
+        let begun = tokio::time::Instant::now();
+        assert!(comes_to_be_read(&device).await);
+        waits.push(begun.elapsed());
+        readahead::read(&mut device, &[]).await;
+    }
+    // The quiet is counted from the signal, which came a moment before.
+    let grows = |of: &[Duration]| of[1] > of[0] * 2;
+    assert!(waits.windows(2).all(grows), "{waits:?}");
+    device.locate(save, &[]).await.unwrap();
+    app.signals(&heard).await;
+    let begun = tokio::time::Instant::now();
+    assert!(comes_to_be_read(&device).await);
+    assert!(begun.elapsed() < waits[1], "a command has read it");
+}
+
+#[tokio::test]
+async fn app_that_has_left_is_not_read_ahead() {
+    let app = Speaker::start();
+    let (device, heard, _) = read(&app).await;
+    app.signals(&heard).await;
+    heard.state().gone = true;
+    assert!(!comes_to_be_read(&device).await);
+}
+
+/// Its events prove that nothing has changed since a reading, so they may not be missed.
+#[tokio::test]
+async fn guest_found_by_a_dropped_reading_is_listened_to_by_the_next() {
+    let (app, bus) = (Speaker::start(), Peer::start());
+    let (mut device, heard) = app.device().await;
+    device.app.desktop = Desktop::over(bus.connect(Box::new(|_| {})).await);
+    let guest = Object { path: ":1.9/page".to_owned(), ..Object::default() };
+    let picture = Picture { toolkit: Toolkit::Gtk3, objects: vec![guest], truncated: false };
+    bus.hold();
+    {
+        let listening = listen_to_guests(&device.app, &picture);
+        tokio::select! {
+            () = listening => panic!("the bus has not answered"),
+            () = bus.asked() => {}
+        }
+    }
+    bus.go_on();
+    let (asked, changes) = (bus.calls(), heard.state().changes);
+    listen_to_guests(&device.app, &picture).await;
+    assert!(bus.calls() > asked && heard.state().changes > changes);
+    let asked = bus.calls();
+    listen_to_guests(&device.app, &picture).await;
+    assert_eq!(bus.calls(), asked, "it is listened to");
+}
