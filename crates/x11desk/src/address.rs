@@ -1,5 +1,5 @@
-//! Which display, and how to get in: the cookie that clients of a private display have to show
-//! (MIT-MAGIC-COOKIE-1), and the file that tells them.
+//! Addresses of displays, and the authorisation to use them: the cookie of a private display
+//! (MIT-MAGIC-COOKIE-1) and the file that hands it to clients.
 
 use std::fmt;
 use std::io::Write;
@@ -10,25 +10,26 @@ use x11rb::errors::ConnectError;
 use x11rb::reexports::x11rb_protocol::parse_display::parse_display;
 use x11rb::rust_connection::{DefaultStream, RustConnection};
 
-/// Which display, and how to get in.
+/// The name of a display and the authorisation to use it.
 #[derive(Debug, Clone)]
 pub struct Address {
-    /// `:7`.
+    /// The display name, such as `:7`.
     pub(crate) name: String,
-    /// Of a private display; what `XAUTHORITY` names otherwise.
+    /// The cookie of a private display. `None`: the file that `XAUTHORITY` names applies.
     pub(crate) cookie: Option<Cookie>,
-    /// Whether a person may be using it: we take a pointer and a keyboard of our own then.
+    /// Whether a person may be using the display. The connection then takes a pointer and a
+    /// keyboard of its own.
     pub(crate) shared: bool,
 }
 
 impl Address {
-    /// A display that a person may be using, by its name.
+    /// Returns the address of a display that a person may be using, by its name.
     #[must_use]
     pub fn shared(name: &str) -> Self {
         Self { name: name.to_owned(), cookie: None, shared: true }
     }
 
-    /// Connects to the server; with the number of the screen.
+    /// Connects to the server. Returns the connection and the number of the screen.
     pub(crate) fn open(&self) -> Result<(RustConnection, usize), ConnectError> {
         let Some(Cookie(secret)) = &self.cookie else { return RustConnection::connect(Some(&self.name)) };
         let parsed = parse_display(Some(&self.name))?;
@@ -49,13 +50,13 @@ impl Address {
     }
 }
 
-/// The name of the method.
+/// The name of the authorisation method.
 const METHOD: &[u8] = b"MIT-MAGIC-COOKIE-1";
 
-/// The family of an entry that holds for any host and display (`FamilyWild` of Xauth.h).
+/// The family of an entry that applies to any host and display (`FamilyWild` in Xauth.h).
 const WILD: u16 = 0xffff;
 
-/// A secret of 128 bits.
+/// A 128-bit secret.
 #[derive(Clone)]
 pub(crate) struct Cookie(pub(crate) [u8; 16]);
 
@@ -70,18 +71,18 @@ impl Cookie {
         Self(rand::random())
     }
 
-    /// Writes the file that `XAUTHORITY` names.
+    /// Writes the file for `XAUTHORITY` to name.
     pub(crate) fn write(&self, path: &Path) -> Result<()> {
         let file = std::fs::File::options().create_new(true).write(true).mode(0o600).open(path);
         file.and_then(|mut file| file.write_all(&self.entry())).map_err(|e| io_error("write", path, &e))
     }
 
-    /// One entry: family, address, number, name and data, each counted in two bytes, high byte
-    /// first.
+    /// Returns the file's only entry: family, address, number, name and data. Each length is two
+    /// bytes, big-endian.
     fn entry(&self) -> Vec<u8> {
         let mut out = WILD.to_be_bytes().to_vec();
         for part in [&b""[..], b"", METHOD, &self.0] {
-            // All of them are short.
+            // All parts are short.
             out.extend((part.len() as u16).to_be_bytes());
             out.extend(part);
         }

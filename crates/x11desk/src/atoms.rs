@@ -1,9 +1,9 @@
-//! Names that the server knows by number.
+//! Names that the server knows by number (atoms).
 
 x11rb::atom_manager! {
-    /// The atoms of ICCCM, EWMH and our own.
+    /// The atoms of ICCCM and EWMH that are used, and those of this crate.
     pub(crate) Atoms:
-    /// While they are asked for.
+    /// The pending replies for [`Atoms`].
     AtomsCookie {
         CLIPBOARD,
         INCR,

@@ -1,5 +1,5 @@
-//! The clipboard (ICCCM 2): text that another window owns, or that a window of ours gives out while
-//! the session lives.
+//! The clipboard (ICCCM 2): text that another window owns, or that our window provides while the
+//! session lives.
 
 use crate::display::Display;
 use crate::fault::Fault;
@@ -11,27 +11,28 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::wrapper::ConnectionExt as _;
 
-/// How long an owner may take for each part of its text.
+/// Timeout for each part of an owner's text.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Longest text that is read, in bytes.
+/// Maximum length of a text that is read, in bytes.
 const LONGEST: usize = 16 << 20;
 
-/// What we have, and what we hear from who has it.
+/// The text that we provide, and the state of a request to another owner.
 #[derive(Debug, Default)]
 pub(crate) struct Clipboard {
-    /// The text that we give out.
+    /// The text that we provide.
     pub(crate) ours: Option<String>,
-    /// The property that holds what was asked for; none when the owner has no such thing.
+    /// The property that holds the requested text. `Some(None)`: the owner does not offer that
+    /// type.
     pub(crate) answer: Option<Option<Atom>>,
-    /// A further part of a long text has come.
+    /// Whether a further part of a long text has arrived.
     pub(crate) part: bool,
 }
 
-/// The text on the clipboard; empty when there is none.
+/// Returns the text on the clipboard; empty when there is none.
 ///
 /// # Errors
-/// When whoever has it does not hand it over, or it is too long.
+/// Returns `Refused` when the owner does not hand its text over, or the text is too long.
 pub fn read(d: &mut Display) -> Result<String, Fault> {
     let clipboard = d.atoms.CLIPBOARD;
     let owner = d.conn.get_selection_owner(clipboard)?.reply()?.owner;
@@ -42,7 +43,7 @@ pub fn read(d: &mut Display) -> Result<String, Fault> {
         return Ok(ours.clone());
     }
     let Some(bytes) = ask(d, d.atoms.UTF8_STRING)? else {
-        // An old owner has Latin-1 only.
+        // Old owners offer Latin-1 only.
         let latin1 = ask(d, AtomEnum::STRING.into())?.unwrap_or_default();
         return Ok(latin1.into_iter().map(char::from).collect());
     };
@@ -63,7 +64,8 @@ fn ask(d: &mut Display, target: Atom) -> Result<Option<Vec<u8>>, Fault> {
     if kind != d.atoms.INCR {
         return Ok(Some(bytes));
     }
-    // A long text comes in parts, each after the one before was taken; an empty one is the end.
+    // A long text is sent in parts, each after the previous one was deleted. An empty part ends it
+    // (INCR, ICCCM 2.7.2).
     bytes.clear();
     while bytes.len() < LONGEST {
         let come = |d: &mut Display| Ok(std::mem::take(&mut d.clipboard.part).then_some(()));
@@ -79,19 +81,20 @@ fn ask(d: &mut Display, target: Atom) -> Result<Option<Vec<u8>>, Fault> {
     Err(Fault::Refused(format!("the clipboard: its text is longer than {} MiB", LONGEST >> 20)))
 }
 
-/// Reads a property of our window and removes it.
+/// Reads a property of our window and deletes it.
 fn take(d: &Display, place: Atom) -> Result<(Atom, Vec<u8>), Fault> {
     let length = u32::try_from(LONGEST / 4).unwrap_or(u32::MAX);
     let value = d.conn.get_property(true, d.own, place, AtomEnum::ANY, 0, length)?.reply()?;
     Ok((value.type_, value.value))
 }
 
-/// Puts a text onto the clipboard. It is there while the session lives.
+/// Puts a text on the clipboard, where it stays while the session lives.
 ///
 /// # Errors
-/// When it is longer than can be given out, or somebody else keeps the clipboard.
+/// Returns `Refused` when the text does not fit into one request, or another window keeps the
+/// clipboard.
 pub fn write(d: &mut Display, text: String) -> Result<(), Fault> {
-    // What fits into one request: more would have to be given in parts.
+    // Only what fits into one request is provided; sending in parts is not implemented.
     let (bytes, most) = (text.len(), d.conn.maximum_request_bytes().saturating_sub(64));
     if bytes > most {
         return Err(Fault::Refused(format!(
@@ -108,7 +111,7 @@ pub fn write(d: &mut Display, text: String) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Gives our text to who asks for it.
+/// Answers a request for our text.
 pub(crate) fn give(d: &mut Display, asked: &SelectionRequestEvent) -> Result<(), Fault> {
     let a = d.atoms;
     let place = if asked.property == x11rb::NONE { asked.target } else { asked.property };

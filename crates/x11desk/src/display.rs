@@ -1,5 +1,5 @@
-//! A connection to a display, as its thread sees it: what is known of the server, and the events
-//! that change that.
+//! The connection to a display as its thread sees it: the known state of the server, and the events
+//! that change it.
 
 use crate::atoms::Atoms;
 use crate::clipboard::{self, Clipboard};
@@ -21,13 +21,13 @@ use x11rb::protocol::xproto::{
 use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
 
-/// Longest property that is read, in units of four bytes.
+/// Maximum length of a property that is read, in units of four bytes.
 pub(crate) const PROPERTY: u32 = 4096;
 
-/// What our window is called.
+/// The title of our window.
 const OWN: &str = "stickpin";
 
-/// A connection to a display, for jobs on its thread ([`X11::run`](crate::X11::run)).
+/// A connection to a display, as jobs on its thread see it ([`X11::run`](crate::X11::run)).
 #[derive(Debug)]
 pub struct Display {
     pub(crate) conn: RustConnection,
@@ -35,48 +35,48 @@ pub struct Display {
     /// Width and height in pixels.
     pub(crate) size: (u16, u16),
     pub(crate) atoms: Atoms,
-    /// A window of ours that is never shown: it owns the clipboard, and is what we are known by.
+    /// Our window, which is never shown. It owns the clipboard and identifies this process to
+    /// others.
     pub(crate) own: WindowId,
     pub(crate) seat: Option<Seat>,
     pub(crate) keymap: Option<Keymap>,
     pub(crate) spares: Spares,
     pub(crate) clipboard: Clipboard,
-    /// Answers to pings of windows: what was sent along.
+    /// The data of received ping replies.
     pub(crate) pongs: Vec<u32>,
     pub(crate) pinged: u32,
-    /// Whether the window manager has answered what it was asked last.
+    /// Whether the window manager has answered the last question.
     pub(crate) managed: bool,
 }
 
-/// A pointer and a keyboard of our own.
+/// The pointer and keyboard of our own.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seat {
     pub(crate) pointer: DeviceId,
     pub(crate) keyboard: DeviceId,
 }
 
-/// Keys that got a meaning from us.
+/// Spare keys that we have assigned keysyms to.
 #[derive(Debug, Default)]
 pub(crate) struct Spares {
-    /// Keysym and key.
+    /// Keycodes by keysym.
     pub(crate) lent: HashMap<u32, u8>,
     pub(crate) used: Option<Instant>,
 }
 
 impl Spares {
-    /// How long keys keep the meaning that they got: apps look it up when they read the event, not
-    /// when it was sent.
+    /// How long a key keeps its assigned keysym: apps look it up when they read the event, not when
+    /// it was sent.
     const LENT: Duration = Duration::from_secs(1);
 
-    /// When they are to be given back.
+    /// The time when the keys are to be restored.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.used.map(|used| used + Self::LENT)
     }
 }
 
 impl Display {
-    /// Makes our window, and asks for what is told: about windows on the root, about the clipboard
-    /// on ours.
+    /// Creates our window and selects the events of the root window and of the clipboard.
     pub(crate) fn new(conn: RustConnection, screen: usize) -> Result<Self, Fault> {
         let screen = &conn.setup().roots[screen];
         let (root, size) = (screen.root, (screen.width_in_pixels, screen.height_in_pixels));
@@ -104,20 +104,20 @@ impl Display {
         })
     }
 
-    /// The whole display.
+    /// Returns the area of the whole display.
     #[must_use]
     pub fn area(&self) -> Rect {
         window::pixels((0, 0), self.size)
     }
 
-    /// Whether the pointer and the keyboard are our own, beside those of a person.
+    /// Whether the connection has a pointer and a keyboard of its own, beside those of a person.
     #[must_use]
     pub fn has_seat(&self) -> bool {
         self.seat.is_some()
     }
 
-    /// Waits until the server says something, `woken` is, or `until` has come. Events that came
-    /// along with an answer are not waited for: they are handled first.
+    /// Waits until the server sends something, `woken` is signalled, or `until` is reached. Events
+    /// that arrived along with a reply are already in the queue: handle those first.
     pub(crate) fn wait(&self, woken: Option<&OwnedFd>, until: Option<Instant>) {
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));
         let left = left.and_then(|left| Timespec::try_from(left).ok());
@@ -128,12 +128,12 @@ impl Display {
             Err(e) => tracing::debug!(error = %e, "polling a display"),
         }
         if let Some(fd) = woken {
-            // Empty when it was the server that said something.
+            // Empty when the server ended the wait.
             let _ = rustix::io::read(fd, &mut [0_u8; 8][..]);
         }
     }
 
-    /// Handles what has come; whether anything has.
+    /// Handles all queued events. Returns whether there were any.
     pub(crate) fn handle_events(&mut self) -> Result<bool, Fault> {
         self.conn.flush()?;
         let mut any = false;
@@ -146,7 +146,7 @@ impl Display {
 
     fn handle(&mut self, event: Event) -> Result<(), Fault> {
         match event {
-            // Of a keyboard of our own we change it ourselves.
+            // The mapping of our own keyboard is changed by us only.
             Event::MappingNotify(_) if !self.has_seat() => self.keymap = None,
             Event::ClientMessage(message) => {
                 let data = message.data.as_data32();
@@ -163,14 +163,14 @@ impl Display {
             Event::PropertyNotify(e) if e.atom == self.atoms._NET_FRAME_EXTENTS => self.managed = true,
             Event::PropertyNotify(e) => self.clipboard.part |= e.state == Property::NEW_VALUE,
             Event::ConfigureNotify(e) if e.window == self.root => self.size = (e.width, e.height),
-            // An error of a request that nobody waits for: mostly a window that went away.
+            // An error of a request without a reply, mostly for a window that has gone.
             Event::Error(e) => tracing::debug!(kind = ?e.error_kind, request = ?e.request_name, "refused"),
             _ => {}
         }
         Ok(())
     }
 
-    /// Handles events until `done` says something, at most until `deadline`.
+    /// Handles events until `done` returns a value, at most until `deadline`.
     pub(crate) fn until<T>(
         &mut self,
         deadline: Instant,
@@ -184,14 +184,14 @@ impl Display {
             if Instant::now() >= deadline {
                 return Ok(None);
             }
-            // What came along with an answer to that is not in the socket any more.
+            // Events that arrived along with a reply to `done` are no longer in the socket.
             if !self.handle_events()? {
                 self.wait(None, Some(deadline));
             }
         }
     }
 
-    /// Whether a condition comes to hold by `deadline`.
+    /// Waits until a condition holds. Returns false if it does not by `deadline`.
     pub(crate) fn becomes(
         &mut self,
         deadline: Instant,
@@ -200,32 +200,33 @@ impl Display {
         Ok(self.until(deadline, |d| Ok(holds(d)?.then_some(())))?.is_some())
     }
 
-    /// Whether the process that made this window is another one of ours that is still connected.
+    /// Whether the process that created this window is another stickpin process that is still
+    /// connected.
     ///
-    /// What we change on a display that goes on without us is noted with the id of our window,
-    /// which ends with the connection: so whoever comes next can tell what a killed process
-    /// left. The server gives ids again: whoever connects after a process that was killed
-    /// mostly gets those that it had. So another one's window counts only where it is called as
-    /// ours are, and what is noted with our own before we have made anything is left over, too.
+    /// Changes on a display that outlives us are noted with the id of our window, which ends with
+    /// the connection. The next process can thus tell what a killed process left. The server reuses
+    /// ids: a process that connects after a killed one mostly gets the same ids. Another window
+    /// therefore counts only if it has our title, and a note with our own id from before we changed
+    /// anything is a leftover, too.
     pub(crate) fn lives(&self, owner: WindowId) -> Result<bool, Fault> {
         let (name, text) = (self.atoms._NET_WM_NAME, self.atoms.UTF8_STRING);
         let called = self.conn.get_property(false, owner, name, text, 0, 16)?.reply();
-        // The server knows no such window, where it refuses.
+        // The server refuses if there is no such window.
         Ok(owner != self.own && called.is_ok_and(|called| called.value == OWN.as_bytes()))
     }
 
-    /// Until the server has done all that was asked of it.
+    /// Waits until the server has processed all requests.
     pub(crate) fn sync(&self) -> Result<(), Fault> {
         Ok(self.conn.sync()?)
     }
 
-    /// The numbers of a property; none of a window that is gone.
+    /// Returns the numbers of a property; none if the window has gone.
     pub(crate) fn numbers(&self, window: WindowId, property: u32) -> Result<Vec<u32>, Fault> {
         let asked = self.conn.get_property(false, window, property, AtomEnum::ANY, 0, PROPERTY)?;
         Ok(numbers(asked.reply()))
     }
 
-    /// The first number of a property of the root.
+    /// Returns the first number of a property of the root window.
     pub(crate) fn of_root(&self, property: u32) -> Result<Option<u32>, Fault> {
         Ok(self.numbers(self.root, property)?.first().copied())
     }
@@ -237,14 +238,14 @@ impl Display {
     }
 }
 
-/// Numbers of a property; none of a window that is gone.
+/// Returns the numbers of a property; none if the window has gone.
 pub(crate) fn numbers(reply: Result<GetPropertyReply, x11rb::errors::ReplyError>) -> Vec<u32> {
     reply.ok().and_then(|r| Some(r.value32()?.collect())).unwrap_or_default()
 }
 
-/// The pixel of a point.
+/// Returns the pixel that contains a point.
 pub(crate) fn pixel(x: f64, y: f64) -> (i16, i16) {
-    // `as` keeps within the range.
+    // `as` saturates.
     (x.floor() as i16, y.floor() as i16)
 }
 

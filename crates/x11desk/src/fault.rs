@@ -1,16 +1,16 @@
-//! Why the display did not do something.
+//! Errors of a display.
 
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode};
 use x11rb::errors::ReplyOrIdError;
 
-/// Why the display did not do something.
+/// The reason why the display did not do something.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
     /// The connection broke.
     #[error("{0}")]
     Lost(String),
-    /// The server refused a request: mostly because a window is gone.
+    /// The server refused a request, mostly because a window has gone.
     #[error("the display refused {0}")]
     Refused(String),
 }
@@ -37,8 +37,8 @@ impl From<Fault> for Error {
     }
 }
 
-/// How long a display may take for one job.
+/// Timeout for one job on a display.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long a window may take to come back when it was minimised, or to get the keyboard.
+/// Timeout for a window to be restored after it was minimised, or to get the keyboard.
 pub(crate) const RESTORE: Duration = Duration::from_secs(2);

@@ -1,8 +1,9 @@
-//! Which window gets the keys, as the server says; and keys for one window, and for no other.
+//! The window that has the keyboard focus, and keys for exactly one window.
 //!
-//! What has the focus when a key is made gets it, unless somebody holds the whole keyboard, as open
-//! menus do: a window that closes itself hands it on to the next one. So the server does nothing
-//! for anybody else between the look and the keys.
+//! A key goes to the window that has the focus when the key is made, unless a client grabs the
+//! whole keyboard, as open menus do. A window that closes hands the focus on to the next one. The
+//! server is therefore grabbed between the check and the keys, so that no other client can change
+//! the focus.
 
 use crate::display::Display;
 use crate::fault::{Fault, RESTORE};
@@ -12,26 +13,27 @@ use std::time::Instant;
 use stickpin_device::Modifiers;
 use x11rb::protocol::xproto::{ConnectionExt, InputFocus, Window as WindowId};
 
-/// Windows in one another that are looked at: toolkits nest some to have the focus in one of them.
+/// Maximum number of nested windows that are searched: toolkits may give the focus to an inner
+/// window.
 const NESTED: usize = 32;
 
-/// What became of keys for one window.
+/// The result of sending keys to one window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
-    /// The window got them.
+    /// The window received them.
     Yes,
-    /// There is no key of that name; nothing was sent.
+    /// There is no key with that name; nothing was sent.
     NoSuchKey,
-    /// The window is not on the screen any more; nothing was sent.
+    /// The window is no longer on the screen; nothing was sent.
     Gone,
-    /// Another window keeps the keyboard; nothing was sent.
+    /// Another window keeps the focus; nothing was sent.
     Elsewhere,
-    /// Something that is open holds the keyboard, whatever has the focus; nothing was sent.
+    /// A client grabs the keyboard, regardless of the focus; nothing was sent.
     Held,
 }
 
-/// The window that gets our keys and those around it, from the inside out; none where they go to no
-/// window in particular.
+/// Returns the window that receives our keys and its ancestors, innermost first; `None` if the
+/// focus is on no window in particular.
 fn focused(d: &Display) -> Result<Option<Vec<WindowId>>, Fault> {
     let focus = seat::focused(d)?;
     if [InputFocus::NONE.into(), InputFocus::POINTER_ROOT.into(), d.root].contains(&focus) {
@@ -39,7 +41,7 @@ fn focused(d: &Display) -> Result<Option<Vec<WindowId>>, Fault> {
     }
     let (mut at, mut path) = (focus, vec![focus]);
     while path.len() < NESTED {
-        // One that has just gone is in nothing.
+        // A window that has just gone has no ancestors.
         let Ok(tree) = d.conn.query_tree(at)?.reply() else { break };
         if tree.parent == d.root {
             break;
@@ -50,19 +52,19 @@ fn focused(d: &Display) -> Result<Option<Vec<WindowId>>, Fault> {
     Ok(Some(path))
 }
 
-/// The window on the screen that gets the keys in the place of this one. Where they go to no window
-/// in particular, or to one that is none of those on the screen, it counts as this one: a toolkit
-/// may have the focus in a window apart.
+/// Returns the window on the screen that receives the keys instead of this one.
+///
+/// `None` if this window receives them. Also `None` if the focus is on no window in particular, or
+/// on a window that is not on the screen: toolkits may put the focus on a separate window.
 ///
 /// # Errors
-/// When the connection is lost.
+/// Returns `Lost` when the connection is lost.
 pub fn keys_elsewhere(d: &mut Display, window: WindowId) -> Result<Option<Window>, Fault> {
     let Some(path) = focused(d)?.filter(|path| !path.contains(&window)) else { return Ok(None) };
     Ok(windows::all(d)?.into_iter().find(|other| path.contains(&other.id)))
 }
 
-/// As [`keys_elsewhere`], of a window that was given the keyboard just now: the window manager
-/// hands it over in its own time.
+/// Waits for the window manager to hand the focus to a window, then answers as [`keys_elsewhere`].
 pub fn keys_kept_elsewhere(d: &mut Display, window: WindowId) -> Result<Option<Window>, Fault> {
     let until = Instant::now() + RESTORE;
     loop {
@@ -73,8 +75,8 @@ pub fn keys_kept_elsewhere(d: &mut Display, window: WindowId) -> Result<Option<W
     }
 }
 
-/// Gives the keyboard to a window: ours where we have one, else by bringing the window to the front
-/// unless it is there.
+/// Gives the keyboard focus to a window: that of our own keyboard if there is one, otherwise by
+/// activating the window.
 pub fn give(d: &mut Display, window: WindowId) -> Result<(), Fault> {
     if d.has_seat() {
         return seat::focus(d, window);
@@ -86,9 +88,9 @@ pub fn give(d: &mut Display, window: WindowId) -> Result<(), Fault> {
     window.map_or(Ok(()), |window| window_manager::raise(d, &window).map(drop))
 }
 
-/// Gives a window the keyboard and sends it one chord, unless it would go elsewhere. `popup`:
-/// whether one of its process is open, which then is what Escape closes, and may take keys that it
-/// did not come by.
+/// Gives the focus to a window and sends it one chord, unless another window would receive it.
+/// `popup` says whether a pop-up of its process is open. Escape then closes that pop-up; other keys
+/// are not sent, because the pop-up may take them.
 pub fn chord_only(
     d: &mut Display,
     window: WindowId,
@@ -102,7 +104,7 @@ pub fn chord_only(
             return Ok(Sent::Gone);
         }
         match give(d, window) {
-            // It may have gone in this moment.
+            // The window may have gone just now.
             Err(Fault::Refused(_)) if !windows::is_viewable(d, window)? => return Ok(Sent::Gone),
             focused => focused?,
         }
@@ -111,8 +113,7 @@ pub fn chord_only(
         d.conn.ungrab_server()?;
         d.sync()?;
         match sent? {
-            // The window manager hands the keyboard over in its own time, and holds it for a moment
-            // itself.
+            // The window manager hands the focus over asynchronously, and grabs it briefly itself.
             Sent::Elsewhere | Sent::Held if Instant::now() < until => window_manager::sync(d)?,
             sent => return Ok(sent),
         }

@@ -1,4 +1,4 @@
-//! Input that is held down for an act, and comes up with it.
+//! Buttons and modifiers that are held down for an act and released with it.
 
 use crate::display::Display;
 use crate::fault::Fault;
@@ -6,8 +6,8 @@ use crate::x11::X11;
 use crate::{keyboard, pointer};
 use stickpin_device::{Button, Modifiers, Result};
 
-/// What is held down. It comes up whatever ends what it is held for, also where nobody waits for
-/// that any more.
+/// Input that is held down. It is released when this value is dropped, even if the act was
+/// abandoned.
 #[derive(Debug)]
 pub struct Held {
     x11: X11,
@@ -17,7 +17,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// What is about to be pressed.
+    /// Registers input that is about to be pressed.
     #[must_use]
     pub fn new(x11: &X11, modifiers: Modifiers, button: Button) -> Self {
         Self { x11: x11.clone(), modifiers, button, down: true }
@@ -28,13 +28,13 @@ impl Held {
         move |d| pointer::release(d, button).and(keyboard::hold(d, modifiers, false))
     }
 
-    /// Lets go of it.
+    /// Releases the input.
     ///
     /// # Errors
     /// As [`X11::run`].
     pub async fn up(mut self) -> Result<()> {
         let released = self.x11.run(self.release()).await;
-        // Dropped before, it is let go of by the drop.
+        // If this call is dropped earlier, the destructor releases it.
         self.down = false;
         released
     }

@@ -1,8 +1,8 @@
-//! The keyboard: chords and text, by the XTEST extension. What no key makes gets a key without a
-//! meaning for a while.
+//! The keyboard: chords and text through the XTEST extension. A character that no key makes is
+//! assigned to a spare key for a while.
 //!
-//! The note on a display which keys are lent, and by whom: what a killed process of ours left with
-//! a meaning is put back by the next one.
+//! A property of the root window notes which keys are assigned, and by whom. The next process
+//! restores what a killed one left.
 
 use crate::display::Display;
 use crate::fault::Fault;
@@ -18,24 +18,25 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::wrapper::ConnectionExt as _;
 
-/// The keys that are held for modifiers, in the order in which they are pressed.
+/// Returns the keysyms of modifiers, in the order in which they are pressed.
 fn held(modifiers: Modifiers) -> impl Iterator<Item = u32> {
     let Modifiers { control, alt, meta, shift } = modifiers;
     let all = [(control, "Control"), (alt, "Alt"), (meta, "Meta"), (shift, "Shift")];
     all.into_iter().filter_map(|(held, name)| keymap::named(name).filter(|_| held))
 }
 
-/// The key of a modifier.
+/// Returns the keycode of a modifier.
 fn modifier(keymap: &Keymap, sym: u32) -> Result<u8, Fault> {
     let key = keymap.find(sym, 0, false).map(|stroke| stroke.code);
     key.ok_or_else(|| Fault::Refused(format!("a chord: no key of the keyboard is the modifier {sym:#x}")))
 }
 
-/// The table by which apps read keys. That of a keyboard of our own is made the same: the modifiers
-/// that it holds come from there, and a new keyboard begins with the layout of the server, not with
-/// that of the person.
+/// Returns the keyboard mapping that apps use.
+///
+/// A keyboard of our own gets the same mapping: modifiers are looked up there, and a new keyboard
+/// starts with the layout of the server, not with that of the person.
 pub(crate) fn table(d: &mut Display) -> Result<Keymap, Fault> {
-    // A change of the table is told by an event, that of the person's beside ours is not.
+    // Changes of the mapping cause an event; those of the person's keyboard beside ours do not.
     d.handle_events()?;
     let own = d.has_seat();
     if let Some(keymap) = d.keymap.as_ref().filter(|_| !own) {
@@ -59,8 +60,8 @@ pub(crate) fn table(d: &mut Display) -> Result<Keymap, Fault> {
     Ok(keymap)
 }
 
-/// Gives a key a meaning on the keyboard that apps read by, and on our own. Both levels: whatever
-/// is held, it types this.
+/// Assigns a keysym to a key of the keyboard that apps look keys up in, and of our own. Both levels
+/// are set, so held modifiers do not matter.
 fn mean(d: &Display, code: u8, sym: u32) -> Result<(), Fault> {
     if d.has_seat() {
         d.conn.change_keyboard_mapping(1, code, 2, &[sym, sym])?;
@@ -68,7 +69,7 @@ fn mean(d: &Display, code: u8, sym: u32) -> Result<(), Fault> {
     seat::of_person(d, || Ok(d.conn.change_keyboard_mapping(1, code, 2, &[sym, sym]).map(drop)?))
 }
 
-/// The layout that is on at the keyboard, and whether Caps Lock is.
+/// Returns the active layout of the keyboard, and whether Caps Lock is on.
 fn locks(d: &Display) -> Result<(usize, bool), Fault> {
     if !d.has_extension(xkb::X11_EXTENSION_NAME)? {
         return Ok((0, false));
@@ -79,8 +80,8 @@ fn locks(d: &Display) -> Result<(usize, bool), Fault> {
     Ok((usize::from(u8::from(state.group)), caps))
 }
 
-/// How to make each of these keysyms, lending keys to those that none makes. Fewer when there are
-/// no more keys to lend: the rest has to wait until the app has read these.
+/// Plans the strokes for these keysyms, assigning spare keys where no key makes one. Returns fewer
+/// strokes if there are no more spare keys: the rest has to wait until the app has read these.
 fn plan(d: &mut Display, keymap: &Keymap, syms: &[u32]) -> Result<Vec<Stroke>, Fault> {
     let (group, caps) = locks(d)?;
     let mut out = Vec::with_capacity(syms.len());
@@ -114,13 +115,13 @@ fn plan(d: &mut Display, keymap: &Keymap, syms: &[u32]) -> Result<Vec<Stroke>, F
     Ok(out)
 }
 
-/// Types characters, at least one of them; how many of them it were.
+/// Types a prefix of the text, at least one character. Returns how many characters it typed.
 pub fn type_text(d: &mut Display, text: &[char]) -> Result<usize, Fault> {
     let keymap = table(d)?;
     let syms: Vec<u32> = text.iter().map(|&c| keymap::of_char(c)).collect();
     let mut strokes = plan(d, &keymap, &syms)?;
     if strokes.is_empty() && !syms.is_empty() {
-        // What was typed with them has been read: the caller sees to that.
+        // The caller has made sure that what was typed with them has been read.
         restore_spares(d)?;
         let keymap = table(d)?;
         strokes = plan(d, &keymap, &syms)?;
@@ -137,7 +138,7 @@ pub fn type_text(d: &mut Display, text: &[char]) -> Result<usize, Fault> {
     Ok(strokes.len())
 }
 
-/// Sends one chord; false when there is no such key.
+/// Sends one chord. Returns false if there is no such key.
 pub fn chord(d: &mut Display, modifiers: Modifiers, name: &str) -> Result<bool, Fault> {
     let Some(sym) = keymap::named(name) else { return Ok(false) };
     let keymap = table(d)?;
@@ -147,7 +148,7 @@ pub fn chord(d: &mut Display, modifiers: Modifiers, name: &str) -> Result<bool, 
     Ok(true)
 }
 
-/// Presses the keys of these modifiers, or lets them go in the opposite order.
+/// Presses the keys of these modifiers, or releases them in reverse order.
 pub fn hold(d: &mut Display, modifiers: Modifiers, down: bool) -> Result<(), Fault> {
     let keymap = table(d)?;
     let mut codes = held(modifiers).map(|sym| modifier(&keymap, sym)).collect::<Result<Vec<_>, _>>()?;
@@ -161,9 +162,9 @@ fn key(d: &Display, code: u8, down: bool) -> Result<(), Fault> {
     pointer::fake(d, if down { KEY_PRESS_EVENT } else { KEY_RELEASE_EVENT }, code, 0, 0)
 }
 
-/// Whether somebody holds the keyboard ([`pointer::is_held`]): whoever does gets our keys, whatever
-/// window has the focus. The one that every server has counts beside our own where that is asked
-/// for.
+/// Whether another client grabs the keyboard ([`pointer::is_held`]): it then receives our keys,
+/// regardless of the focus. `with_core` also checks the core keyboard of the server, where ours is
+/// another one.
 pub(crate) fn is_held(d: &Display, with_core: bool) -> Result<bool, Fault> {
     let mode = GrabMode::ASYNC;
     let ours = d.conn.grab_keyboard(false, d.own, x11rb::CURRENT_TIME, mode, mode)?;
@@ -171,7 +172,7 @@ pub(crate) fn is_held(d: &Display, with_core: bool) -> Result<bool, Fault> {
     Ok(seat::is_taken(ours.reply()?.status) || core)
 }
 
-/// Sends one key with its modifiers held.
+/// Sends one key while its modifiers are held.
 fn send(
     d: &Display,
     keymap: &Keymap,
@@ -188,7 +189,7 @@ fn send(
     codes.iter().rev().try_for_each(|&code| key(d, code, false))
 }
 
-/// Gives lent keys back.
+/// Restores the keys that we have assigned keysyms to.
 pub(crate) fn restore_spares(d: &mut Display) -> Result<(), Fault> {
     let lent = std::mem::take(&mut d.spares).lent;
     if lent.is_empty() {
@@ -199,7 +200,7 @@ pub(crate) fn restore_spares(d: &mut Display) -> Result<(), Fault> {
     d.sync()
 }
 
-/// Takes the meaning from keys that a killed process of ours has lent.
+/// Restores the keys that killed processes have assigned keysyms to.
 pub(crate) fn remove_leftovers(d: &Display) -> Result<(), Fault> {
     let left = lent(d, false)?;
     if left.is_empty() {
@@ -210,19 +211,19 @@ pub(crate) fn remove_leftovers(d: &Display) -> Result<(), Fault> {
     note_lent(d)
 }
 
-/// Takes the meaning from keys that had none.
+/// Removes the keysyms of these keys.
 fn unlend(d: &Display, mut codes: impl Iterator<Item = u8>) -> Result<(), Fault> {
     codes.try_for_each(|code| mean(d, code, NO_SYMBOL))
 }
 
-/// Keys with the windows of those that lent them, as pairs of numbers.
+/// Parses pairs of numbers: windows and the keys that their processes have assigned.
 fn pairs(numbers: &[u32]) -> Vec<(WindowId, u8)> {
     let pair = |two: &[u32]| Some((two[0], u8::try_from(two[1]).ok()?));
     numbers.chunks_exact(2).filter_map(pair).collect()
 }
 
-/// The keys that are noted as lent by others who live, or by those who do not, with the window of
-/// who did.
+/// Returns the keys that are noted as assigned, by processes that live or by those that do not,
+/// each with the window of its process.
 fn lent(d: &Display, lives: bool) -> Result<Vec<(WindowId, u8)>, Fault> {
     let mut lent = Vec::new();
     for (owner, code) in pairs(&d.numbers(d.root, d.atoms.STICKPIN_SPARES)?) {
@@ -233,7 +234,7 @@ fn lent(d: &Display, lives: bool) -> Result<Vec<(WindowId, u8)>, Fault> {
     Ok(lent)
 }
 
-/// Notes the keys that we lend, beside those of others who live.
+/// Notes the keys that we have assigned, beside those of other live processes.
 fn note_lent(d: &Display) -> Result<(), Fault> {
     let ours = d.spares.lent.values().map(|&code| (d.own, code));
     let all = lent(d, true)?.into_iter().chain(ours);

@@ -1,18 +1,18 @@
-//! Which key makes a character: keysyms, and the keyboard's table of them. Pure.
+//! The keyboard mapping: which key makes a character. Pure.
 
-/// What a keycode without a meaning has.
+/// The keysym of a keycode that has none.
 pub(super) const NO_SYMBOL: u32 = 0;
 
 /// The keysym of AltGr.
 pub(super) const LEVEL3: u32 = 0xfe03;
 
-/// Names of `KeyboardEvent.key` with the keysyms of X11, one to a line.
+/// `KeyboardEvent.key` names with their X11 keysyms, one per line.
 const NAMED: &str = include_str!("keymap/keysyms.txt");
 
-/// The keysym of F1; the others follow.
+/// The keysym of F1; the other function keys follow.
 const F1: u32 = 0xffbe;
 
-/// The keysym of a key by its `KeyboardEvent.key` name; none for a name that is no key's.
+/// Returns the keysym of a key by its `KeyboardEvent.key` name; `None` for an unknown name.
 pub(crate) fn named(name: &str) -> Option<u32> {
     let mut chars = name.chars();
     if let (Some(c), None) = (chars.next(), chars.next()) {
@@ -26,8 +26,8 @@ pub(crate) fn named(name: &str) -> Option<u32> {
     listed.or_else(|| Some(F1 + number()? - 1))
 }
 
-/// The keysym of a character: Latin-1 is itself, the rest has a bit of its own (keysymdef.h,
-/// "Unicode").
+/// Returns the keysym of a character. Latin-1 characters are their own keysyms; all others have a
+/// bit set (keysymdef.h, "Unicode").
 pub(crate) fn of_char(c: char) -> u32 {
     match c {
         '\n' | '\r' => 0xff0d,
@@ -37,7 +37,7 @@ pub(crate) fn of_char(c: char) -> u32 {
     }
 }
 
-/// The character of a keysym, where it is one by the rule of [`of_char`].
+/// Returns the character of a keysym, if it follows the rule of [`of_char`].
 fn char_of(sym: u32) -> Option<char> {
     match sym {
         0x20..=0x7e | 0xa0..=0xff => char::from_u32(sym),
@@ -46,7 +46,7 @@ fn char_of(sym: u32) -> Option<char> {
     }
 }
 
-/// How a keysym is made.
+/// The key and modifiers that make a keysym.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stroke {
     pub(crate) code: u8,
@@ -54,11 +54,11 @@ pub(crate) struct Stroke {
     pub(crate) level3: bool,
 }
 
-/// The keyboard's table.
+/// The keyboard mapping.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Keymap {
     pub(super) first: u8,
-    /// Keysyms of one key.
+    /// The number of keysyms per key.
     pub(super) width: usize,
     pub(super) syms: Vec<u32>,
 }
@@ -69,12 +69,11 @@ impl Keymap {
         codes.zip(self.syms.chunks_exact(self.width.max(1)))
     }
 
-    /// How to make a keysym with the layout `group` (0 or 1) and Caps Lock as it is. Keys that need
-    /// nothing held come first.
+    /// Returns the stroke for a keysym, given the layout `group` (0 or 1) and the state of Caps
+    /// Lock. Keys that need no modifier come first.
     pub(crate) fn find(&self, sym: u32, group: usize, caps: bool) -> Option<Stroke> {
         // Core protocol, chapter 5, and "Core Keyboard Mapping to XKB": two levels of each of two
-        // layouts,
-        // then the third and fourth level of both.
+        // layouts, then the third and fourth level of both.
         let base = group.min(1) * 2;
         let levels =
             [(base, false, false), (base + 1, true, false), (base + 4, false, true), (base + 5, true, true)];
@@ -90,7 +89,8 @@ impl Keymap {
         None
     }
 
-    /// Keys that mean nothing, the last first: they are the least likely to be on a keyboard.
+    /// Returns the keys without a keysym, last first: those are the least likely to exist on a
+    /// keyboard.
     pub(crate) fn spares(&self) -> Vec<u8> {
         let empty = |syms: &[u32]| syms.iter().all(|&s| s == NO_SYMBOL);
         let mut codes: Vec<u8> = self.keys().filter(|(_, syms)| empty(syms)).map(|(code, _)| code).collect();

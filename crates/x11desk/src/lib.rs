@@ -1,11 +1,10 @@
-//! X11 displays for a backend whose apps show windows: what is on them, and input as a person would
-//! give it.
+//! X11 displays for a backend whose apps show windows: reading the windows, and input like that of
+//! a person.
 //!
-//! [`X11`] is a connection to a display, spoken on a thread of its own. Jobs run there one at a
-//! time and see the [`Display`]: its windows, pointer, keyboard, clipboard and pictures. On a
-//! display that a person uses, the connection
-//! has a pointer and a keyboard of its own. [`Private`] starts a display with buses and a window
-//! manager for one session.
+//! [`X11`] is a connection to a display with a thread of its own. Jobs run there one at a time and
+//! see the [`Display`]: its windows, pointer, keyboard, clipboard and pictures. On a display that a
+//! person uses, the connection has its own pointer and keyboard. [`Private`] starts a display with
+//! buses and a window manager for one session.
 //!
 //! The crate knows nothing of accessibility, of elements, or of which windows belong to the app of
 //! a session.

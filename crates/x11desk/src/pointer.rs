@@ -1,4 +1,4 @@
-//! The pointer: moves, buttons, wheels, by the XTEST extension.
+//! The pointer: moves, buttons and wheels through the XTEST extension.
 
 use crate::display::{Display, pixel};
 use crate::fault::Fault;
@@ -10,10 +10,10 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::protocol::xtest::ConnectionExt as _;
 
-/// Buttons that are a wheel: up, down, left, right.
+/// The buttons of the wheel: up, down, left, right.
 const WHEEL: [u8; 4] = [4, 5, 6, 7];
 
-/// The number of a button.
+/// Returns the X11 number of a button.
 fn number(button: Button) -> u8 {
     match button {
         Button::Left => 1,
@@ -31,19 +31,19 @@ pub(crate) fn fake(d: &Display, kind: u8, detail: u8, x: i16, y: i16) -> Result<
 /// Moves the pointer.
 pub fn move_to(d: &Display, x: f64, y: f64) -> Result<(), Fault> {
     let (x, y) = pixel(x, y);
-    // Absolute.
+    // Zero means absolute.
     fake(d, MOTION_NOTIFY_EVENT, 0, x, y)
 }
 
-/// Presses a button, and waits until the window manager lets the press through: many look first at
-/// each, that in the active window included, and what is asked of the app meanwhile is answered
-/// before it has got the press.
+/// Presses a button and waits until the window manager has passed the press on. Many inspect each
+/// press first, also in the active window, and the app would answer questions before it receives
+/// the press.
 pub fn press(d: &mut Display, button: Button) -> Result<(), Fault> {
     turn(d, number(button), true)?;
     window_manager::sync(d)
 }
 
-/// Lets a button go. One that is up stays so, and nobody is told of it.
+/// Releases a button. Has no effect if it is up.
 pub fn release(d: &Display, button: Button) -> Result<(), Fault> {
     turn(d, number(button), false)
 }
@@ -52,7 +52,7 @@ fn turn(d: &Display, number: u8, down: bool) -> Result<(), Fault> {
     fake(d, if down { BUTTON_PRESS_EVENT } else { BUTTON_RELEASE_EVENT }, number, 0, 0)
 }
 
-/// Turns the wheel by so many notches, right and down.
+/// Turns the wheel by this many notches to the right and down.
 pub fn wheel(d: &Display, right: i32, down: i32) -> Result<(), Fault> {
     let [up, below, left, to_right] = WHEEL;
     for (notches, minus, plus) in [(right, left, to_right), (down, up, below)] {
@@ -65,19 +65,20 @@ pub fn wheel(d: &Display, right: i32, down: i32) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Whether somebody holds the pointer, as open menus do: all input goes to them then. Asked by
-/// asking for it with a window that is never shown: the server refuses that, too, and says so only
-/// when nobody else has it (`GrabDevice` of its `dix/events.c` looks at that first), so nothing is
-/// taken and nobody notices.
+/// Whether another client grabs the pointer, as open menus do: it then receives all input.
+///
+/// The check requests a grab with a window that is never shown. The server always refuses it, and
+/// names the reason only if no other client has the grab (`GrabDevice` in `dix/events.c` checks
+/// that first). So nothing is grabbed.
 pub fn is_held(d: &Display) -> Result<bool, Fault> {
     let (mode, none, now) = (GrabMode::ASYNC, x11rb::NONE, x11rb::CURRENT_TIME);
     let ours = d.conn.grab_pointer(false, d.own, EventMask::NO_EVENT, mode, mode, none, none, now)?;
-    // A menu that was opened without our pointer holds the one that every server has.
+    // A menu that was opened without our pointer grabs the core pointer of the server.
     let core = seat::is_core_held(d, seat::CORE.0)?;
     Ok(seat::is_taken(ours.reply()?.status) || core)
 }
 
-/// Lets go of whatever button of ours is still down.
+/// Releases all buttons that are still held down.
 pub(crate) fn release_all(d: &Display) -> Result<(), Fault> {
     let mask = u16::from(d.conn.query_pointer(d.root)?.reply()?.mask);
     let held = [(KeyButMask::BUTTON1, 1), (KeyButMask::BUTTON2, 2), (KeyButMask::BUTTON3, 3)];

@@ -1,10 +1,10 @@
-//! A display, buses and a window manager of a session's own, so that it never fights a person for
-//! pointer and focus.
+//! Private displays: a display, buses and a window manager for one session, so that it never
+//! competes with a person for pointer and focus.
 //!
-//! Xvfb picks a free display number itself (`-displayfd`), dbus-daemon listens on a socket in a
-//! runtime folder of this session, and the accessibility bus is activated on it. Everything bears a
-//! mark in its environment (the runtime folder), by which also what apps start and abandon is found
-//! at the end, or by a sweep after a crash.
+//! Xvfb picks a free display number (`-displayfd`), dbus-daemon listens on a socket in the runtime
+//! folder of the session, and the accessibility bus is activated on it. All processes carry a mark
+//! in their environment, the runtime folder. At the end, or in a sweep after a crash, the mark also
+//! finds what apps started and abandoned.
 
 mod environment;
 mod home;
@@ -25,60 +25,62 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// How long what was killed may take to be gone.
+/// Timeout for a killed process to end.
 const END: Duration = Duration::from_secs(5);
 
-/// How long the display may take to be gone after what was shown on it.
+/// Timeout for the display server to end after its clients did.
 const WITH_IT: Duration = Duration::from_millis(200);
 
-/// The server of the display, whose end takes the others along.
+/// The display server, whose end ends all others.
 const DISPLAY: &str = "Xvfb";
 
-/// The smallest display.
+/// The minimum size of a display.
 const SIZE: (u32, u32) = (1280, 900);
 
-/// The longest temporary folder below which sockets still fit (a path of at most 107 bytes).
+/// The maximum length of a temporary folder that leaves room for socket paths of 107 bytes.
 const MAX_TMPDIR: usize = 40;
 
-/// What a private session needs: program, Debian package.
+/// The programs of a private session, with their Debian packages.
 const TOOLS: [(&str, &str); 3] = [(DISPLAY, "xvfb"), ("dbus-daemon", "dbus"), ("openbox", "openbox")];
 
-/// The window manager without its own keys: chords are for the app, and one workspace is enough.
+/// A configuration of the window manager without key bindings, because chords are for the app, and
+/// with one workspace.
 const OPENBOX: &str = include_str!("private/openbox.xml");
 
-/// A private display that runs.
+/// A private display that is running.
 #[derive(Debug)]
 pub struct Private {
-    /// `:7`.
+    /// The display name, such as `:7`.
     pub display: String,
-    /// What a client of the display has to show.
+    /// The authorisation of clients.
     cookie: Cookie,
     /// The address of the session bus.
     pub bus: String,
-    /// What apps get in their environment.
+    /// Environment variables for apps.
     environment: Vec<(OsString, OsString)>,
-    /// Each the leader of its own group, in the order in which they are ended: the display last.
+    /// The programs in the order in which they are ended, the display last. Each leads its own
+    /// process group.
     children: Mutex<Vec<Part>>,
     dir: PathBuf,
-    /// The home of apps.
+    /// The home folder of apps.
     home: Home,
     record: Record,
 }
 
-/// A program that a display needs as long as it is there.
+/// A program that the display needs.
 #[derive(Debug)]
 struct Part {
     name: &'static str,
     child: Child,
 }
 
-/// What is missing for private sessions: programs and their packages.
+/// Returns the programs that private sessions lack, with their packages.
 #[must_use]
 pub fn missing(path: Option<&OsStr>) -> Vec<(&'static str, &'static str)> {
     TOOLS.into_iter().filter(|(program, _)| on_path(&[program], path).is_none()).collect()
 }
 
-/// Where the programs are.
+/// Returns the paths of the programs.
 fn tools(path: Option<&OsStr>) -> Result<[PathBuf; 3]> {
     let missing = missing(path);
     if missing.is_empty() {
@@ -92,12 +94,12 @@ fn tools(path: Option<&OsStr>) -> Result<[PathBuf; 3]> {
 }
 
 impl Private {
-    /// Starts one in `dir`, with a display of at least `size`, for apps with this `home`. Nothing
-    /// is left behind when it fails, or is cancelled.
+    /// Starts a private display in `dir` with at least this `size`, for apps with this `home`.
+    /// Leaves nothing behind when it fails or is cancelled.
     ///
     /// # Errors
-    /// `TOOL_MISSING` with the install command, `BACKEND_LOST` when a part does not come up until
-    /// then, `TIMEOUT`, `IO`.
+    /// Returns `TOOL_MISSING` with the install command, `BACKEND_LOST` when a program does not
+    /// start in time, `TIMEOUT` when cancelled, or `IO`.
     pub async fn start(
         dir: &Path,
         home: Home,
@@ -118,7 +120,7 @@ impl Private {
         }
     }
 
-    /// Folders, the short link to them, the cookie.
+    /// Creates the folders, the short link to them and the cookie.
     fn prepare(dir: &Path, home: Home) -> Result<Self> {
         let link = short_link(dir)?;
         let own = dir.join("r");
@@ -146,13 +148,13 @@ impl Private {
         Ok(private)
     }
 
-    /// How to get to its display, which nobody else uses.
+    /// Returns the address of the display, which no person uses.
     #[must_use]
     pub fn address(&self) -> Address {
         Address { name: self.display.clone(), cookie: Some(self.cookie.clone()), shared: false }
     }
 
-    /// The runtime folder, by its short name.
+    /// Returns the runtime folder by its short name.
     pub fn runtime(&self) -> PathBuf {
         self.record.links[0].join("r")
     }
@@ -167,7 +169,7 @@ impl Private {
         let screen = format!("{width}x{height}x24");
         let authority = self.runtime().join("xauthority");
         let mut command = self.command(xvfb);
-        // It writes the number that it got as a line when it is ready.
+        // Xvfb writes the chosen display number as a line when it is ready.
         command.args(["-displayfd", "1", "-nolisten", "tcp", "-noreset", "-screen", "0", &screen, "-auth"]);
         command.arg(&authority);
         let number = self.spawn(command, DISPLAY, until).await?;
@@ -186,18 +188,17 @@ impl Private {
         let config = self.runtime().join("openbox.xml");
         std::fs::write(&config, OPENBOX).map_err(|e| io_error("write", &config, &e))?;
         let mut command = self.command(openbox);
-        // Its caches and themes are nothing of the person's.
+        // Keeps its caches and themes apart from the person's.
         Home::temporary(&self.runtime()).apply(&mut command);
         command.args(["--sm-disable", "--config-file"]).arg(&config);
-        // It says nothing when it is ready: it puts its name on the root window, and whoever
-        // connects waits
-        // for that.
+        // openbox does not report that it is ready. It sets a property of the root window, and
+        // `X11::connect` waits for that.
         command.stdout(Stdio::null());
         self.add(command, "openbox")
     }
 
-    /// A program with the environment of apps, the leader of its own group. What it says goes to a
-    /// log of its own.
+    /// Returns a command with the environment of apps that leads its own process group. Its stderr
+    /// goes to a log of its own.
     pub fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         environment::clear(&mut command);
@@ -208,11 +209,11 @@ impl Private {
         command
     }
 
-    /// Where `program` says what it has to say. Each has its own: in one for all the last line is
-    /// anybody's.
+    /// Opens the log for the stderr of `program`. In a shared log, the last line could come from
+    /// any program.
     fn log(&self, program: &Path) -> Stdio {
         let log = std::fs::File::options().create(true).append(true).open(self.log_of(program));
-        // Without it nothing is lost but an explanation.
+        // Without a log, only an explanation is lost.
         log.map_or_else(|_| Stdio::null(), Stdio::from)
     }
 
@@ -229,7 +230,7 @@ impl Private {
         self.write_record()
     }
 
-    /// Starts a program that says one line when it is ready, and returns that line.
+    /// Starts a program that prints one line when it is ready, and returns that line.
     async fn spawn(&mut self, command: Command, name: &'static str, until: Instant) -> Result<String> {
         self.add(command, name)?;
         let stdout = self.parts()[0].child.stdout.take();
@@ -243,7 +244,7 @@ impl Private {
         }
     }
 
-    /// The last line that `name`, one of [`TOOLS`], has said, in quotes.
+    /// Returns the last line that `name`, one of [`TOOLS`], printed, in quotes.
     fn said(&self, name: &str) -> String {
         let log = std::fs::read(self.log_of(Path::new(name))).unwrap_or_default();
         let text = String::from_utf8_lossy(&log).into_owned();
@@ -257,16 +258,16 @@ impl Private {
         record.write(&self.dir).map_err(|e| io_error("write to", &self.dir, &e))
     }
 
-    /// The programs of this display, the last one started first.
+    /// Returns the programs of this display, last started first.
     fn parts(&self) -> MutexGuard<'_, Vec<Part>> {
-        // Nothing panics while it is held; if something did, the list would still be whole.
+        // Nothing panics while the lock is held; even then, the list would be intact.
         self.children.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Comes back when one of its programs has ended, with what that means.
+    /// Returns when one of the programs has ended, with the resulting error.
     pub async fn fallen(&self) -> Error {
         let mut fallen = std::future::poll_fn(|cx| self.ended(cx, |_| true)).await;
-        // What shows something on the display ends with it, and may be heard of first.
+        // Programs end with their display, and their end may be noticed first.
         let display = std::future::poll_fn(|cx| self.ended(cx, |name| name == DISPLAY));
         if fallen.0 != DISPLAY
             && let Ok(display) = timeout(WITH_IT, display).await
@@ -278,8 +279,8 @@ impl Private {
         Error::backend_lost(what).hint("stickpin doctor")
     }
 
-    /// The first of these programs that has ended, in the order in which they were started, and
-    /// how.
+    /// Returns the first of these programs that has ended, in the order in which they were started,
+    /// and how it ended.
     fn ended(&self, cx: &mut Context<'_>, these: impl Fn(&str) -> bool) -> Poll<(&'static str, String)> {
         for Part { name, child } in self.parts().iter_mut().rev().filter(|part| these(part.name)) {
             if let Poll::Ready(ended) = pin!(child.wait()).poll(cx) {
@@ -290,10 +291,10 @@ impl Private {
         Poll::Pending
     }
 
-    /// Ends everything that runs here and removes the folders.
+    /// Ends all programs and removes the folders.
     ///
     /// # Errors
-    /// `IO` when a folder cannot be removed.
+    /// Returns `IO` when a folder cannot be removed.
     pub async fn end(&mut self) -> Result<()> {
         for Part { child, .. } in self.children.get_mut().unwrap_or_else(PoisonError::into_inner) {
             child.id().into_iter().for_each(kill_group);
@@ -325,7 +326,7 @@ impl Private {
     }
 }
 
-/// A link to `dir` with a name that is short enough for sockets below it.
+/// Creates a link to `dir` whose path leaves room for socket names.
 fn short_link(dir: &Path) -> Result<PathBuf> {
     let tmp = Some(std::env::temp_dir()).filter(|tmp| tmp.as_os_str().len() <= MAX_TMPDIR);
     let tmp = tmp.unwrap_or_else(|| PathBuf::from("/tmp"));

@@ -1,5 +1,5 @@
-//! A pointer and a keyboard of our own on a display that a person uses (XInput 2, master devices):
-//! theirs stay where they are, and so does their focus.
+//! A pointer and a keyboard of our own on a display that a person uses (XInput 2 master devices).
+//! The person's pointer and focus stay where they are.
 
 use crate::display::{Display, Seat};
 use crate::fault::Fault;
@@ -9,24 +9,24 @@ use x11rb::protocol::xinput::{
 };
 use x11rb::protocol::xproto::{ConnectionExt as _, GrabMode, GrabStatus, Window as WindowId};
 
-/// How our devices are called; the id of our window follows.
+/// The prefix of the names of our devices; the id of our window follows.
 pub(crate) const NAME: &str = "stickpin-";
 
-/// What names all master devices at once (XInput 2, XIAllMasterDevices).
+/// The id of all master devices at once (XInput 2, XIAllMasterDevices).
 const ALL_MASTERS: DeviceId = 1;
 
-/// The pointer and the keyboard that every server has.
+/// The core pointer and keyboard of every server.
 pub(crate) const CORE: (DeviceId, DeviceId) = (2, 3);
 
-/// The window that is part of the name of a master device of ours: `stickpin-1a00003 pointer`.
+/// Parses the window id in the name of one of our master devices: `stickpin-1a00003 pointer`.
 fn owner(name: &[u8]) -> Option<WindowId> {
     let name = std::str::from_utf8(name).ok()?.strip_prefix(NAME)?;
     let number = name.split(' ').next()?;
     u32::from_str_radix(number, 16).ok()
 }
 
-/// Whether the server can have several pointers. It wants to be told first that this is known to
-/// us.
+/// Whether the server supports several pointers. Clients have to declare their XInput version
+/// first.
 fn is_supported(d: &Display) -> Result<bool, Fault> {
     let there = d.has_extension(xinput::X11_EXTENSION_NAME)?;
     if there {
@@ -35,8 +35,8 @@ fn is_supported(d: &Display) -> Result<bool, Fault> {
     Ok(there)
 }
 
-/// Takes a pointer and a keyboard of our own. A server that gives none leaves us with those of the
-/// person.
+/// Creates a pointer and a keyboard of our own. If the server refuses, the connection uses those of
+/// the person.
 pub(crate) fn take(d: &mut Display) -> Result<(), Fault> {
     if !is_supported(d)? {
         tracing::debug!("no XInput: the pointer is the person's own");
@@ -53,7 +53,7 @@ pub(crate) fn take(d: &mut Display) -> Result<(), Fault> {
         |kind| masters.iter().find_map(|&(id, of, owner)| (of == kind && owner == d.own).then_some(id));
     let found = ours(DeviceType::MASTER_POINTER).zip(ours(DeviceType::MASTER_KEYBOARD));
     let Some((pointer, keyboard)) = found else { return Ok(()) };
-    // Core input of this connection comes from there now.
+    // Core input of this connection comes from these devices from now on.
     d.conn.xinput_xi_set_client_pointer(x11rb::NONE, pointer)?.check()?;
     d.seat = Some(Seat { pointer, keyboard });
     Ok(())
@@ -61,21 +61,21 @@ pub(crate) fn take(d: &mut Display) -> Result<(), Fault> {
 
 pub(crate) fn add_master(d: &Display, name: String) -> Result<(), Fault> {
     let name = name.into_bytes();
-    // Eight bytes and the name, counted in fours.
+    // The length in units of four bytes: eight bytes and the name.
     let len = (8 + name.len()).div_ceil(4);
     let data = HierarchyChangeDataAddMaster { send_core: true, enable: true, name };
     let change = HierarchyChange { len: len as u16, data: HierarchyChangeData::AddMaster(data) };
     Ok(d.conn.xinput_xi_change_hierarchy(&[change])?.check()?)
 }
 
-/// The master devices of ours and of those before us.
+/// Returns the master devices of this and other stickpin processes, with their windows.
 pub(crate) fn masters(d: &Display) -> Result<Vec<(DeviceId, DeviceType, WindowId)>, Fault> {
     let devices = d.conn.xinput_xi_query_device(ALL_MASTERS)?.reply()?;
     let masters = devices.infos.iter();
     Ok(masters.filter_map(|d| Some((d.deviceid, d.type_, owner(&d.name)?))).collect())
 }
 
-/// Removes pointers of processes that are gone.
+/// Removes the pointers of processes that have ended.
 pub(crate) fn remove_leftovers(d: &Display) -> Result<(), Fault> {
     if !is_supported(d)? {
         return Ok(());
@@ -104,8 +104,8 @@ pub(crate) fn leave(d: &mut Display) -> Result<(), Fault> {
     d.seat.take().map_or(Ok(()), |seat| remove_master(d, seat.pointer))
 }
 
-/// Asks for something of the keyboard that the person has, which is that of all apps: whoever
-/// pressed a key, they look up in its table what that means.
+/// Runs requests about the person's keyboard. All apps look keys up in its mapping, whichever
+/// keyboard they came from.
 pub(crate) fn of_person<T>(d: &Display, ask: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     let Some(seat) = d.seat else { return ask() };
     d.conn.xinput_xi_set_client_pointer(x11rb::NONE, CORE.0)?;
@@ -114,13 +114,13 @@ pub(crate) fn of_person<T>(d: &Display, ask: impl FnOnce() -> Result<T, Fault>) 
     asked
 }
 
-/// What the server says of a device that somebody else has.
+/// Whether the status of a grab says that another client has the device.
 pub(crate) fn is_taken(status: GrabStatus) -> bool {
     matches!(status, GrabStatus::ALREADY_GRABBED | GrabStatus::FROZEN)
 }
 
-/// Whether somebody holds one of the devices that every server has, where ours are others: asked as
-/// [`pointer::is_held`](crate::pointer::is_held) does.
+/// Whether another client grabs a core device while we have our own. Checks like
+/// [`pointer::is_held`](crate::pointer::is_held).
 pub(crate) fn is_core_held(d: &Display, device: DeviceId) -> Result<bool, Fault> {
     if !d.has_seat() {
         return Ok(false);
@@ -131,14 +131,14 @@ pub(crate) fn is_core_held(d: &Display, device: DeviceId) -> Result<bool, Fault>
     Ok(is_taken(asked.reply()?.status))
 }
 
-/// Gives our keyboard's focus to a window. Where the keyboard is everybody's, the window manager
+/// Sets the focus of our keyboard to a window. Without a keyboard of our own, the window manager
 /// decides.
 pub(crate) fn focus(d: &Display, window: WindowId) -> Result<(), Fault> {
     let Some(seat) = d.seat else { return Ok(()) };
     Ok(d.conn.xinput_xi_set_focus(window, x11rb::CURRENT_TIME, seat.keyboard)?.check()?)
 }
 
-/// The window that has the focus of our keyboard, which may be everybody's.
+/// Returns the window that has the focus of our keyboard, or of the shared one.
 pub(crate) fn focused(d: &Display) -> Result<WindowId, Fault> {
     let Some(seat) = d.seat else { return Ok(d.conn.get_input_focus()?.reply()?.focus) };
     Ok(d.conn.xinput_xi_get_focus(seat.keyboard)?.reply()?.focus)

@@ -1,25 +1,25 @@
-//! A window of the display: where it is, what is around it, whose input it takes.
+//! A window of the display: its place, its surroundings and its input.
 
 use stickpin_tree::Rect;
 use x11rb::protocol::xproto::Window as WindowId;
 
-/// Widths of the four edges of something around a window.
+/// The widths of the four edges around a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Extents {
-    /// Pixels at the left.
+    /// Pixels on the left.
     pub left: u32,
-    /// Pixels at the right.
+    /// Pixels on the right.
     pub right: u32,
-    /// Pixels at the top.
+    /// Pixels on the top.
     pub top: u32,
-    /// Pixels at the bottom.
+    /// Pixels on the bottom.
     pub bottom: u32,
 }
 
-/// Whether a person could see a window.
+/// Whether a person could see the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Presence {
-    /// On the screen, if nothing lies over it.
+    /// On the screen, unless another window covers it.
     #[default]
     Shown,
     /// Minimised.
@@ -31,52 +31,54 @@ pub enum Presence {
 /// A top-level window.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Window {
-    /// The app's own window.
+    /// The app's window.
     pub id: WindowId,
-    /// The child of the root that holds it: itself, or what a window manager put around it.
+    /// The child of the root window that contains it: the window itself, or the window manager's
+    /// frame.
     pub frame: WindowId,
-    /// The process that made it.
+    /// The process that created it.
     pub pid: Option<u32>,
-    /// Its title; empty if it has none.
+    /// The title; empty if it has none.
     pub title: String,
-    /// The app's own window on the screen, with the shadow that it draws around itself.
+    /// The area of the app's window on the screen, including the shadow that the app draws.
     pub area: Rect,
-    /// How wide the shadow is (`_GTK_FRAME_EXTENTS`).
+    /// The width of the shadow (`_GTK_FRAME_EXTENTS`).
     pub shadow: Extents,
-    /// What the window manager put around it (`_NET_FRAME_EXTENTS`).
+    /// The width of the window manager's frame (`_NET_FRAME_EXTENTS`).
     pub decoration: Extents,
     /// Whether a person could see it.
     pub presence: Presence,
-    /// A menu, a tooltip, a list that dropped down: the window manager has nothing to do with it.
+    /// Whether it is a menu, a tooltip or a drop-down list, which the window manager does not
+    /// manage.
     pub popup: bool,
-    /// Whether it takes the input of others (`_NET_WM_STATE_MODAL`).
+    /// Whether it blocks the input of other windows (`_NET_WM_STATE_MODAL`).
     pub modal: bool,
     /// The window that it belongs to.
     pub transient_for: Option<WindowId>,
-    /// Whether the window manager says that it has the focus.
+    /// Whether the window manager reports that it has the focus.
     pub active: bool,
 }
 
 impl Window {
-    /// A window that is shown, without anything around it.
+    /// Creates a window that is shown and has no frame or shadow.
     #[must_use]
     pub fn new(id: WindowId, title: &str, area: Rect) -> Self {
         Self { id, frame: id, title: title.to_owned(), area, ..Self::default() }
     }
 
-    /// What a person takes for the window, without the decoration of the window manager.
+    /// The area of the window that a person perceives, without the window manager's frame.
     pub fn content(&self) -> Rect {
         grown(self.area, self.shadow, -1.0)
     }
 
-    /// What a person takes for the window, with its title bar whoever drew it.
+    /// The area of the window that a person perceives, including the title bar, whoever drew it.
     pub fn whole(&self) -> Rect {
         grown(self.content(), self.decoration, 1.0)
     }
 
-    /// Whether it takes the input of another window wherever it stands. A modal one that does not
-    /// say whose it is takes that of all windows where the app is `alone` on its display (EWMH,
-    /// `_NET_WM_STATE_MODAL`).
+    /// Whether it blocks the input of another window, wherever either is placed. A modal window
+    /// without a parent blocks all windows of other processes if the app is `alone` on its display
+    /// (EWMH, `_NET_WM_STATE_MODAL`).
     pub fn blocks(&self, other: &Self, alone: bool) -> bool {
         let takes = match self.transient_for {
             Some(host) => host == other.id,
@@ -85,13 +87,13 @@ impl Window {
         self.modal && self.presence == Presence::Shown && takes
     }
 
-    /// The pop-up of its process that is open in front of all others.
+    /// Returns the topmost open pop-up of the same process.
     pub fn popup_among<'a>(&self, windows: &'a [Self]) -> Option<&'a Self> {
         let own = |w: &&Self| self.pid.is_some() && w.pid == self.pid && w.id != self.id;
         windows.iter().rev().filter(|w| w.popup && w.presence == Presence::Shown).find(own)
     }
 
-    /// Describes the window, for messages.
+    /// Describes the window for messages.
     pub fn words(&self) -> String {
         match (self.popup, self.title.is_empty()) {
             (true, _) => "a pop-up window".to_owned(),
@@ -101,7 +103,7 @@ impl Window {
     }
 }
 
-/// A rectangle with so many times these edges around it; without them where that is negative.
+/// Grows a rectangle by these edges, multiplied by `times`; shrinks it if that is negative.
 fn grown(Rect { x, y, width, height }: Rect, edges: Extents, times: f64) -> Rect {
     let Extents { left, right, top, bottom } = edges;
     let [left, right, top, bottom] = [left, right, top, bottom].map(|edge| f64::from(edge) * times);
@@ -109,7 +111,7 @@ fn grown(Rect { x, y, width, height }: Rect, edges: Extents, times: f64) -> Rect
     Rect { x: x - left, y: y - top, width, height }
 }
 
-/// A rectangle of pixels, as the server says it.
+/// Converts the server's integers to a rectangle in pixels.
 pub(crate) fn pixels((x, y): (i16, i16), (width, height): (u16, u16)) -> Rect {
     Rect { x: x.into(), y: y.into(), width: width.into(), height: height.into() }
 }

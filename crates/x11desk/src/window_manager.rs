@@ -1,5 +1,5 @@
-//! What windows are told through the window manager: to come to the front, to have another size or
-//! place. And whether it is there and has done so.
+//! Requests to the window manager: activating, resizing and moving windows, and waiting until it
+//! has done so.
 
 use crate::display::Display;
 use crate::fault::{Fault, RESTORE};
@@ -11,16 +11,15 @@ use x11rb::protocol::xproto::{
     ClientMessageEvent, ConfigureWindowAux, ConnectionExt, EventMask, StackMode, Window as WindowId,
 };
 
-/// How long a window manager gets before it is asked again.
+/// The time before the window manager is asked again.
 const NUDGE: Duration = Duration::from_millis(50);
 
-/// Waits until a window manager is there and answers (EWMH, `_NET_REQUEST_FRAME_EXTENTS`).
+/// Waits until a window manager is running and answers (EWMH, `_NET_REQUEST_FRAME_EXTENTS`).
 pub(crate) fn await_start(d: &mut Display, deadline: Instant) -> Result<(), Fault> {
     let start = Instant::now();
     let there = d.becomes(deadline, |d| Ok(d.of_root(d.atoms._NET_SUPPORTING_WM_CHECK)?.is_some()))?;
     while there && Instant::now() < deadline {
-        // Again and again: one that has just started may have read the first and not looked at it
-        // yet.
+        // Repeated, because a window manager that is starting may discard the first request.
         if answers(d, NUDGE)? {
             return Ok(());
         }
@@ -28,10 +27,12 @@ pub(crate) fn await_start(d: &mut Display, deadline: Instant) -> Result<(), Faul
     Err(Fault::Lost(format!("no window manager answered within {} s", start.elapsed().as_secs())))
 }
 
-/// Waits until the window manager has done with what it was told before: it holds the pointer while
-/// it looks at a press, and one that follows too soon can get lost. It answers a question in the
-/// order of its events (EWMH, `_NET_REQUEST_FRAME_EXTENTS`); one that answers none gets the time
-/// that an answer takes. Where there is none, nobody holds anything.
+/// Waits until the window manager has processed earlier requests. It grabs the pointer while it
+/// inspects a press, and a press that follows too soon can get lost.
+///
+/// Window managers answer a question in the order of their events (EWMH,
+/// `_NET_REQUEST_FRAME_EXTENTS`). For one that does not answer, this waits for the timeout. Without
+/// a window manager, it returns at once.
 pub fn sync(d: &mut Display) -> Result<(), Fault> {
     if is_present(d)? && !answers(d, PONG)? {
         tracing::debug!("no answer of a window manager");
@@ -39,26 +40,25 @@ pub fn sync(d: &mut Display) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Asks the window manager something, and waits for the answer; false where it has not come in
-/// time.
+/// Asks the window manager a question. Returns false if it does not answer in time.
 fn answers(d: &mut Display, patience: Duration) -> Result<bool, Fault> {
     d.managed = false;
     tell(d, d.own, d.atoms._NET_REQUEST_FRAME_EXTENTS, [0; 5])?;
     d.becomes(Instant::now() + patience, |d| Ok(d.managed))
 }
 
-/// Whether anybody manages windows: only one at a time may redirect what the root is told (ICCCM,
-/// 4.1).
+/// Whether a window manager is running: only one client at a time may redirect events of the root
+/// window (ICCCM 4.1).
 fn is_present(d: &Display) -> Result<bool, Fault> {
     let root = d.conn.get_window_attributes(d.root)?.reply()?;
     Ok(root.all_event_masks.contains(EventMask::SUBSTRUCTURE_REDIRECT))
 }
 
-/// Brings a window to the front, back from where it was minimised or from another workspace, and
-/// waits until it is there; false when it does not come.
+/// Activates a window, also if it is minimised or on another workspace, and waits until it is
+/// shown. Returns false if it does not appear.
 pub fn raise(d: &mut Display, window: &Window) -> Result<bool, Fault> {
     let time = x11rb::CURRENT_TIME;
-    // Source 2: like a pager, whom window managers obey.
+    // Source 2 is a pager, which window managers obey.
     tell(d, window.id, d.atoms._NET_ACTIVE_WINDOW, [2, time, 0, 0, 0])?;
     if d.of_root(d.atoms._NET_SUPPORTING_WM_CHECK)?.is_none() {
         let top = ConfigureWindowAux::new().stack_mode(StackMode::ABOVE);
@@ -71,7 +71,8 @@ pub fn raise(d: &mut Display, window: &Window) -> Result<bool, Fault> {
     })
 }
 
-/// Changes the size of a window's content, and waits until it has it; false when it keeps another.
+/// Changes the size of a window's content and waits for the result. Returns false if the window
+/// keeps another size.
 pub fn resize(d: &mut Display, window: &Window, width: u32, height: u32) -> Result<bool, Fault> {
     let Extents { left, right, top, bottom } = window.shadow;
     let (id, width, height) = (window.id, width + left + right, height + top + bottom);
@@ -82,7 +83,7 @@ pub fn resize(d: &mut Display, window: &Window, width: u32, height: u32) -> Resu
     })
 }
 
-/// Moves a window, and waits until it is elsewhere; false when it stays.
+/// Moves a window and waits until it has moved. Returns false if it stays.
 pub fn move_by(d: &mut Display, window: &Window, (dx, dy): (f64, f64)) -> Result<bool, Fault> {
     let (whole, shadow) = (window.whole(), window.shadow);
     #[expect(clippy::cast_possible_truncation, reason = "a place near a screen")]

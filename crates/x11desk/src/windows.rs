@@ -1,4 +1,4 @@
-//! The windows of the display: whose they are, where they are, what lies over what.
+//! The windows of the display: their processes, places and stacking order.
 
 use crate::display::{Display, PROPERTY, numbers, pixel};
 use crate::fault::Fault;
@@ -15,13 +15,13 @@ use x11rb::protocol::xproto::{
 
 type Reply = Result<GetPropertyReply, ReplyError>;
 
-/// Frames around a window that a window manager may nest.
+/// Maximum number of frames that a window manager may nest around a window.
 const NESTED: usize = 8;
 
-/// The state of a window that is minimised (ICCCM 4.1.3.1).
+/// The ICCCM state of a minimised window (4.1.3.1).
 const ICONIC: u32 = 3;
 
-/// What `_NET_WM_DESKTOP` says of a window that is on all of them.
+/// The `_NET_WM_DESKTOP` value of a window on all workspaces.
 const ALL_DESKTOPS: u32 = u32::MAX;
 
 fn extents(numbers: &[u32]) -> Extents {
@@ -38,14 +38,14 @@ fn is_on(desktop: Option<u32>, current: Option<u32>) -> bool {
     }
 }
 
-/// All top-level windows, the lowest first: those of the window manager's list, and what is shown
-/// without it.
+/// Returns all top-level windows, lowest first: those that the window manager lists, and others
+/// that are shown.
 ///
 /// # Errors
-/// When the connection is lost.
+/// Returns `Lost` when the connection is lost.
 pub fn all(d: &mut Display) -> Result<Vec<Window>, Fault> {
     let tops = d.conn.query_tree(d.root)?.reply()?.children;
-    // All are asked before the answers are read: the server does it in one go.
+    // All requests are sent before the first reply is read, so that there is only one round trip.
     let asked = tops
         .iter()
         .map(|&top| Ok((d.conn.get_window_attributes(top)?, d.conn.get_geometry(top)?)))
@@ -57,7 +57,7 @@ pub fn all(d: &mut Display) -> Result<Vec<Window>, Fault> {
     let mut frames: Vec<(WindowId, WindowId)> = framed.collect();
     let mut popups = HashSet::new();
     for (&top, (attributes, geometry)) in tops.iter().zip(asked) {
-        // Gone meanwhile.
+        // The window has gone meanwhile.
         let (Ok(attributes), Ok(geometry)) = (attributes.reply(), geometry.reply()) else { continue };
         let holds_managed = frames.iter().any(|(_, frame)| *frame == top);
         let seen =
@@ -76,7 +76,7 @@ pub fn all(d: &mut Display) -> Result<Vec<Window>, Fault> {
     Ok(windows)
 }
 
-/// The child of the root that holds a window; none of one that is gone.
+/// Returns the child of the root window that contains a window; `None` if the window has gone.
 fn frame_of(d: &Display, window: WindowId, tops: &[WindowId]) -> Option<WindowId> {
     let mut at = window;
     for _ in 0..NESTED {
@@ -88,7 +88,7 @@ fn frame_of(d: &Display, window: WindowId, tops: &[WindowId]) -> Option<WindowId
     None
 }
 
-/// What there is to say of each, while the workspace `current` is shown.
+/// Reads the properties of these windows. `current` is the workspace that is shown.
 fn describe(
     d: &Display,
     frames: &[(WindowId, WindowId)],
@@ -130,8 +130,7 @@ fn describe(
             pid: pids.get(&(id & !d.conn.setup().resource_id_mask)).copied().or(first(own_pid)),
             shadow: extents(&numbers(shadow)),
             decoration: extents(&numbers(decoration)),
-            // Window managers take what is on another workspace from the screen as they do what is
-            // minimised.
+            // Window managers unmap windows on other workspaces as they do minimised ones.
             presence: match (is_on(first(desktop), current), minimised) {
                 (false, _) => Presence::Elsewhere,
                 (true, true) => Presence::Minimised,
@@ -145,26 +144,24 @@ fn describe(
     Ok(windows)
 }
 
-/// The processes of windows, by the part of their ids that is their client's; none of a server
-/// without the extension.
+/// Returns the processes of windows by the client part of their ids; empty if the server lacks the
+/// extension.
 fn pids(d: &Display, windows: impl Iterator<Item = WindowId>) -> HashMap<u32, u32> {
     let spec = |client| ClientIdSpec { client, mask: ClientIdMask::LOCAL_CLIENT_PID };
     let specs: Vec<ClientIdSpec> = windows.map(spec).collect();
     let mask = d.conn.setup().resource_id_mask;
-    // One window that is gone makes the whole question fail; what is asked next knows it no more.
-    // The
-    // windows' own word has to do then.
+    // One window that has gone fails the whole request. The windows' own property is used then.
     let asked = d.conn.res_query_client_ids(&specs).ok().and_then(|asked| asked.reply().ok());
     let ids = asked.map(|reply| reply.ids).unwrap_or_default();
     ids.iter().filter_map(|id| Some((id.spec.client & !mask, *id.value.first()?))).collect()
 }
 
-/// A window of another program in words, with what that calls itself (ICCCM 4.1.2.5).
+/// Describes a window of another program, with its class (ICCCM 4.1.2.5).
 ///
 /// # Errors
-/// When the connection is lost.
+/// Returns `Lost` when the connection is lost.
 pub fn words_with_program(d: &mut Display, window: &Window) -> Result<String, Fault> {
-    // A window that is gone by now has no name any more.
+    // A window that has gone has no class.
     let class = WmClass::get(&d.conn, window.id)?.reply().ok().flatten();
     let class = class.map(|class| String::from_utf8_lossy(class.class()).into_owned());
     Ok(match class.filter(|class| !class.is_empty()) {
@@ -173,17 +170,18 @@ pub fn words_with_program(d: &mut Display, window: &Window) -> Result<String, Fa
     })
 }
 
-/// Whether a window is on the screen: neither gone, nor minimised, nor on another workspace.
+/// Whether a window is on the screen: it exists, is not minimised and not on another workspace.
 pub(crate) fn is_viewable(d: &Display, window: WindowId) -> Result<bool, Fault> {
-    // One that is gone has no attributes.
+    // A window that has gone has no attributes.
     let attributes = d.conn.get_window_attributes(window)?.reply();
     Ok(attributes.is_ok_and(|attributes| attributes.map_state == MapState::VIEWABLE))
 }
 
-/// The child of the root that an input at this point goes to; none where only the root is.
+/// Returns the child of the root window that receives input at this point; `None` if that is the
+/// root window itself.
 pub fn top_at(d: &Display, x: f64, y: f64) -> Result<Option<WindowId>, Fault> {
     let (x, y) = pixel(x, y);
-    // The server looks at the shapes of windows, those for input included.
+    // The server considers the shapes of windows, including input shapes.
     let there = d.conn.translate_coordinates(d.root, d.root, x, y)?.reply()?;
     Ok((there.child != x11rb::NONE).then_some(there.child))
 }

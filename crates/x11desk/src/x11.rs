@@ -1,5 +1,5 @@
-//! The handle to a display, and the thread that speaks its protocol: a server that hangs stops
-//! nobody but its own session, and the clipboard is served while nothing else happens.
+//! The handle to a display, and the thread that speaks its protocol. A server that hangs stops only
+//! its own session, and the clipboard is served between jobs.
 
 use crate::address::Address;
 use crate::display::Display;
@@ -15,18 +15,18 @@ use stickpin_tree::Rect;
 use tokio::sync::oneshot;
 use x11rb::protocol::composite::{self, ConnectionExt as _};
 
-/// How much later than its window manager a display is given up that says nothing: that one it
-/// names itself.
+/// The time by which connecting to the display outlasts the wait for its window manager, so that a
+/// missing window manager is reported as such.
 const LATE: Duration = Duration::from_secs(1);
 
-/// What is run on the display's thread.
+/// A job for the display's thread.
 type Job = Box<dyn FnOnce(&mut Display) + Send>;
 
-/// The handle to a display's thread. The thread ends when the last one is dropped.
+/// A handle to a display's thread. The thread ends when the last handle is dropped.
 #[derive(Debug, Clone)]
 pub struct X11(Arc<Line>);
 
-/// What reaches the thread.
+/// The channel to the thread.
 #[derive(Debug)]
 struct Line {
     jobs: Option<mpsc::Sender<Job>>,
@@ -35,7 +35,7 @@ struct Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
-        // The thread has to find its channel closed when it wakes.
+        // The thread must find its channel closed when it wakes.
         self.jobs = None;
         wake(&self.wake);
     }
@@ -48,11 +48,11 @@ fn wake(fd: &OwnedFd) {
 }
 
 impl X11 {
-    /// Connects, and returns when a window manager is there; for that of a display of our own it
-    /// waits until `until`, and for a server that says nothing at all a little longer.
+    /// Connects to a display. On a private display, this waits until `until` for its window
+    /// manager, and a little longer for a server that does not respond.
     ///
     /// # Errors
-    /// `DEVICE_NOT_FOUND` when there is no such display, or it does not answer.
+    /// Returns `DEVICE_NOT_FOUND` when there is no such display, or it does not respond.
     pub async fn connect(address: Address, until: tokio::time::Instant) -> Result<Self> {
         let internal = |e: &dyn fmt::Display| Error::internal(format!("the display's thread: {e}"));
         let fd =
@@ -62,7 +62,7 @@ impl X11 {
         let (ready, connected) = oneshot::channel();
         let (woken, name) = (Arc::clone(&wake), address.name.clone());
         let thread = move || {
-            // Nobody waits for it any more if the other end is gone.
+            // If the receiver is gone, nobody waits any more.
             let _ = match prepare(&address, until.into_std()) {
                 Ok(display) => ready.send(Ok(())).map(|()| serve(display, &todo, &woken)),
                 Err(e) => ready.send(Err(e)).map(drop),
@@ -76,28 +76,28 @@ impl X11 {
         Ok(Self(Arc::new(Line { jobs: Some(jobs), wake })))
     }
 
-    /// Has a job run on the display, which nobody waits for.
+    /// Runs a job on the display without waiting for it.
     pub fn post(&self, job: impl FnOnce(&mut Display) -> Result<(), Fault> + Send + 'static) {
         let job = move |display: &mut Display| {
             if let Err(e) = job(display) {
                 tracing::debug!("a display: {e}");
             }
         };
-        // One that is gone has nothing left to do.
+        // If the thread is gone, there is nothing left to do.
         self.send(Box::new(job));
     }
 
-    /// Hands a job to the thread; false where that is gone.
+    /// Sends a job to the thread. Returns false if the thread is gone.
     fn send(&self, job: Job) -> bool {
         let sent = self.0.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
         wake(&self.0.wake);
         sent
     }
 
-    /// A picture of a part of the screen.
+    /// Takes a picture of a part of the screen.
     ///
     /// # Errors
-    /// `ELEMENT_OFFSCREEN` when nothing of it is on the screen; as [`X11::run`].
+    /// Returns `ELEMENT_OFFSCREEN` when the part is outside the screen; otherwise as [`X11::run`].
     pub async fn shot(&self, area: Rect) -> Result<Shot> {
         let picture = self.run(move |d| picture::take(d, area)).await?.ok_or_else(|| {
             Error::element_offscreen("what the picture is of is not on the screen")
@@ -110,19 +110,21 @@ impl X11 {
         Ok(Shot::new(png, area, 1.0))
     }
 
-    /// Runs a job on the display. Dropped before its turn comes, the job is skipped.
+    /// Runs a job on the display. If this call is dropped before the job starts, the job is
+    /// skipped.
     ///
     /// # Errors
-    /// What the job says; `BACKEND_LOST` when the display does not answer or is gone.
+    /// Returns the error of the job, or `BACKEND_LOST` when the display does not respond or is
+    /// gone.
     pub async fn run<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut Display) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T> {
         let (answer, answered) = oneshot::channel();
         let job = move |display: &mut Display| {
-            // Input that nobody waits for any more is not sent.
+            // Input that nobody waits for is not sent.
             if !answer.is_closed() {
-                // The caller may give up meanwhile.
+                // The caller may have given up.
                 let _ = answer.send(job(display));
             }
         };
@@ -141,7 +143,7 @@ fn unusable(name: &str, why: &dyn fmt::Display) -> Error {
         .hint("stickpin doctor; a private display needs none")
 }
 
-/// Connects, and has done all that jobs rely on.
+/// Connects and establishes all that jobs rely on.
 fn prepare(address: &Address, until: Instant) -> Result<Display> {
     let failed = |e: &dyn fmt::Display| unusable(&address.name, e);
     let (conn, screen) = address.open().map_err(|e| failed(&e))?;
@@ -160,9 +162,9 @@ fn prepare(address: &Address, until: Instant) -> Result<Display> {
     prepare().map_err(|e| failed(&e))
 }
 
-/// Has the server draw all windows whole, also where others cover them, until this connection ends.
-/// Firefox says of nothing in a window that it is shown once no pixel of it would be drawn, so that
-/// it could not be read while another app lies over it.
+/// Makes the server draw all windows completely, even where others cover them, until this
+/// connection ends. Firefox reports a window's content as not shown once none of its pixels would
+/// be drawn, so it could not be read behind another app.
 fn draw_covered_windows(d: &Display) -> Result<(), Fault> {
     if !d.has_extension(composite::X11_EXTENSION_NAME)? {
         tracing::debug!("no Composite: a window of Firefox that is covered entirely shows nothing");
@@ -172,7 +174,7 @@ fn draw_covered_windows(d: &Display) -> Result<(), Fault> {
     Ok(d.conn.composite_redirect_subwindows(d.root, composite::Redirect::AUTOMATIC)?.check()?)
 }
 
-/// Runs jobs and handles events until nobody holds a handle any more, or the connection breaks.
+/// Runs jobs and handles events until the last handle is dropped or the connection breaks.
 fn serve(mut d: Display, todo: &mpsc::Receiver<Job>, woken: &OwnedFd) {
     loop {
         loop {
@@ -187,7 +189,7 @@ fn serve(mut d: Display, todo: &mpsc::Receiver<Job>, woken: &OwnedFd) {
                 }
             }
         }
-        // Events last: what is asked for may bring some along.
+        // Events come last: jobs may have queued some.
         let due = d.spares.due().is_some_and(|due| due <= Instant::now());
         let restored = if due { keyboard::restore_spares(&mut d) } else { Ok(()) };
         if let Err(e) = restored.and_then(|()| d.handle_events()) {
@@ -199,7 +201,7 @@ fn serve(mut d: Display, todo: &mpsc::Receiver<Job>, woken: &OwnedFd) {
     }
 }
 
-/// Puts back what was changed for us.
+/// Restores what was changed for us.
 fn leave(d: &mut Display) -> Result<(), Fault> {
     pointer::release_all(d)?;
     keyboard::restore_spares(d)?;

@@ -1,23 +1,23 @@
-//! What apps on a private display get in their environment.
+//! The environment of apps on a private display.
 
 use std::ffi::OsString;
 use std::path::Path;
 use tokio::process::Command;
 
-/// The variable whose value no other process on this machine has.
+/// The variable whose value marks the processes of this session.
 pub(super) const MARK: &str = "XDG_RUNTIME_DIR";
 
-/// What is set and what is taken away, one variable to a line.
+/// The variables that are set or removed, one per line.
 const VARIABLES: &str = include_str!("environment.txt");
 
-/// Takes away what leads elsewhere.
+/// Removes variables that lead outside the private display.
 pub(super) fn clear(command: &mut Command) {
     for name in VARIABLES.lines().filter_map(|line| line.strip_prefix('-')) {
         command.env_remove(name);
     }
 }
 
-/// Everything but `DISPLAY`, which is known when there is one, and the home.
+/// Returns all variables except those of the home folder and `DISPLAY`, which is not known yet.
 pub(super) fn of_apps(runtime: &Path, bus: &str) -> Vec<(OsString, OsString)> {
     let set = VARIABLES.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('='));
     let own = [

@@ -12,7 +12,7 @@ const XDG: [(&str, &str); 4] = [
     ("XDG_STATE_HOME", ".local/state"),
 ];
 
-/// The home folder of apps, and what becomes of the base folders around it.
+/// The home folder of apps, and the treatment of its XDG base folders.
 #[derive(Debug, Clone)]
 pub struct Home {
     path: Option<PathBuf>,
@@ -20,20 +20,20 @@ pub struct Home {
     temporary: bool,
 }
 
-/// What becomes of the inherited base folders, which may point anywhere.
+/// The treatment of inherited base folders, which may point anywhere.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Xdg {
-    /// They belong to this home.
+    /// They belong to this home and are kept.
     Inherited,
-    /// They belong to another home: the defaults below this one hold.
+    /// They belong to another home and are removed, so that the defaults apply.
     Default,
-    /// Set below this home, also for programs that do not know the defaults.
+    /// They are set below this home, also for programs that do not know the defaults.
     BelowHome,
 }
 
 impl Home {
-    /// The home of the caller, where there is one. `inherited` is that of this process, which its
-    /// environment fits.
+    /// Returns the home of the caller, if there is one. `inherited` is the home of this process, to
+    /// which its environment belongs.
     #[must_use]
     pub fn of_caller(caller: Option<&Path>, inherited: Option<&Path>) -> Self {
         let path = caller.or(inherited);
@@ -41,40 +41,40 @@ impl Home {
         Self { path: path.map(Path::to_owned), xdg, temporary: false }
     }
 
-    /// A folder that stays, for all that apps keep.
+    /// Returns a persistent folder for all data of apps.
     #[must_use]
     pub fn profile(path: PathBuf) -> Self {
         Self { path: Some(path), xdg: Xdg::BelowHome, temporary: false }
     }
 
-    /// A home in the folder of a session, which goes with it.
+    /// Returns a home in the folder of a session, which is removed with the session.
     #[must_use]
     pub fn temporary(dir: &Path) -> Self {
         Self { temporary: true, ..Self::profile(dir.join("home")) }
     }
 
-    /// The folder; none where neither the caller nor this process has one.
+    /// The folder; `None` if neither the caller nor this process has one.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
 
-    /// The folder, where it is to be removed at close.
+    /// The folder, if it is to be removed at close.
     #[must_use]
     pub fn to_remove(&self) -> Option<&Path> {
         self.path().filter(|_| self.temporary)
     }
 
-    /// Makes the folder, where it is one of the session or a profile.
+    /// Creates the folder, if it belongs to the session or is a profile.
     ///
     /// # Errors
-    /// `IO`.
+    /// Returns `IO` when it cannot be created.
     pub fn make(&self) -> Result<()> {
         let Some(home) = self.path().filter(|_| self.xdg == Xdg::BelowHome) else { return Ok(()) };
         std::fs::create_dir_all(home).map_err(|e| io_error("make", home, &e))
     }
 
-    /// Gives a program this home.
+    /// Sets this home in the environment of a program.
     pub fn apply(&self, command: &mut Command) {
         let Some(home) = &self.path else { return };
         command.env("HOME", home);

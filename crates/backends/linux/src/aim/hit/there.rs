@@ -1,0 +1,190 @@
+//! The element that an input at a point reaches, which is meant for none.
+
+use crate::aim::hit::named::{deepest, header_at};
+use crate::aim::hit::{Resolved, Spot, Unresolved, order};
+use crate::aim::{place, window};
+use crate::app::look::Sight;
+use crate::app::{LinuxDevice, reading};
+use crate::model::Picture;
+use crate::model::parents::{DEEP, POPOVER};
+use crate::toolkit::Popups;
+use stickpin_device::Result;
+use stickpin_tree::Handle;
+use stickpin_x11desk::Window;
+
+/// The element that an input at a point of the screen reaches.
+///
+/// # Errors
+/// `ELEMENT_COVERED` when the app does not say what it has there.
+pub(crate) async fn element_there(device: &mut LinuxDevice, point: (f64, f64)) -> Result<Option<Handle>> {
+    let mut found = once_there(device, point).await;
+    if let Err(Unresolved::Unknown(why)) = &found {
+        // It may have changed in that moment.
+        tracing::debug!(?point, "is looked at again: {why}");
+        reading::look(device, &[]).await?;
+        found = once_there(device, point).await;
+    }
+    found.map_err(|unresolved| unresolved.at(&format!("{},{}", point.0, point.1)))
+}
+
+/// The innermost element at a point, looked at once.
+async fn once_there(device: &mut LinuxDevice, (x, y): (f64, f64)) -> Resolved<Option<Handle>> {
+    let Some(sight) = Sight::of(&device.app).await? else {
+        return Err(device.app.screen.unseen("tell what is at a point").into());
+    };
+    if device.last.tree.is_none() {
+        reading::look(device, &[]).await?;
+    }
+    let Some(window) = sight.at((x, y)).await?.filter(|w| w.pid == device.app.info.pid) else {
+        return Ok(None);
+    };
+    let (view, last) = (device.view(), &device.last);
+    // GTK 4 answers for a window as if none of its pop-ups were there: what lies in one is asked.
+    let apart = window.popup && last.picture.toolkit.profile().popups == Popups::InWindows;
+    let tops = if apart { in_popovers(&last.picture) } else { last.picture.root().children.clone() };
+    for at in tops {
+        let shown_by = window::window_of(view, at, &sight.windows).await?;
+        let of_another = |w: &Window| w.id != window.id && (apart || !window.popup);
+        if shown_by.is_none_or(|w| of_another(&w)) {
+            continue;
+        }
+        let offset = match place::placed(view, at, Some(&sight)).await? {
+            Some(placed) if (window.popup && !apart) || placed.rect.contains(x, y) => placed.offset,
+            _ => continue,
+        };
+        let path = &last.objects()[at].path;
+        let found = match deepest(Spot { view, point: (x, y), offset }, path).await? {
+            Some(found) => found,
+            None if apart => path.clone(),
+            None => continue,
+        };
+        return match read_at(device, &found).await? {
+            Some(at) => uppermost(device, at, (x, y), offset).await.map(Some),
+            None => Ok(None),
+        };
+    }
+    Ok(None)
+}
+
+/// What an input at a point goes to, from what the app named there: what lies over that, if
+/// anything does, and what lies over that again.
+async fn uppermost(
+    device: &mut LinuxDevice,
+    mut at: usize,
+    point: (f64, f64),
+    offset: (f64, f64),
+) -> Resolved<Handle> {
+    // Each step goes to what comes later in the order of the app.
+    for _ in 0..DEEP {
+        let spot = Spot { view: device.view(), point, offset };
+        let ordered = device.app.link.toolkit.profile().draws_in_order && order::tells(spot, at).await?;
+        let over = if ordered { order::over(spot, at).await? } else { None };
+        let Some(over) = over else {
+            let header = header_at(spot, at).await?;
+            let path = header.as_ref().unwrap_or(&device.last.objects()[at].path);
+            return Ok(device.app.ids.handle(path));
+        };
+        let found = deepest(spot, &over).await?.unwrap_or(over);
+        let Some(next) = read_at(device, &found).await? else {
+            return Err(Unresolved::Unknown("what the app has there is not in what it shows".to_owned()));
+        };
+        at = next;
+    }
+    Err(Unresolved::Unknown("the app names one thing over another without end".to_owned()))
+}
+
+/// An object as it was read, by its index; what was not is read now.
+async fn read_at(device: &mut LinuxDevice, path: &str) -> Result<Option<usize>> {
+    if device.last.at(path).is_none() {
+        reading::look(device, &[]).await?;
+    }
+    Ok(device.last.at(path))
+}
+
+/// What is shown in the pop-ups of GTK 4.
+fn in_popovers(picture: &Picture) -> Vec<usize> {
+    let popovers = picture.objects.iter().filter(|object| object.shown && object.name == POPOVER);
+    let inside = popovers.flat_map(|popover| popover.children.iter().copied());
+    inside.filter(|&at| picture.objects[at].shown).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::heap::spot;
+    use crate::tests::speaker::{FIRST, SECOND, Speaker, WINDOW};
+    use crate::toolkit::Toolkit;
+
+    /// Why nobody knows what is there.
+    fn why(unresolved: Unresolved) -> String {
+        match unresolved {
+            Unresolved::Unknown(why) => why,
+            Unresolved::Failed(error) => panic!("{error}"),
+        }
+    }
+
+    /// A point of both buttons where one lies over the other.
+    const OVERLAP: (f64, f64) = (50.0, 70.0);
+
+    /// A device of a toolkit that has read an app of two buttons, the first of which lies below the
+    /// second.
+    async fn read(toolkit: Toolkit) -> (LinuxDevice, Speaker) {
+        let app = Speaker::start();
+        app.becomes(|now| now.stacked = true);
+        let (mut device, _) = app.device().await;
+        device.app.link.toolkit = toolkit;
+        reading::look(&mut device, &[]).await.unwrap();
+        (device, app)
+    }
+
+    #[tokio::test]
+    async fn what_lies_over_what_is_named_is_what_an_input_goes_to() {
+        for (toolkit, there) in [(Toolkit::Qt, SECOND), (Toolkit::Gtk4, FIRST)] {
+            let (mut device, app) = read(toolkit).await;
+            app.becomes(|now| now.points = vec![(SECOND, SECOND)]);
+            let first = read_at(&mut device, FIRST).await.unwrap().expect("it was read");
+            let found = uppermost(&mut device, first, OVERLAP, (0.0, 0.0)).await.unwrap();
+            assert_eq!(found, device.app.ids.handle(there), "{toolkit:?}");
+        }
+        // Beside it nothing lies over it.
+        let (mut device, app) = read(Toolkit::Qt).await;
+        app.becomes(|now| now.stacked = false);
+        let first = read_at(&mut device, FIRST).await.unwrap().expect("it was read");
+        let found = uppermost(&mut device, first, (50.0, 20.0), (0.0, 0.0)).await.unwrap();
+        assert_eq!(found, device.app.ids.handle(FIRST));
+    }
+
+    #[tokio::test]
+    async fn the_way_down_ends_where_nothing_more_is_named_and_an_error_is_no_end() {
+        let (device, app) = read(Toolkit::Gtk4).await;
+        let ways = [
+            (vec![(WINDOW, FIRST), (FIRST, "/org/a11y/atspi/null")], Some(FIRST.to_owned())),
+            (vec![(WINDOW, FIRST), (FIRST, FIRST)], Some(FIRST.to_owned())),
+            // It knows no such question, and is there.
+            (vec![(WINDOW, FIRST)], Some(FIRST.to_owned())),
+            (vec![(WINDOW, "/org/a11y/atspi/null")], None),
+            (vec![], None),
+        ];
+        for (points, there) in ways {
+            app.becomes(|now| now.points.clone_from(&points));
+            assert_eq!(
+                deepest(spot(&device, OVERLAP, (0.0, 0.0)), WINDOW).await.unwrap(),
+                there,
+                "{points:?}"
+            );
+        }
+        app.becomes(|now| (now.points, now.refuses) = (vec![(WINDOW, FIRST)], vec![(FIRST, "GetState")]));
+        let there = deepest(spot(&device, OVERLAP, (0.0, 0.0)), WINDOW).await;
+        assert_eq!(there.map_err(why), Err("what the app has there has just gone".to_owned()));
+        let question = "GetAccessibleAtPoint";
+        for (refuses, garbles, says) in [
+            (vec![(FIRST, question)], vec![], "the app answered with \"Failed: not now\""),
+            (vec![(WINDOW, question)], vec![], "the app answered with \"Failed: not now\""),
+            (vec![], vec![(FIRST, question)], "the app's answer cannot be read"),
+        ] {
+            app.becomes(|now| (now.refuses, now.garbles) = (refuses, garbles));
+            let there = deepest(spot(&device, OVERLAP, (0.0, 0.0)), WINDOW).await;
+            assert_eq!(there.map_err(why), Err(says.to_owned()));
+        }
+    }
+}
