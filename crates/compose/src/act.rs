@@ -1,4 +1,4 @@
-//! Inputs, each handed to the member that it is for.
+//! Routing of inputs to the member that they are for.
 
 use crate::ground::{Composed, Ground};
 use crate::handles::outer;
@@ -7,7 +7,7 @@ use crate::route::{Way, ends_elsewhere, for_part};
 use stickpin_device::{Action, AimOptions, CancellationToken, Device, Hit, Landed, Performed, Result};
 
 impl<G: Ground> Composed<G> {
-    /// Sends an input.
+    /// Sends an input to its member.
     ///
     /// # Errors
     /// As [`Device::perform`].
@@ -28,7 +28,7 @@ impl<G: Ground> Composed<G> {
         if let Way::Element(element) = Way::of(&action)
             && self.parts.keys() != Some(number)
         {
-            // From here on keys go there, and what has the focus in it is to say so.
+            // From here on, keys go to this member, and its focused element must be the target.
             let member = &mut self.parts.get(number).ok_or_else(gone)?.member;
             let taken = member.take_keyboard(element).await;
             self.judged(number, taken).await?;
@@ -46,8 +46,8 @@ impl<G: Ground> Composed<G> {
         Ok(performed)
     }
 
-    /// Returns the window that a drag into another member begins in, in words, where that lies
-    /// below its end, too: the press brings it to the front.
+    /// Returns the window that a drag into another member starts in, in words, if it also covers
+    /// the end point: the press raises it.
     async fn covers_the_end(&mut self, action: &Action) -> Result<Option<String>> {
         let Action::Drag { from, to, .. } = *action else { return Ok(None) };
         let window = self.ground.beneath(&self.parts, from, "drag").await?;
@@ -55,7 +55,8 @@ impl<G: Ground> Composed<G> {
     }
 }
 
-/// Returns what lies where a drag into another member is to end; none where that is the element.
+/// Returns what covers the end point of a drag into another member; `None` if the target receives
+/// it.
 fn in_the_way(hit: Hit) -> Option<String> {
     match hit {
         Hit::Target | Hit::Unknown => None,
@@ -64,7 +65,7 @@ fn in_the_way(hit: Hit) -> Option<String> {
     }
 }
 
-/// An input that was kept from the app, because something else would get it.
+/// The result of an input that was not sent, because something else would have received it.
 fn stopped(what: String) -> Performed {
     let landed = Landed::Elsewhere { what, stopped: true };
     Performed::done().landed(landed)

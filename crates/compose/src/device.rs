@@ -1,4 +1,4 @@
-//! The composed device: what the traits promise, handed to the members.
+//! The composed device: an implementation of the device traits that delegates to the members.
 
 use crate::ground::{Composed, Ground};
 use crate::handles::{inner, named_part, of_part, outer};
@@ -15,10 +15,11 @@ use stickpin_device::{
 };
 use stickpin_tree::{Handle, Rect};
 
-/// How long a wait for a change goes on without looking: not everything is signalled.
+/// The interval after which a wait for a change reports a possible one, because not every change is
+/// signalled.
 const NET: Duration = Duration::from_millis(500);
 
-/// Returns what the first of several waits comes to; waits for ever where there are none.
+/// Returns the result of the first of several waits; never returns if there are none.
 async fn first<T>(waits: Vec<impl Future<Output = T> + Unpin>) -> T {
     if waits.is_empty() { std::future::pending().await } else { select_all(waits).await.0 }
 }
@@ -54,13 +55,13 @@ impl<G: Ground> Device for Composed<G> {
     async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
         let (number, own) = inner(handle);
         if named_part(handle).is_some_and(|number| self.parts.has(number)) {
-            // A member is in no one place.
+            // A member has no place of its own.
             let (rect, hit) = (Rect::default(), Hit::OffScreen);
             return Ok(Aim::new(rect, hit));
         }
         let aim = self.parts.device(number, G::NAME)?.aim(own, options).await;
         if options.pointer && !self.parts.acted.contains(&number) {
-            // Its arrival alone may show something.
+            // The pointer's arrival alone may change something.
             self.parts.acted.push(number);
         }
         let mut aim = self.judged(number, aim).await?;
@@ -76,7 +77,7 @@ impl<G: Ground> Device for Composed<G> {
 
     async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<Settled> {
         self.ground.alive()?;
-        // A clock in another member is no reason to wait after an act in this one.
+        // After an act in one member, changes in another do not delay the command.
         let settling = self.parts.concerned().filter_map(|part| {
             let (number, name) = (part.number, part.name.clone());
             let device = part.answering()?;
@@ -112,7 +113,7 @@ impl<G: Ground> Device for Composed<G> {
         let waits = devices.map(|device| device.changed(wait, cancel)).collect();
         tokio::select! {
             () = self.ground.news() => Ok(true),
-            // The end of a member is a change of the whole.
+            // The end of a member changes the whole.
             changed = first(waits) => Ok(changed.unwrap_or(true)),
             () = tokio::time::sleep(wait.min(NET)) => Ok(wait > NET),
             () = cancel.cancelled() => Ok(false),
@@ -149,7 +150,7 @@ impl<G: Ground> Device for Composed<G> {
             let notices = device.notices().await;
             match self.judged(number, notices).await {
                 Ok(notices) => {
-                    // What goes on in another member is no effect of an act in this one.
+                    // Changes in another member are no effect of an act in this one.
                     let acted = &self.parts.acted;
                     let own = acted.is_empty() || acted.contains(&number);
                     seen.extend(notices.into_iter().filter(|notice| own || *notice != Notice::Changed));
@@ -253,9 +254,9 @@ impl<G: Ground> Events for Composed<G> {
         let waits = devices.map(|device| Box::pin(device.wait_effect(at_most, cancel))).collect();
         tokio::select! {
             () = self.ground.news() => {}
-            // A member that ends shows an effect; the notices name it.
+            // The end of a member is an effect; the notices name it.
             ended = first(waits) => drop(ended),
-            // Longer than the member itself waits: what one was told it may do a moment later.
+            // This outlasts the member's own wait, which may include the delay of an action.
             () = tokio::time::sleep(at_most + NET) => {}
             () = cancel.cancelled() => {}
         }

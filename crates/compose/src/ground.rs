@@ -1,4 +1,4 @@
-//! What the members of a composed device share.
+//! The resources that the members of a composed device share.
 
 use crate::parts::{Member, Parts};
 use async_trait::async_trait;
@@ -10,50 +10,50 @@ use stickpin_device::{
 };
 use stickpin_tree::Rect;
 
-/// The window of a member that takes the input at a point.
+/// The window of a member that receives input at a point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Beneath {
-    /// Number of the member.
+    /// The number of the member.
     pub part: u64,
-    /// Area of the window in pixels of the viewport.
+    /// The area of the window in viewport pixels.
     pub area: Rect,
     /// The window in words.
     pub words: String,
 }
 
-/// The platform below the members: who is there, and what there is only one of.
+/// The platform below the members: it knows which members exist, and owns what they share.
 ///
-/// The methods get the members as an argument: [`Composed`] owns both.
+/// Its methods receive the members as an argument, because [`Composed`] owns both.
 #[async_trait]
 pub trait Ground: Send + fmt::Debug {
     /// One device among several.
     type Member: Member;
 
-    /// Word for the whole in messages: `desktop`.
+    /// The word for the whole in messages, such as `desktop`.
     const NAME: &'static str;
 
-    /// What the tree says where there is no member.
+    /// The text of the tree when there is no member.
     const EMPTY: &'static str;
 
-    /// Returns what the whole says of itself.
+    /// Returns the description of the whole.
     fn info(&self) -> &DeviceInfo;
 
-    /// Returns what the whole can do.
+    /// Returns the capabilities of the whole.
     fn capabilities(&self) -> &'static [Capability];
 
-    /// Returns the address that the whole was opened by.
+    /// Returns the address with which the whole was opened.
     fn url(&self) -> &str;
 
-    /// Fails when that is gone through which all members are reached.
+    /// Fails when the connection through which all members are reached is lost.
     ///
     /// # Errors
-    /// `BACKEND_LOST`.
+    /// Returns `BACKEND_LOST`.
     fn alive(&self) -> Result<()>;
 
-    /// Takes note of the members that came and went.
+    /// Updates the members: adds those that have come, removes those that have left.
     ///
     /// # Errors
-    /// `BACKEND_LOST`.
+    /// Returns `BACKEND_LOST`.
     async fn refresh(&mut self, parts: &mut Parts<Self::Member>) -> Result<()>;
 
     /// Whether members may have come or gone since [`Ground::refresh`].
@@ -62,22 +62,23 @@ pub trait Ground: Send + fmt::Debug {
     /// Waits until members may have come or gone.
     async fn news(&mut self);
 
-    /// Returns the numbers of the members that are read within another one, and so not by
-    /// themselves.
+    /// Returns the numbers of the members that are read as a part of another member, and therefore
+    /// not separately.
     fn inside_others(&self, _parts: &Parts<Self::Member>) -> Vec<u64> {
         Vec::new()
     }
 
-    /// Returns the member that has the active window, where the members do not say it themselves.
+    /// Returns the member with the active window, for the case that the members do not tell.
     ///
     /// # Errors
     /// As [`Device::capture`](stickpin_device::Device::capture).
     async fn active(&mut self, parts: &Parts<Self::Member>) -> Result<Option<u64>>;
 
-    /// Returns the window of a member that takes the input at a point; `to` names what for.
+    /// Returns the window of a member that receives input at a point. `to` names the purpose for
+    /// messages.
     ///
     /// # Errors
-    /// `UNSUPPORTED` where input has no place.
+    /// Returns `UNSUPPORTED` where there is no input by position.
     async fn beneath(
         &mut self,
         parts: &Parts<Self::Member>,
@@ -91,7 +92,8 @@ pub trait Ground: Send + fmt::Debug {
     /// As [`Geometry::move_pointer`](stickpin_device::Geometry::move_pointer).
     async fn point_at(&mut self, parts: &Parts<Self::Member>, x: f64, y: f64) -> Result<()>;
 
-    /// Sends an input that is for something which is no member; none where it is for a member.
+    /// Sends an input to a window that belongs to no member. Returns `None` if the input is for a
+    /// member.
     ///
     /// # Errors
     /// As [`Device::perform`](stickpin_device::Device::perform).
@@ -104,8 +106,8 @@ pub trait Ground: Send + fmt::Debug {
         Ok(None)
     }
 
-    /// Starts another member. Returns how long nothing may move until it counts as ready; none
-    /// where that cannot be told.
+    /// Starts another member. Returns for how long it must be quiet to count as ready; `None` if
+    /// that cannot be determined.
     ///
     /// # Errors
     /// As [`Navigator::navigate`](stickpin_device::Navigator::navigate).
@@ -117,8 +119,8 @@ pub trait Ground: Send + fmt::Debug {
         cancel: &CancellationToken,
     ) -> Result<Option<Duration>>;
 
-    /// Takes a picture of the whole, or of `element` where the request names one, which may have no
-    /// place.
+    /// Takes a picture of the whole, or of `element` if the request names one. `element` is `None`
+    /// if that has no place.
     ///
     /// # Errors
     /// As [`Pictures::screenshot`](stickpin_device::Pictures::screenshot).
@@ -129,7 +131,7 @@ pub trait Ground: Send + fmt::Debug {
         None
     }
 
-    /// Ends what was started for the whole.
+    /// Ends what was started for the whole, apps included.
     ///
     /// # Errors
     /// As [`Device::close`](stickpin_device::Device::close).
@@ -144,13 +146,13 @@ pub struct Composed<G: Ground> {
 }
 
 impl<G: Ground> Composed<G> {
-    /// Composes the members of `ground`; none is there before [`Composed::meet`]. `folders` are
-    /// those in which members are started.
+    /// Composes the members of `ground`. There are none before [`Composed::meet`]. `folders` are
+    /// those that members are started with.
     pub fn new(ground: G, folders: Option<AppFolders>) -> Self {
         Self { ground, parts: Parts::new(folders) }
     }
 
-    /// Takes note of the members that are there, which is no news.
+    /// Adds the members that exist, without notices.
     ///
     /// # Errors
     /// As [`Ground::refresh`].

@@ -1,34 +1,34 @@
-//! Handles of the whole and of its members. Pure.
+//! Conversion between handles of the whole and of its members. Pure.
 
 use stickpin_tree::Handle;
 
-/// Bits of a scope that a member uses itself; its number stands above them.
+/// The bits of a scope that a member uses. Its number is stored above them.
 const OWN: u32 = 32;
 
-/// Scope of the nodes that belong to the whole.
+/// The scope of the nodes that belong to the whole.
 pub(crate) const WHOLE: u64 = 1;
 
-/// Id of the root of the whole. The node that names a member has the member's number more.
+/// The id of the root of the whole. The id of a member's node is this plus the member's number.
 pub(crate) const ROOT: u64 = 1;
 
-/// Returns the handle by which the whole calls an element of a member.
+/// Returns the handle of a member's element in the whole.
 pub(crate) fn outer(part: u64, handle: Handle) -> Handle {
     Handle { scope: (part << OWN) | handle.scope, id: handle.id }
 }
 
-/// Returns the number of the member that a handle of the whole is of, and the member's own handle.
-/// No member has the number 0: such a handle is of the whole itself.
+/// Returns the member that a handle of the whole belongs to, and the member's own handle. Member 0
+/// does not exist: such a handle belongs to the whole itself.
 pub(crate) fn inner(handle: Handle) -> (u64, Handle) {
     let own = (1 << OWN) - 1;
     (handle.scope >> OWN, Handle { scope: handle.scope & own, id: handle.id })
 }
 
-/// Returns the handles that are of one member, as that member calls them.
+/// Returns the handles that belong to one member, as its own handles.
 pub(crate) fn of_part(handles: &[Handle], part: u64) -> Vec<Handle> {
     handles.iter().map(|&handle| inner(handle)).filter(|(of, _)| *of == part).map(|(_, own)| own).collect()
 }
 
-/// Returns the number of the member that a node of the whole names.
+/// Returns the number of the member that a node of the whole represents.
 pub(crate) fn named_part(handle: Handle) -> Option<u64> {
     (handle.scope == WHOLE && handle.id > ROOT).then(|| handle.id - ROOT)
 }

@@ -1,10 +1,10 @@
 //! Several devices as one: the trees of the members are merged into one tree, and every handle,
-//! question and act goes back to the member that owns it.
+//! question and act is routed to the member that owns it.
 //!
-//! A platform implements [`Member`] for one device among several and [`Ground`] for what they
-//! share: who is there, what lies under a point, one clipboard, one end. [`Composed`] makes a
-//! [`Device`](stickpin_device::Device) of both. A member that leaves or does not answer keeps no
-//! other from going on.
+//! A platform implements [`Member`] for one device among several, and [`Ground`] for what they
+//! share: the list of members, the window at a point, the clipboard. [`Composed`] combines both
+//! into a [`Device`](stickpin_device::Device). A member that leaves or does not answer does not
+//! stop the others.
 
 mod act;
 mod device;

@@ -1,10 +1,9 @@
-//! One tree of many: each member below a node that names it, as a document of its own. Pure.
+//! Merging of trees: each member is a document of its own below a node that names it. Pure.
 //!
-//! What a member's element is never depends on another member: no record, no row and no likeness of
-//! the tree reaches beyond a document, and the frame of a member is numbered for ever, so that
-//! nothing is ever looked for in another member, or in another run of the same one. Only what
-//! opened a dialog may have been an act in another member: that can refuse an act and never let one
-//! through.
+//! The identity of a member's element never depends on another member. Records, rows and likeness
+//! do not cross documents. Members are never renumbered, so an element is never matched in another
+//! member or in another run of the same one. Only the opener of a dialog may be an act in another
+//! member; that can refuse an act, but never allow one.
 
 use crate::handles::{ROOT, WHOLE, outer};
 use std::sync::Arc;
@@ -13,14 +12,14 @@ use stickpin_tree::{
     TreeError,
 };
 
-/// A member, to be shown in the whole.
+/// A member's tree that is to be merged.
 #[derive(Debug, Clone)]
 pub(crate) struct Reading {
-    /// Given to one run of one member for ever, from 1.
+    /// The number of the member's run, from 1. Never reused.
     pub(crate) number: u64,
-    /// What it is called, and no other beside it.
+    /// The name, unique among the members.
     pub(crate) name: String,
-    /// What it shows; none while it does not answer.
+    /// The tree; `None` while the member does not answer.
     pub(crate) tree: Option<Arc<Tree>>,
 }
 
@@ -32,33 +31,32 @@ impl Reading {
     }
 }
 
-/// What there is only one of, however many members there are.
+/// The active window and the keyboard, which exist only once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Attention {
-    /// The active window: of which member, and how that one calls it.
+    /// The active window: the number of its member and the member's own handle.
     pub(crate) window: Option<(u64, Handle)>,
-    /// The member that keys without a target go to; where none is known, no member's focus is
-    /// doubted.
+    /// The member that receives keys without a target. `None`: unknown, and the focus that each
+    /// member reports is believed.
     pub(crate) keys: Option<u64>,
 }
 
-/// The members as one tree.
+/// The merged tree of the members.
 #[derive(Debug)]
 pub(crate) struct Merged {
     pub(crate) tree: Arc<Tree>,
     parts: Vec<Reading>,
     pub(crate) attention: Attention,
-    /// Where the document of each part begins; none of one that does not answer.
+    /// Where the document of each member begins; `None` for one that does not answer.
     begins: Vec<Option<u32>>,
 }
 
 impl Merged {
-    /// Merges the members. `grade` is what the handles of the whole promise, `empty` what is told
-    /// where there is no member; `hidden` are the handles of the whole that are there and not
-    /// shown.
+    /// Merges the members. `grade` is the identity grade of the handles, and `empty` the text when
+    /// there is no member. `hidden` holds handles that exist but are not shown.
     ///
     /// # Errors
-    /// If there is more than a tree can hold.
+    /// Returns an error if there are more nodes than a tree can hold.
     pub(crate) fn of(
         (grade, url, empty): (IdentityGrade, &str, &str),
         parts: Vec<Reading>,
@@ -96,7 +94,7 @@ impl Merged {
         Ok(Self { tree: Arc::new(builder.finish()?), parts, attention, begins })
     }
 
-    /// Whether merging these would give this again.
+    /// Whether merging these would give the same tree.
     pub(crate) fn is_of(&self, parts: &[Reading], attention: Attention, hidden: &[Handle]) -> bool {
         self.attention == attention
             && self.tree.hidden() == hidden
@@ -104,7 +102,7 @@ impl Merged {
             && self.parts.iter().zip(parts).all(|(a, b)| a.is(b))
     }
 
-    /// Returns where a node of a member's own tree stands in this one; none where that is another
+    /// Returns the place of a member's node in the merged tree; `None` if the tree is another
     /// reading of the member.
     pub(crate) fn place(&self, number: u64, tree: &Arc<Tree>, node: NodeId) -> Option<NodeId> {
         let at = self.parts.iter().position(|part| part.number == number)?;
@@ -113,9 +111,9 @@ impl Merged {
     }
 }
 
-/// Copies the tree of a member below its node; where it begins.
+/// Copies the tree of a member below its node. Returns where the copy begins.
 fn add(builder: &mut TreeBuilder, number: u64, tree: &Tree, attention: Attention) -> Result<u32, TreeError> {
-    // More nodes than that, and the builder says so.
+    // With more nodes, the builder fails.
     let begin = u32::try_from(builder.len()).unwrap_or(u32::MAX);
     let active = attention.window.filter(|(app, _)| *app == number).map(|(_, window)| window);
     let focused = attention.keys.is_none_or(|keys| keys == number);
@@ -131,13 +129,13 @@ fn add(builder: &mut TreeBuilder, number: u64, tree: &Tree, attention: Attention
             builder.document(depth, Document { scope, frame, url, title }, id)?;
             continue;
         }
-        // A member only knows which of its own windows comes first.
+        // A member knows only which of its own windows is in front.
         let mut attrs: Vec<(Attr, &str)> = node.attrs().filter(|(attr, _)| *attr != Attr::Current).collect();
         if active.is_some() && node.handle() == active {
             attrs.push((Attr::Current, "true"));
         }
         let mut states = node.states();
-        // The window may remember what had the focus in it; there is one keyboard.
+        // Windows may remember their focused element, but there is only one keyboard.
         states.set(States::FOCUSED, focused && states.contains(States::FOCUSED));
         let spec = NodeSpec {
             role: Some(node.role()),

@@ -1,4 +1,4 @@
-//! The members: they come and go, and one that does not answer keeps no other waiting.
+//! The list of members, which come and go. A member that does not answer does not delay the others.
 
 use crate::handles::{inner, named_part};
 use crate::merge::Merged;
@@ -12,63 +12,63 @@ use stickpin_device::{
 };
 use stickpin_tree::{Handle, Tree, quote};
 
-/// How many members that have left are remembered by their names.
+/// How many members that have left are remembered by name.
 const LEFT: usize = 256;
 
-/// Notices that are kept until they are asked for.
+/// How many notices are kept until a command asks for them.
 const NOTICES: usize = 64;
 
 /// One device among several.
 #[async_trait]
 pub trait Member: Send + fmt::Debug {
-    /// Returns the device; none before it has answered for the first time.
+    /// Returns the device; `None` before it has answered for the first time.
     fn device(&mut self) -> Option<&mut dyn Device>;
 
-    /// Whether it did not answer when it was asked last, and has not since.
+    /// Whether it failed to answer the last question and has not recovered since.
     fn is_silent(&self) -> bool;
 
-    /// Notes that it does not answer: nothing is asked of it until it does.
+    /// Records that it does not answer. It is asked nothing until it recovers.
     fn falls_silent(&mut self);
 
-    /// Returns its active window as it was read last, and whether it says itself that this is
-    /// active.
+    /// Returns its active window from the last reading, and whether the window itself reports that
+    /// state.
     fn active_window(&mut self) -> Option<(Handle, bool)>;
 
-    /// Gives the window of an element the keyboard, as a press in it would.
+    /// Gives the keyboard focus to the window of an element, as a press in it would.
     ///
     /// # Errors
     /// As [`Device::perform`].
     async fn take_keyboard(&mut self, element: Handle) -> Result<()>;
 
-    /// Returns what `get attrs` tells of it, beside its name.
+    /// Returns what `get attrs` prints besides its name.
     fn attrs(&self) -> serde_json::Map<String, serde_json::Value>;
 }
 
 /// One run of one member.
 #[derive(Debug)]
 pub struct Part<M> {
-    /// Given to no other run, counting from 1.
+    /// The number of this run, from 1. Never reused.
     pub number: u64,
-    /// What it is called, and no other beside it.
+    /// The name, unique among the members.
     pub name: String,
-    /// Its device, and what its platform knows of it.
+    /// The device and the platform's own data.
     pub member: M,
-    /// Whether it has left; it goes with the next refresh.
+    /// Whether it has left. The next refresh removes it.
     pub gone: bool,
-    /// What it showed when it was read last; none while it does not answer.
+    /// The tree of the last reading; `None` while it does not answer.
     pub(crate) tree: Option<Arc<Tree>>,
 }
 
 impl<M: Member> Part<M> {
-    /// Returns the device, where it can be asked without much waiting.
+    /// Returns the device, unless it has left or does not answer.
     pub(crate) fn answering(&mut self) -> Option<&mut dyn Device> {
         if self.gone || self.member.is_silent() { None } else { self.member.device() }
     }
 
-    /// Reads it. `watch` is in its own handles.
+    /// Reads the member. `watch` holds its own handles.
     ///
     /// # Errors
-    /// What is wrong with more than this member.
+    /// Returns errors that concern more than this member.
     pub(crate) async fn read(&mut self, watch: &[Handle]) -> Result<()> {
         let last = self.tree.take();
         let Some(device) = self.answering() else { return Ok(()) };
@@ -88,19 +88,19 @@ impl<M: Member> Part<M> {
 #[derive(Debug)]
 pub struct Parts<M> {
     pub(crate) all: Vec<Part<M>>,
-    /// Members so far.
+    /// How many members there have been.
     count: u64,
-    /// Those that have left last, by number and name.
+    /// The members that left last, by number and name.
     left: VecDeque<(u64, String)>,
-    /// What became of the whole that nobody was told yet.
+    /// Notices for the next response.
     pub(crate) asides: Vec<Notice>,
     pub(crate) notices: Vec<Notice>,
     pub(crate) merged: Option<Merged>,
-    /// The members that the command that runs has acted on.
+    /// The members that the current command has acted on.
     pub(crate) acted: Vec<u64>,
     /// The member that was acted on last.
     keys: Option<u64>,
-    /// Those in which members are started.
+    /// The folders that members are started with.
     folders: Option<AppFolders>,
 }
 
@@ -119,17 +119,17 @@ impl<M: Member> Parts<M> {
         }
     }
 
-    /// Returns the members in the order in which they came, those that have just left included.
+    /// Returns the members in the order in which they came, including those that have just left.
     pub fn iter(&self) -> impl Iterator<Item = &Part<M>> {
         self.all.iter()
     }
 
-    /// As [`Parts::iter`], to change them.
+    /// As [`Parts::iter`], but mutable.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Part<M>> {
         self.all.iter_mut()
     }
 
-    /// Takes in a member that has come; its number.
+    /// Adds a member. Returns its number.
     pub fn add(&mut self, called: &str, member: M) -> u64 {
         self.count += 1;
         let (number, name) = (self.count, self.free_name(called, self.count));
@@ -138,7 +138,7 @@ impl<M: Member> Parts<M> {
         number
     }
 
-    /// Calls a member something else.
+    /// Renames a member.
     pub fn rename(&mut self, number: u64, called: &str) {
         let name = self.free_name(called, number);
         if let Some(part) = self.get(number) {
@@ -153,11 +153,11 @@ impl<M: Member> Parts<M> {
         let numbered = (2_u32..).map(|n| format!("{name} {n}"));
         let mut free =
             std::iter::once(name.to_owned()).chain(numbered).filter(|n| !taken.contains(n.as_str()));
-        // As many as there are others are tried at most.
+        // Needs at most one attempt more than there are other members.
         free.next().unwrap_or_default()
     }
 
-    /// Lets go of the members that have left.
+    /// Removes the members that have left.
     pub fn drop_gone(&mut self) {
         for part in self.all.extract_if(.., |part| part.gone).collect::<Vec<_>>() {
             let left = Notice::Left { what: Thing::App, name: part.name.clone() };
@@ -170,34 +170,34 @@ impl<M: Member> Parts<M> {
         }
     }
 
-    /// Notes what is told with the notices of the next command.
+    /// Adds a notice for the next command that asks for notices.
     pub fn notice(&mut self, notice: Notice) {
         keep(&mut self.notices, notice);
     }
 
-    /// Notes what is told with whatever answer comes next.
+    /// Adds a notice for the next response of any kind.
     pub fn aside(&mut self, notice: Notice) {
         keep(&mut self.asides, notice);
     }
 
-    /// Returns the member that was acted on last: keys without a target go there.
+    /// Returns the member that was acted on last, which receives keys without a target.
     #[must_use]
     pub fn keys(&self) -> Option<u64> {
         self.keys
     }
 
-    /// Says to which member keys without a target go; none: to that of the active window.
+    /// Sets the member that receives keys without a target. `None`: the one with the active window.
     pub fn set_keys(&mut self, number: Option<u64>) {
         self.keys = number;
     }
 
-    /// Notes that a command has started a member: what comes next is about that one.
+    /// Records that a command has started a member: the rest of the command concerns only that one.
     pub fn begins_with(&mut self, number: u64) {
         self.acted = vec![number];
         self.keys = Some(number);
     }
 
-    /// Notes which member an act goes to.
+    /// Records which member an act goes to.
     pub(crate) fn acts_on(&mut self, number: u64) {
         if !self.acted.contains(&number) {
             self.acted.push(number);
@@ -205,18 +205,18 @@ impl<M: Member> Parts<M> {
         self.keys = Some(number);
     }
 
-    /// Whether a member is there.
+    /// Whether a member exists and has not left.
     #[must_use]
     pub fn has(&self, number: u64) -> bool {
         self.all.iter().any(|part| part.number == number && !part.gone)
     }
 
-    /// Returns a member by its number, while it is there.
+    /// Returns a member by its number, unless it has left.
     pub(crate) fn get(&mut self, number: u64) -> Option<&mut Part<M>> {
         self.all.iter_mut().find(|part| part.number == number && !part.gone)
     }
 
-    /// Returns the members that the command that runs has acted on; all where it has acted on none.
+    /// Returns the members that the current command has acted on; all if there are none.
     pub(crate) fn concerned(&mut self) -> impl Iterator<Item = &mut Part<M>> {
         let acted = &self.acted;
         self.all.iter_mut().filter(|part| acted.is_empty() || acted.contains(&part.number))
@@ -225,21 +225,22 @@ impl<M: Member> Parts<M> {
     /// Returns the device of a member.
     ///
     /// # Errors
-    /// `ELEMENT_NOT_FOUND` when it has left, `TIMEOUT` when it has never answered.
+    /// Returns `ELEMENT_NOT_FOUND` when it has left, and `TIMEOUT` when it does not answer.
     pub(crate) fn device(&mut self, number: u64, whole: &str) -> Result<&mut dyn Device> {
         let part = self.get(number).ok_or_else(gone)?;
         let silent = format!("{} does not answer; it may hang", quote(&part.name));
         part.answering().ok_or_else(|| Error::timeout(silent).hint(others_go_on(whole)))
     }
 
-    /// Returns the active windows of the members, and whether each says itself that it is active.
+    /// Returns the active windows of the members, and whether each window itself reports that
+    /// state.
     pub(crate) fn active_windows(&mut self) -> Vec<(u64, Handle, bool)> {
         let read = self.all.iter_mut().filter(|part| part.tree.is_some());
         read.filter_map(|part| part.member.active_window().map(|(window, says)| (part.number, window, says)))
             .collect()
     }
 
-    /// Returns a node of the whole itself: that of a member which is there.
+    /// Returns the node that represents a member, while that exists.
     pub(crate) fn node_of(&self, handle: Handle) -> Option<Located> {
         named_part(handle).filter(|&number| self.has(number))?;
         let tree = Arc::clone(&self.merged.as_ref()?.tree);
@@ -271,17 +272,17 @@ impl<M: Member> Lifecycle for Parts<M> {
     }
 }
 
-/// The hint about a member that does not answer.
+/// The hint for a member that does not answer.
 pub(crate) fn others_go_on(whole: &str) -> String {
     format!("wait and try again; the other apps of the {whole} go on")
 }
 
-/// The error of an element that vanished between being located and being acted on.
+/// The error for an element that vanished between locating and acting.
 pub(crate) fn gone() -> Error {
     Error::element_not_found("the element is no longer in the app").hint("stickpin snapshot -i")
 }
 
-/// Adds a notice; the oldest goes where there are too many.
+/// Adds a notice; drops the oldest when there are too many.
 fn keep(notices: &mut Vec<Notice>, notice: Notice) {
     if notices.len() == NOTICES {
         notices.remove(0);

@@ -1,4 +1,4 @@
-//! What the members answer, in the handles of the whole.
+//! Answers of the members, converted to handles of the whole.
 
 use crate::ground::{Composed, Ground};
 use crate::handles::{inner, of_part, outer};
@@ -10,8 +10,7 @@ use stickpin_device::{Device, Error, ErrorCode, Located, Result, Ticket};
 use stickpin_tree::{Handle, Rect, Tree, quote};
 
 impl<G: Ground> Composed<G> {
-    /// Reads all members, each on its own, and merges them. The tree of equal readings is the same
-    /// one.
+    /// Reads all members concurrently and merges them. Returns the same tree if no reading changed.
     ///
     /// # Errors
     /// As [`Device::capture`].
@@ -28,8 +27,8 @@ impl<G: Ground> Composed<G> {
         Ok(&self.parts.merged.insert(merged).tree)
     }
 
-    /// Asks the member of an element for it, with its context or as the outcome of an input; the
-    /// node that names a member is there while that is.
+    /// Locates an element in its member. `context` is that of `locate`; `None` asks for the outcome
+    /// of an input. The node that represents a member exists as long as the member does.
     pub(crate) async fn find(
         &mut self,
         handle: Handle,
@@ -47,13 +46,14 @@ impl<G: Ground> Composed<G> {
         };
         match self.judged(number, answer).await {
             Ok(found) => found.map(|found| self.in_whole(number, &found)).transpose(),
-            // An element whose member has left is not there.
+            // The elements of a member that has left are gone.
             Err(e) if e.code == ErrorCode::ElementNotFound => Ok(None),
             Err(e) => Err(e),
         }
     }
 
-    /// Returns where elements are; `on_top`: those that lie behind another window are nowhere.
+    /// Returns the bounding boxes of elements. With `on_top`, elements behind another window have
+    /// none.
     pub(crate) async fn places(&mut self, handles: &[Handle], on_top: bool) -> Result<Vec<Option<Rect>>> {
         let mut rects = vec![None; handles.len()];
         let own: Vec<(u64, Handle)> = handles.iter().map(|&handle| inner(handle)).collect();
@@ -74,7 +74,7 @@ impl<G: Ground> Composed<G> {
         for (number, places, answer) in join_all(asked).await {
             match self.judged(number, answer).await {
                 Ok(found) => places.into_iter().zip(found).for_each(|(at, rect)| rects[at] = rect),
-                // What it has is nowhere for now; a capture says so.
+                // These elements have no place for now; the next capture shows why.
                 Err(e) if matches!(e.code, ErrorCode::ElementNotFound | ErrorCode::Timeout) => {}
                 Err(e) => return Err(e),
             }
@@ -82,12 +82,12 @@ impl<G: Ground> Composed<G> {
         Ok(rects)
     }
 
-    /// Returns what an answer of one member means for the whole: one that has left is no member any
-    /// more, one that does not answer keeps nobody waiting.
+    /// Interprets a member's answer for the whole. A member that has left is removed, and one that
+    /// does not answer is not waited for again.
     ///
     /// # Errors
-    /// That of the answer; `ELEMENT_NOT_FOUND` where the member has left, because its elements have
-    /// with it.
+    /// Returns the error of the answer, or `ELEMENT_NOT_FOUND` if the member has left and its
+    /// elements with it.
     pub(crate) async fn judged<T>(&mut self, number: u64, answer: Result<T>) -> Result<T> {
         let Err(mut error) = answer else { return answer };
         let alive = self.ground.alive().is_ok();
@@ -98,7 +98,7 @@ impl<G: Ground> Composed<G> {
                     Some(life) => life.ended().await.is_some(),
                     None => true,
                 };
-                // What is lost may be what all of them share.
+                // Otherwise the shared connection may be lost.
                 if left {
                     part.gone = true;
                     error.code = ErrorCode::ElementNotFound;
@@ -115,8 +115,8 @@ impl<G: Ground> Composed<G> {
         Err(error)
     }
 
-    /// Reads all members. `watch` is in the handles of the whole; those of them that are there and
-    /// not shown come back with what is.
+    /// Reads all members. `watch` holds handles of the whole. Returns the readings and those of
+    /// `watch` that exist but are not shown.
     async fn readings(&mut self, watch: &[Handle]) -> Result<(Vec<Reading>, Vec<Handle>)> {
         let Self { ground, parts } = self;
         ground.refresh(parts).await?;
@@ -132,7 +132,7 @@ impl<G: Ground> Composed<G> {
         for part in parts.iter().filter(|part| !inside.contains(&part.number)) {
             match &part.tree {
                 Some(tree) => hidden.extend(tree.hidden().iter().map(|&own| outer(part.number, own))),
-                // It shows them still, and says nothing of them.
+                // It may still show them, but does not answer.
                 None => hidden.extend(watch.iter().filter(|handle| inner(**handle).0 == part.number)),
             }
             let shows = part.tree.as_ref().is_none_or(|tree| tree.root().children().next().is_some());
@@ -149,7 +149,7 @@ impl<G: Ground> Composed<G> {
             .map_err(|e| Error::internal(format!("the {} made no tree: {e}", G::NAME)))
     }
 
-    /// Returns what a member found, in the whole.
+    /// Converts a member's located element to the whole.
     fn in_whole(&self, number: u64, found: &Located) -> Result<Located> {
         let merged = self.parts.merged.as_ref();
         if let Some(merged) = merged
@@ -157,7 +157,7 @@ impl<G: Ground> Composed<G> {
         {
             return Ok(Located::new(Arc::clone(&merged.tree), node));
         }
-        // Nothing of another member tells what an element is: they need not be there.
+        // Other members do not affect the identity of the element, so they may be absent.
         let name = self.parts.iter().find(|part| part.number == number).map(|part| part.name.clone());
         let reading = Reading { number, name: name.unwrap_or_default(), tree: Some(Arc::clone(&found.tree)) };
         let attention = merged.map_or_else(Attention::default, |merged| merged.attention);

@@ -1,23 +1,23 @@
-//! Which member an input is for.
+//! The member that an input is for.
 
 use crate::ground::{Composed, Ground};
 use crate::handles::inner;
 use stickpin_device::{Action, Error, Result};
 use stickpin_tree::Handle;
 
-/// Who decides which member receives an input.
+/// What determines the member that receives an input.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Way {
-    /// The element that it is meant for.
+    /// The target element.
     Element(Handle),
     /// The window at a point of the screen.
     Point((f64, f64)),
-    /// The keyboard: whoever was acted on last.
+    /// The keyboard, which belongs to the member that was acted on last.
     Keys,
 }
 
 impl Way {
-    /// Returns the way of an input.
+    /// Classifies an input.
     #[must_use]
     pub fn of(action: &Action) -> Self {
         match *action {
@@ -28,7 +28,7 @@ impl Way {
     }
 }
 
-/// Returns the element of another member that a drag is to end on.
+/// Returns the target of a drag that ends in another member.
 pub(crate) fn ends_elsewhere(action: &Action, part: u64) -> Option<Handle> {
     match action {
         Action::Drag { target, .. } => target.filter(|target| inner(*target).0 != part),
@@ -36,7 +36,7 @@ pub(crate) fn ends_elsewhere(action: &Action, part: u64) -> Option<Handle> {
     }
 }
 
-/// Returns an input in the handles of a member; what is of another member it is not told.
+/// Converts an input to the handles of a member; targets in other members are dropped.
 pub(crate) fn for_part(action: &Action, part: u64) -> Action {
     let mut action = action.clone();
     action.retain_targets(|handle| {
@@ -47,8 +47,7 @@ pub(crate) fn for_part(action: &Action, part: u64) -> Action {
 }
 
 impl<G: Ground> Composed<G> {
-    /// Returns the one active window. Members say so themselves; where not exactly one does, the
-    /// ground is asked.
+    /// Returns the active window. If not exactly one member reports its own, the ground decides.
     ///
     /// # Errors
     /// As [`Ground::active`].
@@ -63,8 +62,8 @@ impl<G: Ground> Composed<G> {
         Ok(found.map(|&(number, window, _)| (number, window)))
     }
 
-    /// Returns the member that keys without a target go to: the one that was acted on last, else
-    /// that of the active window.
+    /// Returns the member that receives keys without a target: the one that was acted on last,
+    /// otherwise the one with the active window.
     async fn keyboard(&mut self) -> Result<Option<u64>> {
         match self.parts.keys().filter(|&number| self.parts.has(number)) {
             Some(number) => Ok(Some(number)),
@@ -75,7 +74,8 @@ impl<G: Ground> Composed<G> {
     /// Returns the member that an input is for.
     ///
     /// # Errors
-    /// `ELEMENT_OFFSCREEN` and `ELEMENT_NOT_FOUND` where there is none, and as [`Ground::beneath`].
+    /// Returns `ELEMENT_OFFSCREEN` or `ELEMENT_NOT_FOUND` if there is none; otherwise as
+    /// [`Ground::beneath`].
     pub(crate) async fn receiver(&mut self, action: &Action) -> Result<u64> {
         match Way::of(action) {
             Way::Element(handle) => Ok(inner(handle).0),
