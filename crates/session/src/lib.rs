@@ -57,9 +57,12 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod tickers;
+mod timestamp;
+pub mod turn;
 
 pub use client::ClientId;
 pub use numbers::{BLOCK, InMemoryNumbers, NumberError, NumberSource, block};
 pub use renewal::BaseTree;
 pub use session::{Origin, Replaced, Session, SessionConfig};
 pub use standing::{ContextPolicy, EndReason, Ladder, RefFault, Resolved, Standing, UnknownLadder};
+pub use timestamp::{InvalidTimestamp, Timestamp};
