@@ -121,6 +121,9 @@ pub struct TurnState {
     /// Set if reserved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reserved_for: Option<AgentId>,
+    /// Whether the reservation names its agent, instead of the next one in line.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reserved_directly: bool,
     /// When the reservation is passed on; set if reserved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claim_deadline: Option<Deadline>,

@@ -1,0 +1,47 @@
+//! Who gets the turn next when its owner does not name anyone.
+
+use super::machine::Situation;
+use super::state::{AgentId, Member, MemberRole, WaitMode};
+
+/// Where a turn goes that its owner gives up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    /// A member waits for it.
+    Waiter(AgentId),
+    /// The best candidate polled a moment ago and is between two polls.
+    BetweenPolls,
+    /// No member waits.
+    Nobody,
+}
+
+/// Returns who gets the turn that `from` gives up. Only drivers in active wait mode count. Members
+/// that never held the turn come first, then those whose turn is longest ago, then by order of
+/// joining.
+#[must_use]
+pub fn next_owner(s: Situation<'_>, from: &AgentId) -> Next {
+    let mut candidates: Vec<&Member> = s
+        .members
+        .iter()
+        .filter(|m| m.agent_id != *from && m.role == MemberRole::Driver && m.wait_mode == WaitMode::Active)
+        .filter(|m| is_reachable(s, m) || is_between_polls(s, m))
+        .collect();
+    // `None` sorts before every turn number.
+    candidates.sort_by_key(|m| (m.last_held_turn, m.ordinal));
+    match candidates.first() {
+        None => Next::Nobody,
+        Some(best) if is_reachable(s, best) => Next::Waiter(best.agent_id.clone()),
+        Some(_) => Next::BetweenPolls,
+    }
+}
+
+/// Whether a wait of the member is connected, or its MCP client polls in slices and is due back.
+fn is_reachable(s: Situation<'_>, member: &Member) -> bool {
+    let presence = s.presence_of(&member.agent_id);
+    let polls = presence.via_mcp && presence.last_poll_ms.is_some_and(|ms| ms < s.policy.mcp_waiter_grace_ms);
+    presence.waiting || polls
+}
+
+fn is_between_polls(s: Situation<'_>, member: &Member) -> bool {
+    let presence = s.presence_of(&member.agent_id);
+    presence.last_poll_ms.is_some_and(|ms| ms < s.policy.waiter_grace_ms)
+}
