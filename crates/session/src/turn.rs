@@ -2,6 +2,7 @@
 
 pub mod machine;
 mod routing;
+pub mod scope;
 mod state;
 #[cfg(test)]
 mod tests;

@@ -39,7 +39,7 @@ impl Now {
         Deadline { mono_ms: self.mono_ms.saturating_add(ms), boot_id: self.boot_id.clone() }
     }
 
-    fn has_passed(&self, deadline: &Deadline) -> bool {
+    pub(super) fn has_passed(&self, deadline: &Deadline) -> bool {
         self.boot_id != deadline.boot_id || self.mono_ms >= deadline.mono_ms
     }
 

@@ -1,0 +1,401 @@
+//! Scope: what a session may do to which target, what it lent to other sessions, and what comes
+//! back when a loan ends.
+//!
+//! `observe` is shared between lender and borrower. `act` and `admin` are exclusive: at any time at
+//! most one session has them for a target within given limits.
+
+use super::machine::Now;
+use super::state::{Constraint, Loan, LoanId, LoanState, ScopeRule, TargetId, TargetSelector, Verb};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The scope that a session has of its own. Denials survive every loan and reclaim.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct BaseScope {
+    /// What the session may do.
+    pub allow: Vec<ScopeRule>,
+    /// What it must not do, whatever allows it.
+    pub deny: Vec<ScopeRule>,
+}
+
+/// What is known about the place where an action would happen. A limit on an unknown fact denies.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Facts {
+    /// The origin of the page.
+    pub origin: Option<String>,
+    /// The package of the app.
+    pub package: Option<String>,
+    /// The role of the window.
+    pub window_role: Option<String>,
+    /// The canonical path of the file that is read or written, for actions on files.
+    pub file: Option<String>,
+}
+
+/// Why a session may not act, lend or reclaim.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ScopeError {
+    /// The action lies outside of the session's scope.
+    #[error("session {session} may not {} {target}", verb.word())]
+    Denied {
+        /// The session.
+        session: String,
+        /// The verb.
+        verb: Verb,
+        /// The target.
+        target: TargetId,
+        /// The session that has borrowed it, if that is the reason.
+        lent_to: Option<String>,
+    },
+    /// The lender does not have what it would lend.
+    #[error("session {lender} does not have the scope of rule {rule} of the loan")]
+    LoanNotSubset {
+        /// The lender.
+        lender: String,
+        /// The position of the rule in the loan, from 1.
+        rule: usize,
+    },
+    /// The lender has already lent a part of it.
+    #[error("session {holder} has already borrowed a part of rule {rule} of the loan")]
+    LoanConflict {
+        /// The present borrower.
+        holder: String,
+        /// The position of the rule in the loan, from 1.
+        rule: usize,
+    },
+    /// No session has this name.
+    #[error("no session named {0}")]
+    NoSuchSession(String),
+    /// No loan has this id.
+    #[error("no loan {0}")]
+    NoSuchLoan(LoanId),
+    /// A session cannot lend to itself, nor to a session that it borrows from.
+    #[error("session {lender} cannot lend to {borrower}")]
+    LoanCycle {
+        /// The lender.
+        lender: String,
+        /// The session that would borrow.
+        borrower: String,
+    },
+}
+
+impl Verb {
+    fn is_exclusive(self) -> bool {
+        matches!(self, Self::Act | Self::Admin)
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Observe => "observe",
+            Self::Act => "act on",
+            Self::Admin => "administer",
+        }
+    }
+}
+
+/// Whether `path` is `root` or lies below it. Both are canonical.
+fn is_within(path: &str, root: &str) -> bool {
+    path.strip_prefix(root)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || root.ends_with('/'))
+}
+
+impl Constraint {
+    fn names(&self) -> [&Option<BTreeSet<String>>; 3] {
+        [&self.origins, &self.packages, &self.window_roles]
+    }
+
+    /// Whether the limits are known to hold for `facts`.
+    fn admits(&self, facts: &Facts) -> bool {
+        let known = [&facts.origin, &facts.package, &facts.window_role];
+        let names = self.names().into_iter().zip(known).all(|(allowed, fact)| match (allowed, fact) {
+            (None, _) => true,
+            (Some(allowed), Some(fact)) => allowed.contains(fact),
+            (Some(_), None) => false,
+        });
+        // An action that touches no file is not limited by folders.
+        let within = |roots: &BTreeSet<String>, file: &str| roots.iter().any(|root| is_within(file, root));
+        names && self.file_roots.as_ref().zip(facts.file.as_deref()).is_none_or(|(r, f)| within(r, f))
+    }
+
+    /// Whether the limits could hold for `facts`, where an unknown fact could be anything.
+    fn may_admit(&self, facts: &Facts) -> bool {
+        let known = [&facts.origin, &facts.package, &facts.window_role];
+        let names = self.names().into_iter().zip(known).all(|(limit, fact)| {
+            limit.as_ref().zip(fact.as_ref()).is_none_or(|(limit, fact)| limit.contains(fact))
+        });
+        let roots = self.file_roots.as_ref().zip(facts.file.as_deref());
+        names && roots.is_none_or(|(roots, file)| roots.iter().any(|root| is_within(file, root)))
+    }
+
+    /// Whether everything that `other` admits is admitted by these limits.
+    fn covers(&self, other: &Self) -> bool {
+        let names = self.names().into_iter().zip(other.names()).all(|pair| match pair {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(mine), Some(theirs)) => theirs.is_subset(mine),
+        });
+        names
+            && match (&self.file_roots, &other.file_roots) {
+                (None, _) => true,
+                (Some(_), None) => false,
+                (Some(mine), Some(theirs)) => {
+                    theirs.iter().all(|path| mine.iter().any(|root| is_within(path, root)))
+                }
+            }
+    }
+
+    /// Whether something could be admitted by both.
+    fn overlaps(&self, other: &Self) -> bool {
+        let names = self.names().into_iter().zip(other.names()).all(|(mine, theirs)| {
+            mine.as_ref().zip(theirs.as_ref()).is_none_or(|(mine, theirs)| !mine.is_disjoint(theirs))
+        });
+        // Limits on folders do not separate rules: an action without a file is admitted by both.
+        names
+    }
+}
+
+fn limits(rule: &ScopeRule) -> Constraint {
+    rule.constraint.clone().unwrap_or_default()
+}
+
+impl ScopeRule {
+    fn selects(&self, target: &TargetId) -> bool {
+        match &self.target {
+            TargetSelector::Any => true,
+            TargetSelector::Target(only) => only == target,
+        }
+    }
+
+    fn allows(&self, verb: Verb, target: &TargetId, facts: &Facts) -> bool {
+        self.verbs.contains(&verb) && self.selects(target) && limits(self).admits(facts)
+    }
+
+    fn may_concern(&self, verb: Verb, target: &TargetId, facts: &Facts) -> bool {
+        self.verbs.contains(&verb) && self.selects(target) && limits(self).may_admit(facts)
+    }
+
+    fn covers(&self, other: &Self) -> bool {
+        let target = match (&self.target, &other.target) {
+            (TargetSelector::Any, _) => true,
+            (TargetSelector::Target(_), TargetSelector::Any) => false,
+            (TargetSelector::Target(mine), TargetSelector::Target(theirs)) => mine == theirs,
+        };
+        target && other.verbs.is_subset(&self.verbs) && limits(self).covers(&limits(other))
+    }
+
+    fn overlaps(&self, other: &Self) -> bool {
+        let target = match (&self.target, &other.target) {
+            (TargetSelector::Target(mine), TargetSelector::Target(theirs)) => mine == theirs,
+            _ => true,
+        };
+        target && !self.verbs.is_disjoint(&other.verbs) && limits(self).overlaps(&limits(other))
+    }
+
+    fn exclusive_part(&self) -> Option<Self> {
+        let verbs: BTreeSet<Verb> = self.verbs.iter().copied().filter(|v| v.is_exclusive()).collect();
+        (!verbs.is_empty()).then(|| Self { verbs, ..self.clone() })
+    }
+}
+
+/// One session's own scope.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Holding {
+    /// The targets of the session.
+    pub targets: BTreeSet<TargetId>,
+    /// What it may do to them.
+    pub scope: BaseScope,
+}
+
+/// The scopes of all sessions of a state dir and the loans between them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ledger {
+    sessions: BTreeMap<String, Holding>,
+    loans: BTreeMap<LoanId, Loan>,
+}
+
+/// What a reclaim changed, in the order in which it is logged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reclaimed {
+    /// The loans that ended, those of the farthest borrowers first.
+    pub ended: Vec<Loan>,
+    /// The loans that the lender of an ended loan took over, as they are now.
+    pub reparented: Vec<Loan>,
+}
+
+impl Ledger {
+    /// Adds a session or replaces its own scope.
+    pub fn set_session(&mut self, name: impl Into<String>, holding: Holding) {
+        self.sessions.insert(name.into(), holding);
+    }
+
+    /// Adds a loan as it was stored.
+    pub fn restore_loan(&mut self, loan: Loan) {
+        self.loans.insert(loan.loan_id.clone(), loan);
+    }
+
+    /// Returns the outstanding loans by id.
+    pub fn loans(&self) -> impl Iterator<Item = &Loan> {
+        self.loans.values()
+    }
+
+    fn lent_by<'a>(&'a self, lender: &'a str) -> impl Iterator<Item = &'a Loan> {
+        self.loans.values().filter(move |loan| loan.lender == lender)
+    }
+
+    /// Checks that `session` may do `verb` to `target` at a place with these facts.
+    ///
+    /// # Errors
+    /// Returns [`ScopeError::Denied`], which names the borrower of a scope that was lent.
+    pub fn permit(
+        &self,
+        session: &str,
+        verb: Verb,
+        target: &TargetId,
+        facts: &Facts,
+    ) -> Result<(), ScopeError> {
+        let denied = |lent_to| {
+            Err(ScopeError::Denied { session: session.to_owned(), verb, target: target.clone(), lent_to })
+        };
+        if !self.has(session, verb, target, facts) {
+            return denied(None);
+        }
+        if verb.is_exclusive() {
+            let concerns = |loan: &&Loan| loan.rules.iter().any(|r| r.may_concern(verb, target, facts));
+            if let Some(loan) = self.lent_by(session).find(concerns) {
+                return denied(Some(loan.borrower.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the session has the scope, of its own or borrowed, ignoring what it lent. A borrowed
+    /// scope is one that its lender has, so the denials of all lenders hold.
+    fn has(&self, session: &str, verb: Verb, target: &TargetId, facts: &Facts) -> bool {
+        let Some(own) = self.sessions.get(session) else { return false };
+        if own.scope.deny.iter().any(|rule| rule.may_concern(verb, target, facts)) {
+            return false;
+        }
+        let allows = |rules: &[ScopeRule]| rules.iter().any(|rule| rule.allows(verb, target, facts));
+        let borrowed = |loan: &Loan| {
+            loan.borrower == session
+                && loan.state == LoanState::Active
+                && allows(&loan.rules)
+                && self.has(&loan.lender, verb, target, facts)
+        };
+        (own.targets.contains(target) && allows(&own.scope.allow)) || self.loans.values().any(borrowed)
+    }
+
+    /// Opens a loan, pending until [`activate`](Self::activate). All rules must lie within the
+    /// lender's own scope, or all within one loan that the lender has borrowed. Sets `parent_loan`.
+    ///
+    /// # Errors
+    /// Returns [`ScopeError::LoanNotSubset`], [`ScopeError::LoanConflict`],
+    /// [`ScopeError::LoanCycle`] or [`ScopeError::NoSuchSession`]; nothing has changed then.
+    pub fn lend(&mut self, mut loan: Loan) -> Result<&Loan, ScopeError> {
+        let lender = &loan.lender;
+        let own = self.sessions.get(lender).ok_or_else(|| ScopeError::NoSuchSession(lender.clone()))?;
+        if self.borrows_from(lender, &loan.borrower) {
+            return Err(ScopeError::LoanCycle { lender: lender.clone(), borrower: loan.borrower.clone() });
+        }
+        for (at, rule) in loan.rules.iter().enumerate() {
+            let rule_number = at + 1;
+            if own.scope.deny.iter().any(|deny| deny.overlaps(rule)) {
+                return Err(ScopeError::LoanNotSubset { lender: lender.clone(), rule: rule_number });
+            }
+            let Some(exclusive) = rule.exclusive_part() else { continue };
+            let taken = |other: &&Loan| other.rules.iter().any(|r| r.overlaps(&exclusive));
+            if let Some(other) = self.lent_by(lender).find(taken) {
+                return Err(ScopeError::LoanConflict { holder: other.borrower.clone(), rule: rule_number });
+            }
+        }
+        let uncovered = |rules: &[ScopeRule], targets: Option<&BTreeSet<TargetId>>| {
+            let has = |rule: &ScopeRule| match (&rule.target, targets) {
+                (TargetSelector::Target(target), Some(targets)) => targets.contains(target),
+                _ => true,
+            };
+            loan.rules.iter().position(|rule| !has(rule) || !rules.iter().any(|r| r.covers(rule)))
+        };
+        match uncovered(&own.scope.allow, Some(&own.targets)) {
+            None => loan.parent_loan = None,
+            Some(first) => {
+                let mut borrowed = self.loans.values().filter(|l| l.borrower == *lender);
+                let source =
+                    borrowed.find(|l| l.state == LoanState::Active && uncovered(&l.rules, None).is_none());
+                let source = source
+                    .ok_or_else(|| ScopeError::LoanNotSubset { lender: lender.clone(), rule: first + 1 })?;
+                loan.parent_loan = Some(source.loan_id.clone());
+            }
+        }
+        loan.state = LoanState::Pending;
+        let id = loan.loan_id.clone();
+        Ok(self.loans.entry(id).insert_entry(loan).into_mut())
+    }
+
+    /// Whether `session` is `other` or borrows from it, directly or through others.
+    fn borrows_from(&self, session: &str, other: &str) -> bool {
+        session == other
+            || self.loans.values().any(|l| l.borrower == session && self.borrows_from(&l.lender, other))
+    }
+
+    /// Gives the scope of a pending loan to its borrower, which is open now.
+    ///
+    /// # Errors
+    /// Returns [`ScopeError::NoSuchLoan`].
+    pub fn activate(&mut self, id: &LoanId) -> Result<&Loan, ScopeError> {
+        self.set_state(id, LoanState::Active)
+    }
+
+    /// Stops the borrower from acting while its last command comes to an end.
+    ///
+    /// # Errors
+    /// Returns [`ScopeError::NoSuchLoan`].
+    pub fn begin_reclaim(&mut self, id: &LoanId) -> Result<&Loan, ScopeError> {
+        self.set_state(id, LoanState::Reclaiming)
+    }
+
+    fn set_state(&mut self, id: &LoanId, state: LoanState) -> Result<&Loan, ScopeError> {
+        let loan = self.loans.get_mut(id).ok_or_else(|| ScopeError::NoSuchLoan(id.clone()))?;
+        loan.state = state;
+        Ok(loan)
+    }
+
+    /// Ends a loan: its lender has the scope again. Loans that the borrower made out of it pass to
+    /// the lender, so their work goes on; with `cascade` they end too. Ending a loan that has ended
+    /// changes nothing.
+    pub fn reclaim(&mut self, id: &LoanId, cascade: bool) -> Reclaimed {
+        let mut reclaimed = Reclaimed { ended: Vec::new(), reparented: Vec::new() };
+        self.end(id, cascade, &mut reclaimed);
+        reclaimed
+    }
+
+    fn end(&mut self, id: &LoanId, cascade: bool, reclaimed: &mut Reclaimed) {
+        let parts: Vec<LoanId> = self
+            .loans
+            .values()
+            .filter(|loan| loan.parent_loan.as_ref() == Some(id))
+            .map(|loan| loan.loan_id.clone())
+            .collect();
+        if cascade {
+            for part in &parts {
+                self.end(part, cascade, reclaimed);
+            }
+        }
+        let Some(mut ended) = self.loans.remove(id) else { return };
+        for part in parts {
+            if let Some(loan) = self.loans.get_mut(&part) {
+                loan.lender.clone_from(&ended.lender);
+                loan.parent_loan.clone_from(&ended.parent_loan);
+                reclaimed.reparented.push(loan.clone());
+            }
+        }
+        ended.state = LoanState::Reclaimed;
+        reclaimed.ended.push(ended);
+    }
+
+    /// Returns the loans whose time is over, or that a reboot outlived.
+    #[must_use]
+    pub fn expired(&self, now: &Now) -> Vec<LoanId> {
+        let over = |loan: &&Loan| loan.expires_mono.as_ref().is_some_and(|at| now.has_passed(at));
+        self.loans.values().filter(over).map(|loan| loan.loan_id.clone()).collect()
+    }
+}
