@@ -131,6 +131,18 @@ fn denials_of_every_lender_hold() {
 }
 
 #[test]
+fn denial_added_after_lending_reaches_every_borrower() {
+    let mut ledger = shop();
+    let act = || vec![rule(&[Verb::Act], "page")];
+    lend(&mut ledger, loan("l1", "shop", "child", act())).unwrap();
+    lend(&mut ledger, loan("l2", "child", "grand", act())).unwrap();
+    let scope = BaseScope { allow: act(), deny: vec![on_origins(act().remove(0), &["https://bank"])] };
+    ledger.set_session("shop", Holding { targets: [target("page")].into(), scope });
+    assert!(may(&ledger, "grand", Verb::Act, &at("https://shop")));
+    assert!(!may(&ledger, "grand", Verb::Act, &at("https://bank")));
+}
+
+#[test]
 fn unknown_place_is_denied() {
     let mut ledger = shop();
     let part = on_origins(rule(&[Verb::Act], "page"), &["https://shop"]);
