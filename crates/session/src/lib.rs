@@ -44,6 +44,7 @@
 //! nor two meanings, except that its holder's own act may count numbers up, as the receipt tells.
 //! This crate knows no device, clock, file or source of randomness.
 
+pub mod agent;
 mod align;
 mod client;
 mod counted;

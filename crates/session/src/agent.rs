@@ -1,0 +1,18 @@
+//! Which agent a request comes from.
+//!
+//! Front ends send [`Evidence`]: variables, MCP metadata and nothing else. The daemon adds the
+//! ancestry of the calling process and asks the [`Directory`], so that a shell command and an MCP
+//! server of one agent resolve to the same id although they see different environments. What joins
+//! the two is the [`Anchor`](crate::turn::Anchor): the root process of the harness.
+
+mod ancestry;
+mod directory;
+mod harnesses;
+#[cfg(test)]
+mod tests;
+
+pub use ancestry::{HarnessRoot, Process, harness_root};
+pub use directory::{
+    AgentKind, AgentRecord, Attempt, Bindings, Directory, EnvAge, Evidence, IdentityError, Place, Resolution,
+};
+pub use harnesses::{HARNESSES, Harness, Multiplicity, TERMINAL_VARIABLES, evidence_variables};
