@@ -5,6 +5,7 @@ use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Map, Value};
 use stickpin_kernel::registry::Form;
+pub(crate) use stickpin_kernel::schema::kebab;
 use stickpin_kernel::schema::{Field, Holds, Kind};
 
 /// Returns the grammar of a command that has a form, with the common options.
@@ -121,18 +122,6 @@ fn choices(kind: &Kind) -> Option<&[(String, String)]> {
         Kind::List(kind) => choices(kind),
         _ => None,
     }
-}
-
-/// Converts `maxBytes` into `max-bytes`.
-pub(crate) fn kebab(name: &str) -> String {
-    let mut out = String::with_capacity(name.len() + 2);
-    for c in name.chars() {
-        if c.is_ascii_uppercase() {
-            out.push('-');
-        }
-        out.push(c.to_ascii_lowercase());
-    }
-    out
 }
 
 /// Converts matches into an input by field name. A value of the wrong type is passed on as text, so

@@ -13,6 +13,7 @@ mod facets;
 mod input;
 mod navigation;
 mod notice;
+mod open;
 pub mod paths;
 mod pixels;
 mod provider;
@@ -34,7 +35,8 @@ pub use input::{
 };
 pub use navigation::{Arrived, Leave, Moving, Navigation, SettleRequest, Settled};
 pub use notice::{Dialog, DialogAnswer, Notice, Thing};
+pub use open::{FieldSchema, OpenRequest, Viewport};
 pub use pixels::rgb;
-pub use provider::{Check, DeviceEntry, OpenOption, OpenRequest, Provider};
+pub use provider::{Check, DeviceEntry, Provider};
 pub use ticket::Ticket;
 pub use tokio_util::sync::CancellationToken;

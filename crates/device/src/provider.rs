@@ -4,12 +4,10 @@
 use crate::capability::Capability;
 use crate::device::Device;
 use crate::error::Result;
+use crate::open::{FieldSchema, OpenRequest};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::path::PathBuf;
-use std::time::Duration;
-use tokio_util::sync::CancellationToken;
 
 /// A platform: finds, opens and describes devices.
 #[async_trait]
@@ -26,9 +24,12 @@ pub trait Provider: Send + Sync + fmt::Debug {
         false
     }
 
-    /// Returns the options of [`OpenRequest`] that the provider reads. `open` refuses the others,
-    /// so that none is silently ignored.
-    fn open_options(&self) -> &'static [OpenOption];
+    /// Returns the schema of the options that the provider reads, one field each. `open` refuses
+    /// all others, so that none is silently ignored. A provider without options writes nothing.
+    fn open_options(&self) -> &'static FieldSchema {
+        static NONE: FieldSchema = FieldSchema::of::<NoOptions>();
+        &NONE
+    }
 
     /// Starts or finds the app that `request.what` names, and returns when it is ready to be
     /// captured.
@@ -68,73 +69,9 @@ pub trait Provider: Send + Sync + fmt::Debug {
     async fn sweep(&self, state_dir: &std::path::Path) -> Result<Vec<String>>;
 }
 
-/// An option of `open` that only some providers read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum OpenOption {
-    /// [`OpenRequest::headed`].
-    Headed,
-    /// [`OpenRequest::attach`].
-    Attach,
-    /// [`OpenRequest::private`].
-    Private,
-    /// [`OpenRequest::private_home`].
-    PrivateHome,
-    /// [`OpenRequest::viewport`].
-    Viewport,
-    /// [`OpenRequest::profile`].
-    Profile,
-}
-
-impl OpenOption {
-    /// Returns the flag as spelled on a command line.
-    #[must_use]
-    pub fn flag(self) -> &'static str {
-        match self {
-            Self::Headed => "--headed",
-            Self::Attach => "--attach",
-            Self::Private => "--private",
-            Self::PrivateHome => "--private-home",
-            Self::Viewport => "--viewport",
-            Self::Profile => "--profile",
-        }
-    }
-}
-
-/// The arguments of `open`.
-#[derive(Debug, Clone)]
-pub struct OpenRequest {
-    /// The text that the user typed: a URL, `sim:shop`.
-    pub what: String,
-    /// The session that will drive the device.
-    pub session: String,
-    /// A private folder of this session that exists and is removed at close, for profiles and
-    /// downloads.
-    pub dir: PathBuf,
-    /// The caller's home folder.
-    pub home: Option<PathBuf>,
-    /// The caller's working directory.
-    pub cwd: PathBuf,
-    /// Show a window.
-    pub headed: bool,
-    /// Use an app that is already running and leave it running at close, instead of starting one.
-    pub attach: bool,
-    /// Run the app apart from the desktop of the person at this machine, with a pointer, keyboard
-    /// and screen of the session's own.
-    pub private: bool,
-    /// Give the app a home folder of its own, which is removed at close, in place of the caller's.
-    pub private_home: bool,
-    /// The width and height of the viewport in CSS pixels.
-    pub viewport: Option<(u32, u32)>,
-    /// A profile folder to keep, in place of a fresh one.
-    pub profile: Option<PathBuf>,
-    /// The folders whose files the app may show; `None` for no restriction.
-    pub file_roots: Option<Vec<PathBuf>>,
-    /// The maximum time until the page is ready.
-    pub ready_timeout: Duration,
-    /// Cancels the opening.
-    pub cancel: CancellationToken,
-}
+/// The options of a provider that reads none.
+#[derive(schemars::JsonSchema)]
+struct NoOptions {}
 
 /// An entry of `devices`.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -14,14 +14,14 @@ use crate::events::Heard;
 use crate::opening::{Opening, runs, unsaid};
 use crate::screen::Screen;
 use async_trait::async_trait;
-use config::{PREFIX, QUIET, RUNNING, named, no_registry};
+use config::{LinuxOptions, PREFIX, QUIET, RUNNING, Request, named, no_registry};
 use installed::Launch;
 use launch::Launched;
 use std::path::Path;
 use std::sync::Arc;
 use stickpin_device::{
-    Capability, Check, Device, DeviceEntry, Error, ErrorCode, Geometry, OpenOption, OpenRequest, Provider,
-    Result, SettleRequest,
+    Capability, Check, Device, DeviceEntry, Error, ErrorCode, FieldSchema, Geometry, OpenRequest, Provider,
+    Result, SettleRequest, Viewport,
 };
 use stickpin_tree::quote;
 use tokio::process::Child;
@@ -40,11 +40,11 @@ impl LinuxProvider {
         &self,
         mut screen: Screen,
         launch: Option<&Launch>,
-        request: &OpenRequest,
+        request: &Request,
         opening: &Opening,
     ) -> Result<Box<dyn Device>> {
         let heard = Arc::new(Heard::new());
-        let folders = if request.attach { None } else { self.dirs(request)?.folders() };
+        let folders = if request.options.attach { None } else { self.dirs(request)?.folders() };
         let reach = self.reach(&screen, &heard, launch, request, opening);
         let (desktop, link, app, child) = match opening.part(reach, screen.fallen()).await {
             Ok(reached) => reached,
@@ -74,7 +74,7 @@ impl LinuxProvider {
                     arrived => break drop(arrived?),
                 }
             }
-            let Some((width, height)) = request.viewport else { return Ok(()) };
+            let Some(Viewport(width, height)) = request.options.viewport else { return Ok(()) };
             device.resize(width, height).await
         };
         if let Err(e) = ready.await {
@@ -90,7 +90,7 @@ impl LinuxProvider {
         screen: &Screen,
         heard: &Arc<Heard>,
         launch: Option<&Launch>,
-        request: &OpenRequest,
+        request: &Request,
         opening: &Opening,
     ) -> Result<(Desktop, Link, Running, Option<Child>)> {
         let until = opening.until;
@@ -146,14 +146,9 @@ impl Provider for LinuxProvider {
         "linux"
     }
 
-    fn open_options(&self) -> &'static [OpenOption] {
-        &[
-            OpenOption::Attach,
-            OpenOption::Private,
-            OpenOption::PrivateHome,
-            OpenOption::Viewport,
-            OpenOption::Profile,
-        ]
+    fn open_options(&self) -> &'static FieldSchema {
+        static OPTIONS: FieldSchema = FieldSchema::of::<LinuxOptions>();
+        &OPTIONS
     }
 
     fn claims(&self, what: &str) -> bool {
@@ -170,12 +165,13 @@ impl Provider for LinuxProvider {
     }
 
     async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>> {
+        let request = request.read_options()?;
         if named(&request.what) == desktop::NAME {
             return desktop::open(self, &request).await;
         }
         // Before anything is started for an app that there is not.
         let dirs = self.dirs(&request)?;
-        let launch = if request.attach {
+        let launch = if request.options.attach {
             None
         } else {
             Some(installed::find(named(&request.what), &self.config, dirs.cwd())?)

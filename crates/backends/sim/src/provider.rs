@@ -9,13 +9,15 @@ use crate::options::Options;
 use crate::shared::{Shared, millis};
 use crate::truth::{Received, Truth};
 use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use stickpin_device::{
-    Capability, Check, Device, DeviceEntry, DeviceInfo, Error, ErrorCode, OpenOption, OpenRequest, Provider,
-    Result, SettleRequest,
+    Capability, Check, Device, DeviceEntry, DeviceInfo, Error, ErrorCode, FieldSchema, OpenRequest, Provider,
+    Result, SettleRequest, Viewport,
 };
 use stickpin_tree::Handle;
 
@@ -53,6 +55,14 @@ pub(crate) const CAPABILITIES: &[Capability] = &[
 
 /// The default viewport.
 const VIEWPORT: (u32, u32) = (1280, 800);
+
+/// The options of `open` on a simulated device.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct SimOptions {
+    /// The size of the viewport; 1280x800 by default.
+    viewport: Option<Viewport>,
+}
 
 impl SimProvider {
     /// Creates a provider with nothing open.
@@ -141,8 +151,9 @@ impl Provider for SimProvider {
         "sim"
     }
 
-    fn open_options(&self) -> &'static [OpenOption] {
-        &[OpenOption::Viewport]
+    fn open_options(&self) -> &'static FieldSchema {
+        static OPTIONS: FieldSchema = FieldSchema::of::<SimOptions>();
+        &OPTIONS
     }
 
     fn claims(&self, what: &str) -> bool {
@@ -150,6 +161,7 @@ impl Provider for SimProvider {
     }
 
     async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>> {
+        let request = request.read_options::<SimOptions>()?;
         let options = Options::parse(&request.what)
             .map_err(|e| Error::new(ErrorCode::InvalidArgs, e).hint("sim:shop"))?;
         options.admit(request.file_roots.as_deref())?;
@@ -159,7 +171,7 @@ impl Provider for SimProvider {
         })?;
         let path = options.path.clone().unwrap_or_else(|| app.start.clone());
         let info = DeviceInfo::new("sim", format!("sim:{}", app.name), options.grade);
-        let viewport = request.viewport.unwrap_or(VIEWPORT);
+        let viewport = request.options.viewport.map_or(VIEWPORT, Into::into);
         tracing::debug!(app = app.name, grade = ?options.grade, "opening");
         let mut sim = Sim::new(app, options, viewport, truth);
         sim.navigator()

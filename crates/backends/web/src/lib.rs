@@ -30,4 +30,4 @@ mod provider;
 mod tabs;
 
 pub use device::WebDevice;
-pub use provider::{WebConfig, WebProvider};
+pub use provider::{WebConfig, WebOptions, WebProvider};

@@ -7,14 +7,16 @@ use crate::find::{install_hint, not_too_old};
 use crate::launch::{Browser, Launch};
 use crate::{address, gate, tabs};
 use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::json;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{
-    Capability, Check, Device, DeviceEntry, Error, ErrorCode, Leave, Navigation, Navigator, OpenOption,
-    OpenRequest, Provider, Result,
+    Capability, Check, Device, DeviceEntry, Error, ErrorCode, FieldSchema, Leave, Navigation, Navigator,
+    OpenRequest, Provider, Result, Viewport,
 };
 use stickpin_devtools::protocol as cdp;
 use stickpin_webpage::state::Shared;
@@ -42,6 +44,19 @@ pub struct WebConfig {
     pub no_sandbox: bool,
 }
 
+/// The options of `open` on the web.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct WebOptions {
+    /// Show the browser's window.
+    pub headed: bool,
+    /// The size of the viewport; 1280x800 by default.
+    pub viewport: Option<Viewport>,
+    /// A folder that keeps cookies and logins.
+    #[schemars(extend("x-path" = "written"))]
+    pub profile: Option<PathBuf>,
+}
+
 /// The provider for Chromium and related browsers.
 #[derive(Debug, Clone, Default)]
 pub struct WebProvider {
@@ -65,15 +80,15 @@ impl WebProvider {
     /// Returns `TOOL_MISSING` when no suitable browser is found, and `BACKEND_LOST` when the
     /// browser does not start or show a tab. Returns `TIMEOUT` when the request is cancelled, and
     /// `IO` when its directories or pipes fail.
-    pub async fn start(&self, request: &OpenRequest) -> Result<WebDevice> {
+    pub async fn start(&self, request: &OpenRequest<WebOptions>) -> Result<WebDevice> {
         let program = self.program()?;
         let shared = Arc::new(Shared::default());
         let launch = Launch {
             program: &program,
             dir: &request.dir,
-            profile: request.profile.as_deref(),
-            headed: request.headed,
-            window: request.viewport,
+            profile: request.options.profile.as_deref(),
+            headed: request.options.headed,
+            window: request.options.viewport.map(Into::into),
             no_sandbox: self.config.no_sandbox,
         };
         let around = Arc::new(Around::default());
@@ -99,7 +114,7 @@ async fn first_tab(
     browser: &Browser,
     shared: &Arc<Shared>,
     around: &Around,
-    request: &OpenRequest,
+    request: &OpenRequest<WebOptions>,
 ) -> Result<Tab> {
     let client = &browser.client;
     let refused = |e: stickpin_devtools::CallError| lost(&format!("the browser refused to be driven: {e}"));
@@ -118,8 +133,8 @@ async fn first_tab(
     // Set before the first target, so that no target is ever without its gate.
     around.known().file_roots.clone_from(&request.file_roots);
     let (downloads, attach) = (client.send(None, &downloads), client.send(None, &attach));
-    if !request.headed {
-        around.known().viewport = Some(request.viewport.unwrap_or(VIEWPORT));
+    if !request.options.headed {
+        around.known().viewport = Some(request.options.viewport.map_or(VIEWPORT, Into::into));
     }
     downloads.await.map_err(refused)?;
     attach.await.map_err(refused)?;
@@ -143,8 +158,9 @@ impl Provider for WebProvider {
         "web"
     }
 
-    fn open_options(&self) -> &'static [OpenOption] {
-        &[OpenOption::Headed, OpenOption::Viewport, OpenOption::Profile]
+    fn open_options(&self) -> &'static FieldSchema {
+        static OPTIONS: FieldSchema = FieldSchema::of::<WebOptions>();
+        &OPTIONS
     }
 
     fn claims(&self, what: &str) -> bool {
@@ -153,6 +169,7 @@ impl Provider for WebProvider {
 
     async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>> {
         // Parse first: nothing is started for an invalid address.
+        let request = request.read_options::<WebOptions>()?;
         gate::admit(&address::parse(&request.what)?, request.file_roots.as_deref())?;
         let mut device = self.start(&request).await?;
         let to = Navigation::To(request.what.clone());

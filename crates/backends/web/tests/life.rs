@@ -5,10 +5,10 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stickpin_backend_web::{WebConfig, WebProvider};
-use stickpin_device::{CancellationToken, CaptureRequest, Device, ErrorCode, Provider, TabEnd};
+use stickpin_device::{CancellationToken, CaptureRequest, Device, ErrorCode, OpenRequest, Provider, TabEnd};
 use stickpin_devtools::{Method, protocol};
 use stickpin_tree::Role;
-use support::{Page, provider, request};
+use support::{Page, provider};
 
 /// Processes whose command line names a folder.
 fn processes_of(dir: &Path) -> Vec<PathBuf> {
@@ -88,7 +88,8 @@ async fn a_killed_browser_is_lost_at_once_and_the_next_open_works() {
     assert_eq!(page.device.notices().await.unwrap_err().code, ErrorCode::BackendLost);
     page.device.close().await.unwrap();
     until_gone(page.dir.path()).await;
-    let mut again = provider().open(request(&page.dir, &page.site.url("/"))).await.unwrap();
+    let mut again =
+        provider().open(OpenRequest::new(page.site.url("/"), "test", page.dir.path())).await.unwrap();
     again.capture(CaptureRequest::default()).await.unwrap();
     again.close().await.unwrap();
 }
@@ -187,10 +188,13 @@ async fn a_browser_that_is_missing_or_does_not_start_says_what_to_do() {
     let dir = tempfile::tempdir().unwrap();
     let config = |chromium: &str| WebConfig { chromium: Some(chromium.into()), ..WebConfig::default() };
     let missing = WebProvider::new(config("/no/such/chromium"));
-    let error = missing.open(request(&dir, "about:blank")).await.unwrap_err();
+    let error = missing.open(OpenRequest::new("about:blank", "test", dir.path())).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::ToolMissing);
     assert!(!missing.doctor().await[0].ok);
-    let error = WebProvider::new(config("/bin/false")).open(request(&dir, "about:blank")).await.unwrap_err();
+    let error = WebProvider::new(config("/bin/false"))
+        .open(OpenRequest::new("about:blank", "test", dir.path()))
+        .await
+        .unwrap_err();
     assert_eq!(error.code, ErrorCode::BackendLost, "{error}");
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
 }
@@ -199,8 +203,8 @@ async fn a_browser_that_is_missing_or_does_not_start_says_what_to_do() {
 async fn a_profile_that_is_to_be_kept_is_kept() {
     let Some(page) = Page::show("<!doctype html>x").await else { return };
     let (dir, profile) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let mut wanted = request(&dir, &page.site.url("/"));
-    wanted.profile = Some(profile.path().to_owned());
+    let mut wanted = OpenRequest::new(page.site.url("/"), "test", dir.path());
+    wanted.options.insert("profile".to_owned(), serde_json::json!(profile.path()));
     let mut device = provider().open(wanted).await.unwrap();
     device.close().await.unwrap();
     assert!(profile.path().join("Default").exists());
@@ -223,7 +227,7 @@ async fn a_browser_that_is_too_old_is_refused() {
     std::fs::write(&program, OLD).unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     let provider = WebProvider::new(WebConfig { chromium: Some(program), ..WebConfig::default() });
-    let error = provider.open(request(&dir, "about:blank")).await.unwrap_err();
+    let error = provider.open(OpenRequest::new("about:blank", "test", dir.path())).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::ToolMissing);
     assert_eq!(error.message, "the browser is version 99; 134 is the oldest that can be driven");
     until_gone(dir.path()).await;

@@ -4,10 +4,10 @@ mod support;
 
 use std::time::{Duration, Instant};
 use stickpin_device::{
-    CancellationToken, Device, ErrorCode, Leave, Navigation, Notice, Provider, SettleRequest,
+    CancellationToken, Device, ErrorCode, Leave, Navigation, Notice, OpenRequest, Provider, SettleRequest,
 };
 use stickpin_tree::Role;
-use support::{Page, provider, request};
+use support::{Page, provider};
 
 fn none() -> CancellationToken {
     CancellationToken::new()
@@ -299,10 +299,11 @@ async fn a_change_wakes_who_waits_for_one() {
 async fn open_shows_the_page_or_leaves_nothing() {
     let Some(page) = Page::show("<!doctype html><title>Shop</title>x").await else { return };
     let dir = tempfile::tempdir().unwrap();
-    let mut device = provider().open(request(&dir, &page.site.url("/"))).await.unwrap();
+    let mut device = provider().open(OpenRequest::new(page.site.url("/"), "test", dir.path())).await.unwrap();
     assert!(device.info().label.starts_with("Chromium ") && device.info().pid.is_some());
     device.close().await.unwrap();
-    let error = provider().open(request(&dir, "http://nowhere.invalid/")).await.unwrap_err();
+    let error =
+        provider().open(OpenRequest::new("http://nowhere.invalid/", "test", dir.path())).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::DeviceNotFound);
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     page.close().await;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, IntoDeserializer as _};
 use serde_json::{Map, Value};
 use std::sync::OnceLock;
-use stickpin_device::{Error, Result};
+use stickpin_device::{Error, FieldSchema, Result};
 
 /// The documented form of a command, from which help, docs, command lines and tool lists are
 /// generated. Commands outside the kernel can have one too.
@@ -14,20 +14,8 @@ use stickpin_device::{Error, Result};
 pub struct Form {
     /// The properties of the command that every surface needs.
     pub spec: Spec,
-    make_schema: fn() -> Value,
-    schema: OnceLock<Value>,
+    schema: FieldSchema,
     fields: OnceLock<Vec<Field>>,
-}
-
-fn make_schema<T: JsonSchema>() -> Value {
-    let mut settings = schemars::generate::SchemaSettings::draft2020_12();
-    settings.inline_subschemas = true;
-    settings.meta_schema = None;
-    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
-    if let Some(schema) = schema.as_object_mut() {
-        schema.shift_remove("title");
-    }
-    schema
 }
 
 impl Form {
@@ -35,12 +23,12 @@ impl Form {
     /// [`Command`](crate::Command) describes.
     #[must_use]
     pub const fn of<T: JsonSchema>(spec: Spec) -> Self {
-        Self { spec, make_schema: make_schema::<T>, schema: OnceLock::new(), fields: OnceLock::new() }
+        Self { spec, schema: FieldSchema::of::<T>(), fields: OnceLock::new() }
     }
 
     /// Returns the JSON schema of the input: flat, with every field documented.
     pub fn schema(&self) -> &Value {
-        self.schema.get_or_init(self.make_schema)
+        self.schema.json()
     }
 
     /// Returns the arguments of the command, in the order of the struct.

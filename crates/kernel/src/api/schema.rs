@@ -208,6 +208,19 @@ pub(crate) fn check(command: &str, fields: &[Field], input: &Map<String, Value>)
     }
 }
 
+/// Converts `maxBytes` into `max-bytes`, as an argument is spelled on a command line.
+#[must_use]
+pub fn kebab(name: &str) -> String {
+    let mut out = String::with_capacity(name.len() + 2);
+    for c in name.chars() {
+        if c.is_ascii_uppercase() {
+            out.push('-');
+        }
+        out.push(c.to_ascii_lowercase());
+    }
+    out
+}
+
 /// Returns the known name that is most similar to `name`, if any is similar enough.
 #[must_use]
 pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
@@ -218,7 +231,7 @@ pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&
         .map(|(_, k)| k)
 }
 
-fn fits(kind: &Kind, value: &Value) -> Result<(), Error> {
+pub(crate) fn fits(kind: &Kind, value: &Value) -> Result<(), Error> {
     let wrong = |what: &str| {
         Err(Error::invalid_args(format!("{} is not {what}", crate::api::render::json_excerpt(value))))
     };

@@ -43,6 +43,26 @@ const CAPABILITIES: &[Capability] = &[
     Capability::GuardContext,
 ];
 
+/// The options of a fake.
+#[derive(Debug, Default, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[allow(dead_code, reason = "declared for the kernel; only the lives are read")]
+pub(crate) struct FakeOptions {
+    /// Show it.
+    headed: bool,
+    /// Use a running one.
+    attach: bool,
+    /// Apart from others.
+    private: bool,
+    /// The size.
+    viewport: Option<Viewport>,
+    /// A folder to keep.
+    #[schemars(extend("x-path" = "written"))]
+    profile: Option<std::path::PathBuf>,
+    /// How many lives it has.
+    lives: Option<u8>,
+}
+
 /// The world, shared by a test and its devices.
 #[derive(Clone)]
 pub(crate) struct Fake {
@@ -95,14 +115,9 @@ impl Provider for Fake {
         "fake"
     }
 
-    fn open_options(&self) -> &'static [OpenOption] {
-        &[
-            OpenOption::Headed,
-            OpenOption::Attach,
-            OpenOption::Private,
-            OpenOption::Viewport,
-            OpenOption::Profile,
-        ]
+    fn open_options(&self) -> &'static FieldSchema {
+        static OPTIONS: FieldSchema = FieldSchema::of::<FakeOptions>();
+        &OPTIONS
     }
 
     fn claims(&self, what: &str) -> bool {
@@ -114,9 +129,11 @@ impl Provider for Fake {
         if request.what == "fake:missing" {
             return Err(Error::device_not_found("there is no such fake"));
         }
+        let request = request.read_options::<FakeOptions>()?;
         let mut world = self.world();
         world.opened += 1;
         world.url = request.what;
+        world.lives = request.options.lives;
         let info = DeviceInfo::new("fake", "Fake 1", world.grade);
         let described =
             [(false, false), (true, false), (false, true), (true, true)].map(|(partial, drop_safe)| {

@@ -430,3 +430,36 @@ async fn a_session_that_is_read_ahead_still_ends_when_nobody_asks() {
     assert_eq!(read_ahead(&b).len(), 1);
     assert_eq!(b.fails("snapshot", json!({})).await.0, "SESSION_NOT_FOUND");
 }
+
+#[tokio::test(start_paused = true)]
+async fn options_of_open_are_checked_against_what_the_provider_declares() {
+    let b = Bench::open(PAGE).await;
+    let mut input = json!({ "what": "fake:/", "relaunch": true });
+    for (name, value, message, hint) in [
+        ("privateHome", json!(true), "a fake device takes no --private-home", "no kind of device here"),
+        ("option", json!(["live=9"]), "a fake device takes no --option live", "no kind of device here"),
+        (
+            "option",
+            json!(["lives=many"]),
+            "`lives` of a fake device: \"many\" is not a whole",
+            "capabilities",
+        ),
+        ("option", json!(["lives=300"]), "an option of `open` cannot be read: ", "capabilities"),
+        ("option", json!(["headed=true"]), "\"headed=true\" is no option", "NAME=VALUE"),
+        ("option", json!(["lives"]), "\"lives\" is no option", "NAME=VALUE"),
+    ] {
+        input[name] = value;
+        let (code, r) = b.fails("open", input.clone()).await;
+        let error = r.error.unwrap();
+        assert_eq!(code, "INVALID_ARGS", "{error}");
+        assert!(error.message.starts_with(message) && error.hint.contains(hint), "{error}: {}", error.hint);
+        input.as_object_mut().unwrap().shift_remove(name);
+    }
+    assert_eq!(b.fake.world().opened, 1, "nothing was opened");
+    input["option"] = json!(["lives=9"]);
+    b.ok("open", input).await;
+    assert_eq!(b.fake.world().lives, Some(9));
+    let r = b.ok("capabilities", json!({})).await;
+    assert!(text(&r).contains("\nfake open --option lives=VALUE: How many lives it has."), "{}", text(&r));
+    assert!(text(&r).contains("\nfake open --headed: Show it."), "{}", text(&r));
+}

@@ -28,22 +28,7 @@ impl Recorder {
     pub fn new(provider: &dyn Provider, situations: &[Situation]) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let dir = tempfile::tempdir().expect("a folder");
-        let request = OpenRequest {
-            what: "about:blank".to_owned(),
-            session: "record".to_owned(),
-            dir: dir.path().to_owned(),
-            home: None,
-            cwd: std::env::temp_dir(),
-            headed: false,
-            attach: false,
-            private: false,
-            private_home: false,
-            viewport: None,
-            profile: None,
-            file_roots: None,
-            ready_timeout: Duration::from_secs(10),
-            cancel: CancellationToken::new(),
-        };
+        let request = OpenRequest::new("about:blank", "record", dir.path());
         let device = runtime.block_on(provider.open(request)).expect("a browser");
         Self { device, site: Site::new(situations), runtime, _dir: dir }
     }

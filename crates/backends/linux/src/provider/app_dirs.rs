@@ -4,8 +4,9 @@
 //! they look for it. A private home (`open --private-home`) goes with the session; a profile (`open
 //! --profile`) stays.
 
+use crate::provider::config::Request;
 use std::path::{Path, PathBuf};
-use stickpin_device::{AppFolders, Error, OpenRequest, Result};
+use stickpin_device::{AppFolders, Error, Result};
 use stickpin_x11desk::Home;
 use tokio::process::Command;
 
@@ -22,24 +23,24 @@ impl AppDirs {
     ///
     /// # Errors
     /// `INVALID_ARGS` for options that exclude one another.
-    pub(crate) fn of(request: &OpenRequest, inherited: Option<&Path>) -> Result<Self> {
-        let profile = request.profile.as_ref().map(|_| "--profile");
-        if profile.is_some() && request.private_home {
+    pub(crate) fn of(request: &Request, inherited: Option<&Path>) -> Result<Self> {
+        let profile = request.options.profile.as_ref().map(|_| "--profile");
+        if profile.is_some() && request.options.private_home {
             return Err(Error::invalid_args(
                 "--private-home and --profile exclude one another: each names the home of the app",
             )
             .hint("--profile DIR keeps it, --private-home removes it at close"));
         }
-        let option = profile.or(request.private_home.then_some("--private-home"));
-        if let Some(option) = option.filter(|_| request.attach) {
+        let option = profile.or(request.options.private_home.then_some("--private-home"));
+        if let Some(option) = option.filter(|_| request.options.attach) {
             return Err(Error::invalid_args(format!(
                 "an app that runs already has its home already: {option} and --attach exclude one another"
             ))
             .hint(format!("without {option} it is attached to, without --attach it is started")));
         }
-        let home = match &request.profile {
+        let home = match &request.options.profile {
             Some(profile) => Home::profile(profile.clone()),
-            None if request.private_home => Home::temporary(&request.dir),
+            None if request.options.private_home => Home::temporary(&request.dir),
             None => Home::of_caller(request.home.as_deref(), inherited),
         };
         let cwd = home.to_remove().unwrap_or(&request.cwd).to_owned();
@@ -66,28 +67,14 @@ impl AppDirs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::provider::config::LinuxOptions;
     use std::ffi::OsStr;
-    use std::time::Duration;
-    use stickpin_device::CancellationToken;
-    use stickpin_device::ErrorCode;
+    use stickpin_device::{ErrorCode, OpenRequest};
 
-    fn request() -> OpenRequest {
-        OpenRequest {
-            what: "linux:notes".to_owned(),
-            session: "s".to_owned(),
-            dir: "/state/s".into(),
-            home: Some("/home/a".into()),
-            cwd: "/home/a/project".into(),
-            headed: false,
-            attach: false,
-            private: true,
-            private_home: false,
-            viewport: None,
-            profile: None,
-            file_roots: None,
-            ready_timeout: Duration::ZERO,
-            cancel: CancellationToken::new(),
-        }
+    fn request(options: LinuxOptions) -> Request {
+        let mut request = OpenRequest::new("linux:notes", "s", "/state/s").with_options(options);
+        (request.home, request.cwd) = (Some("/home/a".into()), "/home/a/project".into());
+        request
     }
 
     /// What a program gets, by the names of the variables; none for one that is taken away.
@@ -100,7 +87,7 @@ mod tests {
 
     #[test]
     fn apps_have_the_callers_folders_unless_others_are_asked_for() {
-        let own = AppDirs::of(&request(), Some(Path::new("/home/a"))).unwrap();
+        let own = AppDirs::of(&request(LinuxOptions::default()), Some(Path::new("/home/a"))).unwrap();
         assert_eq!(
             environment(&own).into_iter().collect::<Vec<_>>(),
             [("HOME".into(), Some("/home/a".into()))]
@@ -109,17 +96,20 @@ mod tests {
         assert!(!own.folders().unwrap().removed_at_close);
 
         // The daemon of somebody with another home: its base folders are not the caller's.
-        let other = environment(&AppDirs::of(&request(), Some(Path::new("/root"))).unwrap());
+        let other =
+            environment(&AppDirs::of(&request(LinuxOptions::default()), Some(Path::new("/root"))).unwrap());
         assert_eq!(other["HOME"].as_deref(), Some("/home/a"));
         assert_eq!(other["XDG_CONFIG_HOME"], None);
 
-        let private = AppDirs::of(&OpenRequest { private_home: true, ..request() }, None).unwrap();
+        let private =
+            AppDirs::of(&request(LinuxOptions { private_home: true, ..LinuxOptions::default() }), None)
+                .unwrap();
         assert_eq!(environment(&private)["XDG_CONFIG_HOME"].as_deref(), Some("/state/s/home/.config"));
         assert_eq!(private.home.to_remove(), Some(Path::new("/state/s/home")));
         assert_eq!(private.cwd(), Path::new("/state/s/home"));
         assert!(private.folders().unwrap().removed_at_close);
 
-        let profile = OpenRequest { profile: Some("/p".into()), ..request() };
+        let profile = request(LinuxOptions { profile: Some("/p".into()), ..LinuxOptions::default() });
         let profile = AppDirs::of(&profile, None).unwrap();
         assert_eq!(environment(&profile)["XDG_DATA_HOME"].as_deref(), Some("/p/.local/share"));
         assert_eq!((profile.cwd(), profile.home.to_remove()), (Path::new("/home/a/project"), None));
@@ -127,11 +117,20 @@ mod tests {
 
     #[test]
     fn options_that_name_two_homes_are_refused() {
-        let both = OpenRequest { private_home: true, profile: Some("/p".into()), ..request() };
+        let both = request(LinuxOptions {
+            private_home: true,
+            profile: Some("/p".into()),
+            ..LinuxOptions::default()
+        });
         let error = AppDirs::of(&both, None).unwrap_err();
         assert!(error.code == ErrorCode::InvalidArgs && error.message.contains("--profile"), "{error}");
         for (profile, option) in [(None, "--private-home"), (Some(PathBuf::from("/p")), "--profile")] {
-            let running = OpenRequest { attach: true, private_home: profile.is_none(), profile, ..request() };
+            let running = request(LinuxOptions {
+                attach: true,
+                private_home: profile.is_none(),
+                profile,
+                ..LinuxOptions::default()
+            });
             let error = AppDirs::of(&running, None).unwrap_err();
             assert!(error.message.contains(option) && error.message.contains("--attach"), "{error}");
         }

@@ -6,10 +6,12 @@ use crate::bus::{Addresses, Desktop, Listener};
 use crate::opening::Opening;
 use crate::provider::app_dirs::AppDirs;
 use crate::screen::Screen;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
-use stickpin_device::{Error, OpenRequest, Result};
+use stickpin_device::{Error, OpenRequest, Result, Viewport};
 use stickpin_x11desk::Private;
 use tokio::time::Instant;
 
@@ -53,6 +55,26 @@ pub struct LinuxProvider {
     pub(crate) config: LinuxConfig,
 }
 
+/// The options of `open` on the desktop.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct LinuxOptions {
+    /// Attach to a running app instead of starting one; `close` leaves it running.
+    pub(crate) attach: bool,
+    /// Run the app on a private display. Default when no display is available.
+    pub(crate) private: bool,
+    /// Start the app in a fresh home folder, which `close` removes.
+    pub(crate) private_home: bool,
+    /// The size of the app's window, or of a private display.
+    pub(crate) viewport: Option<Viewport>,
+    /// A folder that is the app's home and is kept.
+    #[schemars(extend("x-path" = "written"))]
+    pub(crate) profile: Option<PathBuf>,
+}
+
+/// A request to open an app of the desktop.
+pub(crate) type Request = OpenRequest<LinuxOptions>;
+
 impl LinuxProvider {
     /// A provider of the desktop that `config` describes.
     #[must_use]
@@ -76,25 +98,26 @@ impl LinuxProvider {
 
     /// What the app is to be shown on: a display of its own where one was asked for or there is no
     /// other.
-    pub(crate) async fn screen(&self, request: &OpenRequest, opening: &Opening) -> Result<Screen> {
-        if request.attach && request.private {
+    pub(crate) async fn screen(&self, request: &Request, opening: &Opening) -> Result<Screen> {
+        if request.options.attach && request.options.private {
             return Err(Error::invalid_args(
                 "an app that runs already is on a display already: --attach and --private exclude one another",
             )
             .hint("without --attach it is started on a display of its own"));
         }
         let (display, wayland) = (self.config.display.as_deref(), self.config.wayland.is_some());
-        if !request.private && (request.attach || display.is_some() || wayland) {
+        if !request.options.private && (request.options.attach || display.is_some() || wayland) {
             return Ok(Screen::shared(display, wayland));
         }
-        let (dirs, size, path) = (self.dirs(request)?, request.viewport, self.config.path.as_deref());
+        let (dirs, size, path) =
+            (self.dirs(request)?, request.options.viewport.map(Into::into), self.config.path.as_deref());
         let (until, cancel) = (opening.until, &opening.cancel);
         let private = Private::start(&request.dir, dirs.home, size, path, until, cancel).await?;
         Screen::own(private, opening).await
     }
 
     /// Home and working directory of what is started.
-    pub(crate) fn dirs(&self, request: &OpenRequest) -> Result<AppDirs> {
+    pub(crate) fn dirs(&self, request: &Request) -> Result<AppDirs> {
         AppDirs::of(request, self.config.home.as_deref())
     }
 

@@ -10,7 +10,7 @@ use crate::app::{end_child, lost};
 use crate::bus::Desktop;
 use crate::events::Heard;
 use crate::opening::{Opening, unsaid};
-use crate::provider::config::{LinuxProvider, QUIET, named, no_registry};
+use crate::provider::config::{LinuxProvider, QUIET, Request, named, no_registry};
 use crate::provider::installed;
 use crate::provider::launch::Launched;
 use crate::screen::Screen;
@@ -22,7 +22,7 @@ use std::time::Duration;
 use stickpin_compose::{Beneath, Composed, Ground, Parts};
 use stickpin_device::{
     Action, CancellationToken, Capability, Clipboard, Device, DeviceInfo, Error, ErrorCode, Notice,
-    OpenRequest, Performed, Result, Shot, ShotRequest, unsupported,
+    Performed, Result, Shot, ShotRequest, unsupported,
 };
 use stickpin_tree::{IdentityGrade, Rect};
 use stickpin_x11desk::{Window, pings, pointer, windows};
@@ -43,7 +43,7 @@ pub(crate) struct Desk {
     screen: Screen,
     /// How the desktop was opened, as `linux:desktop`; apps are started in the folders that it
     /// names.
-    request: OpenRequest,
+    request: Request,
     /// Apps that this session started, with what started them.
     started: Vec<(Child, String)>,
     /// The window of an app that is not on the accessibility bus, where that was pressed last.
@@ -54,7 +54,7 @@ pub(crate) struct Desk {
 ///
 /// # Errors
 /// As [`stickpin_device::Provider::open`].
-pub(crate) async fn open(provider: &LinuxProvider, request: &OpenRequest) -> Result<Box<dyn Device>> {
+pub(crate) async fn open(provider: &LinuxProvider, request: &Request) -> Result<Box<dyn Device>> {
     let opening = Opening::begin(&request.cancel);
     // Before anything is started for options that exclude one another.
     let folders = provider.dirs(request)?.folders();
@@ -82,7 +82,7 @@ pub(crate) async fn open(provider: &LinuxProvider, request: &OpenRequest) -> Res
         inaccessible_keys: None,
     };
     let mut desk = Composed::new(desk, folders);
-    let met = match request.viewport {
+    let met = match request.options.viewport {
         Some(_) if !own => Err(unsupported("linux desktop", "change the size of its screen")),
         _ => desk.meet().await,
     };
@@ -128,9 +128,11 @@ impl Desk {
         Ok(window.and_then(|window| Some((app_with(apps, &window)?, window))))
     }
 
-    fn request(&self, what: &str, ready_timeout: Duration, cancel: &CancellationToken) -> OpenRequest {
-        let (what, cancel) = (what.to_owned(), cancel.clone());
-        OpenRequest { what, ready_timeout, cancel, attach: false, ..self.request.clone() }
+    fn request(&self, what: &str, ready_timeout: Duration, cancel: &CancellationToken) -> Request {
+        let mut request = self.request.clone();
+        (request.what, request.cancel) = (what.to_owned(), cancel.clone());
+        (request.ready_timeout, request.options.attach) = (ready_timeout, false);
+        request
     }
 }
 

@@ -5,6 +5,7 @@ use crate::app::lost;
 use crate::bus::fault::Fault;
 use crate::bus::{Desktop, Running};
 use crate::opening::{Processes, is_of, lacks};
+use crate::provider::config::Request;
 use crate::provider::config::{LinuxProvider, no_registry};
 use crate::provider::installed::Launch;
 use crate::screen::Screen;
@@ -12,7 +13,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use stickpin_device::{Error, OpenRequest, Result};
+use stickpin_device::{Error, Result};
 use stickpin_tree::quote;
 use stickpin_x11desk::windows;
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -110,7 +111,7 @@ impl LinuxProvider {
         desktop: &Desktop,
         screen: &Screen,
         launch: &Launch,
-        request: &OpenRequest,
+        request: &Request,
         until: Instant,
     ) -> Result<Launched> {
         Desktop::switch_on(&self.addresses_on(screen), until).await;
@@ -179,7 +180,7 @@ impl LinuxProvider {
     }
 
     /// The program with its surroundings, not started yet.
-    fn command(&self, screen: &Screen, launch: &Launch, request: &OpenRequest) -> Result<Command> {
+    fn command(&self, screen: &Screen, launch: &Launch, request: &Request) -> Result<Command> {
         let dirs = self.dirs(request)?;
         let mut command = match screen.private() {
             Some(private) => private.command(Path::new(&launch.program)),

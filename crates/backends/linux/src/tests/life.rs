@@ -16,22 +16,10 @@ use stickpin_tree::{Attr, Tree};
 async fn open(dir: &Path, what: &str) -> Option<Box<dyn Device>> {
     let path = std::env::var_os("PATH");
     let config = LinuxConfig { path: path.clone(), ..LinuxConfig::default() };
-    let request = OpenRequest {
-        what: format!("linux:{what}"),
-        session: "test".to_owned(),
-        dir: dir.to_owned(),
-        home: None,
-        cwd: std::env::temp_dir(),
-        headed: false,
-        attach: false,
-        private: true,
-        private_home: true,
-        viewport: None,
-        profile: None,
-        file_roots: None,
-        ready_timeout: Duration::from_secs(20),
-        cancel: CancellationToken::new(),
-    };
+    let options = serde_json::json!({ "private": true, "privateHome": true });
+    let mut request = OpenRequest::new(format!("linux:{what}"), "test", dir);
+    request.options = options.as_object().cloned().unwrap_or_default();
+    request.ready_timeout = Duration::from_secs(20);
     let program = what.split(' ').next().unwrap_or(what);
     let installed = stickpin_process::on_path(&[program], path.as_deref()).is_some();
     match LinuxProvider::new(config).open(request).await {

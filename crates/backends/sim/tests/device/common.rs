@@ -28,22 +28,7 @@ impl Bench {
             w => format!("{w}?clock=virtual"),
         };
         let provider = Arc::new(SimProvider::new());
-        let request = OpenRequest {
-            what,
-            session: "s".into(),
-            dir: std::env::temp_dir(),
-            home: None,
-            cwd: std::env::temp_dir(),
-            headed: false,
-            attach: false,
-            private: false,
-            private_home: false,
-            viewport: None,
-            profile: None,
-            file_roots: None,
-            ready_timeout: Duration::from_secs(10),
-            cancel: CancellationToken::new(),
-        };
+        let request = OpenRequest::new(what, "s", std::env::temp_dir());
         let device = provider.open(request).await?;
         let probe = provider.probe("s").expect("what was opened can be looked into");
         Ok(Self { device, probe })

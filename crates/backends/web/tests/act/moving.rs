@@ -2,9 +2,8 @@
 
 use crate::support::{Page, provider, request, start};
 use std::time::Duration;
-use stickpin_device::{
-    Action, AimOptions, CancellationToken, Device, Landed, OpenRequest, SettleRequest, ShotRequest,
-};
+use stickpin_backend_web::WebOptions;
+use stickpin_device::{Action, AimOptions, CancellationToken, Device, Landed, SettleRequest, ShotRequest};
 use stickpin_tree::Role;
 
 #[tokio::test]
@@ -100,7 +99,7 @@ async fn a_viewport_is_1280_by_800_unless_another_one_is_asked_for() {
     let dir = tempfile::tempdir().unwrap();
     let Some((_, mut other)) = start().await else { return };
     other.close().await.unwrap();
-    let request = OpenRequest { viewport: None, ..request(&dir, "about:blank") };
+    let request = request(&dir, "about:blank").with_options(WebOptions::default());
     let mut device = provider().start(&request).await.unwrap();
     let shot = device.pictures().unwrap().screenshot(ShotRequest::default()).await.unwrap();
     assert_eq!((shot.area.width, shot.area.height), (1280.0, 800.0));

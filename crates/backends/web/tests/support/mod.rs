@@ -5,10 +5,10 @@ use serde::de::DeserializeOwned;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use stickpin_backend_web::{WebConfig, WebDevice, WebProvider};
+use stickpin_backend_web::{WebConfig, WebDevice, WebOptions, WebProvider};
 use stickpin_device::{
     Action, Aim, AimOptions, Arrived, CancellationToken, CaptureRequest, Captured, Device, ErrorCode, Hit,
-    Leave, Modifiers, Navigation, OpenRequest, Performed, Prepared, Ticket,
+    Leave, Modifiers, Navigation, OpenRequest, Performed, Prepared, Ticket, Viewport,
 };
 use stickpin_devtools::protocol::{Evaluate, Navigate};
 use stickpin_tree::{Handle, Role, Tree};
@@ -32,23 +32,9 @@ pub fn provider() -> WebProvider {
     })
 }
 
-pub fn request(dir: &tempfile::TempDir, what: &str) -> OpenRequest {
-    OpenRequest {
-        what: what.to_owned(),
-        session: "test".to_owned(),
-        dir: dir.path().to_owned(),
-        home: None,
-        cwd: std::env::temp_dir(),
-        headed: false,
-        attach: false,
-        private: false,
-        private_home: false,
-        viewport: Some((1000, 700)),
-        profile: None,
-        file_roots: None,
-        ready_timeout: Duration::from_secs(10),
-        cancel: CancellationToken::new(),
-    }
+pub fn request(dir: &tempfile::TempDir, what: &str) -> OpenRequest<WebOptions> {
+    let options = WebOptions { viewport: Some(Viewport(1000, 700)), ..WebOptions::default() };
+    OpenRequest::new(what, "test", dir.path()).with_options(options)
 }
 
 /// A browser with an empty tab; `None`, with a word about it, where no browser is installed.

@@ -1,9 +1,12 @@
 //! `capabilities`: lists what each platform supports.
 
 use crate::api::render::word;
+use crate::api::schema::Field;
 use crate::commands::prelude::*;
+use crate::commands::session::open::options::{declared, spelled};
+use stickpin_tree::escape;
 
-/// List what each platform can do, and what it cannot.
+/// List what each platform can do, what it cannot, and which options of `open` it takes.
 ///
 /// A command that needs what is missing answers `UNSUPPORTED` and sends nothing.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +29,24 @@ pub struct Platform {
     pub kind: String,
     /// The capabilities, in the order of the list.
     pub capabilities: Vec<Row>,
+    /// The options of `open` that its devices read.
+    pub options: Vec<OpenOption>,
+}
+
+/// An option of `open`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenOption {
+    /// The spelling on a command line.
+    pub option: String,
+    /// What the option does.
+    pub about: String,
+}
+
+impl OpenOption {
+    fn new(field: &Field) -> Self {
+        Self { option: spelled(&field.name), about: field.doc.replace('\n', " ") }
+    }
 }
 
 /// A capability of a platform.
@@ -54,7 +75,11 @@ impl Command for Capabilities {
         let providers = &cx.host.config.providers;
         let platforms = providers
             .iter()
-            .map(|p| Platform { kind: p.kind().to_owned(), capabilities: rows(p.capabilities()) })
+            .map(|p| Platform {
+                kind: p.kind().to_owned(),
+                capabilities: rows(p.capabilities()),
+                options: declared(&**p).iter().map(OpenOption::new).collect(),
+            })
             .collect();
         Ok(Table { platforms })
     }
@@ -62,7 +87,7 @@ impl Command for Capabilities {
 
 impl Show for Table {
     fn show(&self, text: &mut Text) {
-        for Platform { kind, capabilities } in &self.platforms {
+        for Platform { kind, capabilities, options } in &self.platforms {
             for (verb, support) in [("can", "yes"), ("cannot", "no")] {
                 let names: Vec<String> = capabilities
                     .iter()
@@ -72,6 +97,9 @@ impl Show for Table {
                 if !names.is_empty() {
                     text.line(format_args!("{kind} {verb}: {}", names.join(" ")));
                 }
+            }
+            for OpenOption { option, about } in options {
+                text.line(format_args!("{kind} open {option}: {}", escape(about, 300)));
             }
         }
     }

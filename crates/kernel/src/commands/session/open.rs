@@ -1,19 +1,20 @@
 //! `open`: starts an app in a session, or navigates in the session's app.
 
+pub(super) mod options;
 mod values;
 
 use crate::command::args::Given;
 use crate::commands::prelude::*;
 use crate::commands::read::get::page;
 use crate::commands::read::snapshot::{Outlined, Snapshot};
-use crate::commands::session::open::values::{ContextRule, StaleRefs, Viewport};
+use crate::commands::session::open::values::{ContextRule, StaleRefs};
 use crate::commands::session::record;
 use crate::host::Desk;
 use crate::host::open_session::{Folder, Live};
 use crate::host::pictures::Pictures;
 use crate::host::queue::Turn;
 use crate::observe::navigation;
-use stickpin_device::{AppFolders, Arrived, Leave, Navigation, OpenOption, OpenRequest};
+use stickpin_device::{AppFolders, Arrived, Leave, Navigation, OpenRequest, Viewport};
 use stickpin_refs::Generation;
 use stickpin_session::{Ladder, Session, SessionConfig};
 use stickpin_tree::{bare_url, escape, quote};
@@ -58,6 +59,10 @@ pub struct Open {
     /// Keep cookies and logins in this folder, not in a fresh one removed at close.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "DIR"))]
     pub profile: Option<String>,
+    /// Another option of the device; `stickpin capabilities` lists them by platform.
+    #[serde(default)]
+    #[schemars(extend("x-placeholder" = "NAME=VALUE"))]
+    pub option: Vec<String>,
     /// Close the session after so many minutes without commands; 0 keeps it.
     #[schemars(extend("x-placeholder" = "MINUTES"))]
     pub idle_timeout: Option<u32>,
@@ -113,7 +118,7 @@ impl Command for Open {
         if let Some(file) = crate::api::paths::of_opened(&cx.caller, &self.what) {
             self.what = file.display().to_string();
         }
-        self.check_options(cx)?;
+        self.device_options(cx)?;
         self.check_program(cx)?;
         let kind = cx.host.provider(&self.what)?.kind();
         loop {
@@ -190,39 +195,6 @@ impl Open {
             }
             opened => opened,
         }
-    }
-
-    /// Returns the options that were given.
-    fn options(&self) -> impl Iterator<Item = OpenOption> {
-        let given = [
-            (self.headed, OpenOption::Headed),
-            (self.attach, OpenOption::Attach),
-            (self.private, OpenOption::Private),
-            (self.private_home, OpenOption::PrivateHome),
-            (self.viewport.is_some(), OpenOption::Viewport),
-            (self.profile.is_some(), OpenOption::Profile),
-        ];
-        given.into_iter().filter_map(|(given, option)| given.then_some(option))
-    }
-
-    /// Refuses an option that the provider does not read.
-    ///
-    /// # Errors
-    /// Returns `INVALID_ARGS` that names the option and the providers that take it.
-    fn check_options(&self, cx: &Cx) -> Result<()> {
-        let provider = cx.host.provider(&self.what)?;
-        let Some(option) = self.options().find(|option| !provider.open_options().contains(option)) else {
-            return Ok(());
-        };
-        let (flag, kind) = (option.flag(), provider.kind());
-        let takers = cx.host.config.providers.iter().filter(|p| p.open_options().contains(&option));
-        let takers: Vec<&str> = takers.map(|p| p.kind()).collect();
-        let hint = match takers.is_empty() {
-            true => format!("leave {flag} out; no kind of device here takes it"),
-            false => format!("leave {flag} out; devices that take it: {}", takers.join(", ")),
-        };
-        let message = format!("a {kind} device takes no {flag}; nothing was opened");
-        Err(Error::invalid_args(message).hint(hint))
     }
 
     /// Refuses to start a program for a caller that may only start installed apps.
@@ -309,23 +281,12 @@ impl Open {
         // removes its own folder.
         let folder = format!("{}.{lifetime}", cx.session_name);
         let dir = Folder::make(host.config.state_dir.join("sessions").join(folder))?;
-        let profile = self.profile.as_deref().map(|p| cx.reach(p)).transpose()?;
-        let request = OpenRequest {
-            what: self.what.clone(),
-            session: cx.session_name.clone(),
-            dir: dir.path().to_owned(),
-            home: cx.caller.home.clone(),
-            cwd: cx.caller.cwd.clone(),
-            headed: self.headed,
-            attach: self.attach,
-            private: self.private,
-            private_home: self.private_home,
-            viewport: self.viewport.map(|v| (v.0, v.1)),
-            profile: profile.clone(),
-            file_roots: cx.caller.file_roots.clone(),
-            ready_timeout: READY,
-            cancel: cx.cancel.clone(),
-        };
+        let profile = self.profile.as_deref().map(|p| cx.path(p));
+        let mut request =
+            OpenRequest::new(&self.what, &cx.session_name, dir.path()).with_options(self.device_options(cx)?);
+        (request.home, request.cwd) = (cx.caller.home.clone(), cx.caller.cwd.clone());
+        request.file_roots.clone_from(&cx.caller.file_roots);
+        (request.ready_timeout, request.cancel) = (READY, cx.cancel.clone());
         let device = host.provider(&self.what)?.open(request).await?;
         let idle_timeout = match self.idle_timeout {
             Some(minutes) => idle(minutes),

@@ -76,22 +76,7 @@ mod tests {
     const OUTLINE: &str = "text \"Ada\" #2\ntextbox \"Name\" #3\ncheckbox \"Done\" #4\nbutton \"Delete\" #5";
 
     async fn open(fake: &Fake) -> Box<dyn Device> {
-        let request = OpenRequest {
-            what: "fake:/".into(),
-            session: "s".into(),
-            dir: std::env::temp_dir(),
-            home: None,
-            cwd: std::env::temp_dir(),
-            headed: false,
-            attach: false,
-            private: false,
-            private_home: false,
-            viewport: None,
-            profile: None,
-            file_roots: None,
-            ready_timeout: Duration::from_secs(10),
-            cancel: CancellationToken::new(),
-        };
+        let request = OpenRequest::new("fake:/", "s", std::env::temp_dir());
         fake.open(request).await.unwrap()
     }
 

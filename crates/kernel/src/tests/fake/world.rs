@@ -85,6 +85,8 @@ pub(crate) struct World {
     pub(crate) captures: usize,
     pub(crate) closed: usize,
     pub(crate) opened: usize,
+    /// The option of `open` that only a fake has.
+    pub(crate) lives: Option<u8>,
     pub(super) values: HashMap<u64, String>,
 }
 
@@ -133,6 +135,7 @@ impl World {
             rests: false,
             closed: 0,
             opened: 0,
+            lives: None,
             values: HashMap::new(),
         }
     }

@@ -1,6 +1,5 @@
 //! The values of the arguments of `open`.
 
-use crate::api::schema::text_schema;
 use crate::commands::prelude::*;
 use stickpin_session::{ContextPolicy, Ladder};
 
@@ -44,28 +43,3 @@ impl From<StaleRefs> for Ladder {
         }
     }
 }
-
-/// A viewport size as typed, `WIDTHxHEIGHT`.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Viewport(pub(super) u32, pub(super) u32);
-
-impl TryFrom<String> for Viewport {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        let size = text.split_once(['x', 'X']).and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
-        match size {
-            Some((w @ 1..=16_384, h @ 1..=16_384)) => Ok(Self(w, h)),
-            _ => Err(format!("a viewport is two numbers from 1 to 16384 like 1280x800, not {text:?}")),
-        }
-    }
-}
-
-impl From<Viewport> for String {
-    fn from(v: Viewport) -> Self {
-        format!("{}x{}", v.0, v.1)
-    }
-}
-
-text_schema!(Viewport);

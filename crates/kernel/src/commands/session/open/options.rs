@@ -1,0 +1,97 @@
+//! The options of `open` that its device reads: which were given, and whether the provider declares
+//! them.
+
+use super::Open;
+use crate::api::schema::{self, Field, Kind};
+use crate::commands::prelude::*;
+use serde_json::{Map, Value};
+use stickpin_device::Provider;
+use stickpin_tree::quote;
+
+/// The names of the options that have a flag of their own.
+const FLAGS: [&str; 6] = ["headed", "attach", "private", "privateHome", "viewport", "profile"];
+
+/// Returns the options that a provider declares.
+pub(in crate::commands) fn declared(provider: &dyn Provider) -> Vec<Field> {
+    schema::fields(provider.open_options().json())
+}
+
+/// Returns an option as spelled on a command line.
+pub(in crate::commands) fn spelled(name: &str) -> String {
+    match FLAGS.contains(&name) {
+        true => format!("--{}", schema::kebab(name)),
+        false => format!("--option {name}=VALUE"),
+    }
+}
+
+impl Open {
+    /// Returns the given options as the provider reads them: typed, with resolved paths.
+    ///
+    /// # Errors
+    /// Returns `INVALID_ARGS` that names the option, with the providers that take it if this one
+    /// does not, or `POLICY_DENIED` for a path outside the caller's folders.
+    pub(super) fn device_options(&self, cx: &Cx) -> Result<Map<String, Value>> {
+        let provider = cx.host.provider(&self.what)?;
+        let (kind, fields) = (provider.kind(), declared(&**provider));
+        let mut options = Map::new();
+        for (name, value) in self.given()? {
+            let Some(field) = fields.iter().find(|field| field.name == name) else {
+                return Err(not_taken(&name, kind, cx));
+            };
+            let value = match &value {
+                Value::String(path) if field.path => serde_json::to_value(cx.reach(path)?)
+                    .map_err(|_| Error::invalid_args(format!("the path of {} is no text", spelled(&name))))?,
+                Value::String(text) => typed(&field.kind, text),
+                value => value.clone(),
+            };
+            schema::fits(&field.kind, &value).map_err(|e| {
+                let message = format!("`{name}` of a {kind} device: {}; nothing was opened", e.message);
+                Error::invalid_args(message).hint("stickpin capabilities")
+            })?;
+            options.insert(name, value);
+        }
+        Ok(options)
+    }
+
+    /// Returns the options that were given.
+    fn given(&self) -> Result<Vec<(String, Value)>> {
+        let input = serde_json::to_value(self).map_err(|e| Error::internal(e.to_string()))?;
+        let is_given = |value: &&Value| !value.is_null() && **value != Value::Bool(false);
+        let flag = |name: &str| Some((name.to_owned(), input.get(name).filter(is_given)?.clone()));
+        let mut given: Vec<_> = FLAGS.into_iter().filter_map(flag).collect();
+        for text in &self.option {
+            let (name, value) =
+                text.split_once('=').filter(|(name, _)| !FLAGS.contains(name)).ok_or_else(|| {
+                    Error::invalid_args(format!(
+                        "{} is no option of a device; nothing was opened",
+                        quote(text)
+                    ))
+                    .hint("--option NAME=VALUE; stickpin capabilities lists the names")
+                })?;
+            given.push((name.to_owned(), Value::from(value)));
+        }
+        Ok(given)
+    }
+}
+
+/// Converts the text of an option to its type. Text that does not fit stays text, for the check.
+fn typed(kind: &Kind, text: &str) -> Value {
+    let known = match kind {
+        Kind::Bool | Kind::Integer | Kind::Number | Kind::Any => serde_json::from_str(text).ok(),
+        _ => None,
+    };
+    known.unwrap_or_else(|| Value::from(text))
+}
+
+/// Creates the error for an option that the provider does not read.
+fn not_taken(name: &str, kind: &str, cx: &Cx) -> Error {
+    let flag = if FLAGS.contains(&name) { spelled(name) } else { format!("--option {name}") };
+    let takes = |p: &dyn Provider| declared(p).iter().any(|field| field.name == name);
+    let takers = cx.host.config.providers.iter().filter(|p| takes(&***p));
+    let takers: Vec<&str> = takers.map(|p| p.kind()).collect();
+    let hint = match takers.is_empty() {
+        true => format!("leave {flag} out; no kind of device here takes it"),
+        false => format!("leave {flag} out; devices that take it: {}", takers.join(", ")),
+    };
+    Error::invalid_args(format!("a {kind} device takes no {flag}; nothing was opened")).hint(hint)
+}
