@@ -22,6 +22,7 @@ const PAGES: &[(usize, &str)] = &[
     (1, "flows.md"),
     (0, "architecture.md"),
     (1, "sim-apps.md"),
+    (1, "write-a-device.md"),
     (0, "bench.md"),
     (1, "performance.md"),
 ];
