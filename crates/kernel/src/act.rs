@@ -14,6 +14,7 @@ pub(crate) mod focus;
 pub(crate) mod input;
 pub(crate) mod locate;
 pub(crate) mod outcome;
+#[cfg_attr(not(feature = "pictures"), allow(dead_code, reason = "only `screenshot` needs all of it"))]
 pub(crate) mod points;
 pub(crate) mod target;
 

@@ -1,6 +1,7 @@
 //! The host: its providers, and its sessions by name.
 
 pub(crate) mod open_session;
+#[cfg_attr(not(feature = "pictures"), allow(dead_code, reason = "only `screenshot` needs all of it"))]
 pub(crate) mod pictures;
 pub(crate) mod queue;
 pub(crate) mod recording;

@@ -43,6 +43,7 @@ mod dispatch;
 mod embed;
 mod host;
 mod observe;
+#[cfg(feature = "pictures")]
 mod picture;
 mod recording;
 pub mod registry;
@@ -52,8 +53,7 @@ pub mod targets;
 mod tests;
 
 pub use api::expectation::Expectation;
-pub use api::journal::{Journal, NoJournal};
-pub use api::render::{Cell, Show, Text, error as error_text};
+pub use api::render::{Show, Text, error as error_text};
 pub use api::request::{Caller, Detail, Format, RefDetail, RefsEnvelope, Render, Request, Response};
 pub use api::secret::{Secret, hide as hide_secrets};
 pub use api::spec::{Effect, Lane, Scope, Spec};
@@ -83,6 +83,6 @@ pub use embed::{
     session::{IntoTarget, Session},
 };
 pub use host::Numbers;
-pub use host::recording::{Gap, Mending, NoScribe, Recorded, Recording, Scribe, Witness};
+pub use host::recording::{Gap, Mending, Recorded, Recording, Scribe, Witness};
 pub use run::respond::answered;
 pub use stickpin_device::{CancellationToken, Dispatched, Error, ErrorCode, Result, io_error};

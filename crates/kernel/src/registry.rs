@@ -12,8 +12,9 @@ pub use crate::command::entry::Entry;
 pub static COMMANDS: &[Entry] = &LIST;
 
 macro_rules! list {
-    ($($command:path,)*) => {
-        static LIST: [Entry; [$(stringify!($command)),*].len()] = [$(entry::<$command>()),*];
+    ($($(#[$if:meta])* $command:path,)*) => {
+        static LIST: [Entry; [$($(#[$if])* stringify!($command)),*].len()] =
+            [$($(#[$if])* entry::<$command>()),*];
     };
 }
 
@@ -23,6 +24,7 @@ list! {
     commands::read::snapshot::Snapshot,
     commands::read::markdown::Read,
     commands::read::diff::DiffSnapshot,
+    #[cfg(feature = "pictures")]
     commands::read::diff_screenshot::DiffScreenshot,
     commands::act::press::Press,
     commands::act::longpress::LongPress,
@@ -52,6 +54,7 @@ list! {
     commands::wait::traffic::WaitRequest,
     commands::wait::traffic::WaitDownload,
     commands::wait::traffic::WaitFn,
+    #[cfg(feature = "pictures")]
     commands::read::screenshot::Screenshot,
     commands::act::clipboard::ClipboardRead,
     commands::act::clipboard::ClipboardWrite,

@@ -20,6 +20,7 @@ const PAGES: &[(usize, &str)] = &[
     (0, "identity.md"),
     (1, "records.md"),
     (1, "flows.md"),
+    (0, "embed.md"),
     (0, "architecture.md"),
     (1, "sim-apps.md"),
     (1, "write-a-device.md"),

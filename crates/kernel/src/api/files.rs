@@ -35,7 +35,7 @@ pub fn write_within(roots: Option<&[PathBuf]>, path: &Path, bytes: &[u8]) -> Res
 ///
 /// # Errors
 /// Returns `POLICY_DENIED` outside `roots`, `IO` or `STORAGE_FULL`. The old file is then unchanged.
-pub fn write_from(
+pub(crate) fn write_from(
     roots: Option<&[PathBuf]>,
     path: &Path,
     fill: impl FnOnce(&mut File) -> io::Result<()>,

@@ -5,7 +5,7 @@ use std::fmt;
 use stickpin_device::ErrorCode;
 
 /// Receives the start and the end of every command.
-pub trait Journal: Send + Sync + fmt::Debug {
+pub(crate) trait Journal: Send + Sync + fmt::Debug {
     /// Called when a command of `session` starts, before the device is touched. A command that
     /// mutates must be on disk when this returns.
     fn command_begin(&self, _session: &str, _command: &str, _effect: Effect) {}
@@ -16,6 +16,6 @@ pub trait Journal: Send + Sync + fmt::Debug {
 
 /// A journal that keeps nothing.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct NoJournal;
+pub(crate) struct NoJournal;
 
 impl Journal for NoJournal {}

@@ -3,9 +3,9 @@
 
 mod table;
 
-pub use table::Cell;
+pub(crate) use table::Cell;
 
-use crate::api::request::{Detail, Render};
+use crate::api::request::Render;
 use serde_json::Value;
 use std::fmt::{self, Write as _};
 use stickpin_device::Error;
@@ -31,9 +31,7 @@ pub trait Show {
 pub struct Text {
     out: String,
     /// Whether header lines name the generation.
-    pub header: bool,
-    /// The level of detail.
-    pub detail: Detail,
+    pub(crate) header: bool,
     /// The width of the terminal that shows the text.
     columns: Option<u16>,
     /// The fence word in the lines around the app's own lines.
@@ -45,7 +43,6 @@ impl Text {
         Self {
             out: String::new(),
             header: render.header,
-            detail: render.detail,
             columns: render.columns,
             fence: render.fence.clone(),
         }
@@ -63,7 +60,7 @@ impl Text {
     ///
     /// On a terminal, columns are aligned and prose is shortened to the width. Elsewhere a row
     /// consists of its non-empty cells, separated by `gap`.
-    pub fn table(&mut self, rows: &[Vec<Cell>], gap: &str) {
+    pub(crate) fn table(&mut self, rows: &[Vec<Cell>], gap: &str) {
         for line in table::lines(rows, gap, self.columns) {
             self.line(line);
         }

@@ -27,9 +27,9 @@ pub struct Cx {
     /// The caller.
     pub caller: Caller,
     /// How the response will be rendered.
-    pub render: Render,
+    pub(crate) render: Render,
     /// The newest generation that this client has read in full, if it sent one.
-    pub since: Option<u64>,
+    pub(crate) since: Option<u64>,
     /// Conditions on the targets, if the caller sent any.
     pub(crate) expect: Vec<Expectation>,
     /// Whether this is a step of a replayed script.

@@ -2,10 +2,12 @@
 
 pub mod count;
 pub mod diff;
+#[cfg(feature = "pictures")]
 pub mod diff_screenshot;
 pub mod find;
 pub mod get;
 pub mod is;
 pub mod markdown;
+#[cfg(feature = "pictures")]
 pub mod screenshot;
 pub mod snapshot;

@@ -48,7 +48,7 @@ pub trait Scribe: Send + Sync + fmt::Debug {
 
 /// A scribe for hosts that write no scripts.
 #[derive(Debug, Clone, Copy)]
-pub struct NoScribe;
+pub(crate) struct NoScribe;
 
 impl Scribe for NoScribe {}
 

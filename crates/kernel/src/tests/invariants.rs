@@ -1,8 +1,9 @@
 //! The invariants of the kernel, one test for each.
 
 use super::support::Bench;
+use crate::Host;
+use crate::api::journal::Journal;
 use crate::api::spec::Effect;
-use crate::{Host, Journal};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
