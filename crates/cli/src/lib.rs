@@ -3,6 +3,14 @@
 //! [`run`] reads the arguments, finds the command, builds only that command's grammar, and sends a
 //! request to the daemon. No command of the registry is named here. Differences to other surfaces
 //! are in `local.rs`, with the reason.
+//!
+//! ```
+//! use stickpin_cli::{Env, request};
+//!
+//! let request = request(&["press", "@e3", "--settle"], &Env::default())?;
+//! assert_eq!((request.command.as_str(), &request.input["target"]), ("press", &"@e3".into()));
+//! # Ok::<(), stickpin_kernel::Error>(())
+//! ```
 
 mod client_command;
 mod color;

@@ -4,6 +4,17 @@
 //! daemon of a state directory or starts one. A command line that makes one call uses the blocking
 //! [`Connection`] instead and needs no async runtime. Commands that run in the front end itself
 //! implement [`ClientCommand`].
+//!
+//! ```
+//! use stickpin_client::Connection;
+//! use stickpin_wire::Place;
+//!
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let state_dir = folder.path();
+//! let place = Place::open(state_dir)?;
+//! assert!(Connection::find(&place)?.is_none(), "no daemon runs for a fresh state directory");
+//! # Ok::<(), stickpin_kernel::Error>(())
+//! ```
 
 mod command;
 mod connection;

@@ -2,6 +2,17 @@
 //!
 //! The command line, scripts and the single tool of the slim MCP profile use this form without
 //! knowing each other. The crate is pure: no file, no socket, no environment.
+//!
+//! ```
+//! let words = stickpin_cmdline::split("press 'role=button \"Save\"' --settle")?;
+//! let line = stickpin_cmdline::parse(&words)?;
+//! assert_eq!(line.input["target"], r#"role=button "Save""#);
+//!
+//! // What is written reads back as the same command.
+//! let written = stickpin_cmdline::write(line.entry, &line.input);
+//! assert_eq!(stickpin_cmdline::parse(&written)?.input, line.input);
+//! # Ok::<(), stickpin_kernel::Error>(())
+//! ```
 
 mod errors;
 mod grammar;

@@ -4,6 +4,21 @@
 //! are hints. The daemon announces itself in one line on stdout. It serves until it is stopped or
 //! has had no sessions for a while, and closes its sessions before it exits. After a `kill -9` the
 //! next daemon cleans up.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use std::time::SystemTime;
+//! use stickpin_daemon::DiskNumbers;
+//! use stickpin_kernel::Host;
+//!
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let state_dir = folder.path();
+//! // A host whose ref numbers go on from one process to the next, as those of a daemon do.
+//! let numbers = DiskNumbers::new(state_dir, Arc::new(SystemTime::now));
+//! let host = Host::builder(state_dir).numbers(Arc::new(move |session| Ok(numbers.of(session)))).build()?;
+//! assert_eq!(host.sessions(), 0);
+//! # Ok::<(), stickpin_kernel::Error>(())
+//! ```
 
 mod files;
 mod lanes;

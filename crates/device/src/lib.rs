@@ -3,6 +3,16 @@
 //! A backend implements [`Provider`] and [`Device`], and the kernel drives them. The device
 //! perceives and acts, the kernel judges: this crate knows no sessions, refs, pins, commands or
 //! callers.
+//!
+//! ```
+//! use stickpin_device::{Dispatched, Error, ErrorCode};
+//!
+//! // What a device answers when a dialog lies over the button: nothing was sent.
+//! let e = Error::element_covered(r#"button "Save" is covered by dialog "Cookies""#)
+//!     .hint("stickpin snapshot -i shows what covers it");
+//! assert_eq!((e.code, e.dispatched), (ErrorCode::ElementCovered, Dispatched::No));
+//! assert_eq!(e.code.name(), "ELEMENT_COVERED");
+//! ```
 
 mod capability;
 mod capture;

@@ -11,6 +11,12 @@
 //!
 //! The only transport is the pair of pipes of a browser that the caller started. Invariant: this
 //! crate knows no page and no device.
+//!
+//! ```
+//! // A page may hold half of a character; the rest of its text is kept.
+//! let text = stickpin_devtools::well_formed(r#""rocket \ud83d""#);
+//! assert_eq!(text, r#""rocket \ufffd""#);
+//! ```
 
 mod client;
 mod error;

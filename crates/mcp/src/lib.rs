@@ -5,6 +5,15 @@
 //! response before its client does, so it can pin refs for free: the client reads and types plain
 //! ones. **Invariant:** knows no device. Names a command only if this surface differs on purpose
 //! (`profile`) or a lifetime ends.
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! // The entry for the configuration of a client.
+//! let entry = stickpin_mcp::config("claude", Path::new("/usr/bin/stickpin"), &[], &[])?;
+//! assert!(entry.contains("/usr/bin/stickpin"));
+//! # Ok::<(), stickpin_kernel::Error>(())
+//! ```
 
 mod call;
 mod config;

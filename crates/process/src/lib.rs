@@ -2,6 +2,15 @@
 //!
 //! The crate knows no device and no session. Backends record what they started, and a sweep ends
 //! what outlived its owner.
+//!
+//! ```
+//! use stickpin_process::Process;
+//!
+//! // A process is its id and its start time, so a reused id is not mistaken for it.
+//! let own = Process::find(std::process::id()).unwrap();
+//! assert!(own.alive());
+//! assert!(!Process { started: "another time".to_owned(), ..own }.alive());
+//! ```
 
 mod find;
 mod mounts;

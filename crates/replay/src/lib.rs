@@ -1,4 +1,13 @@
 //! Scripts: recordings of what an agent did, which run without one.
+//!
+//! ```
+//! use stickpin_replay::{Plan, Vars};
+//!
+//! let script = "open sim:shop\npress 'role=link text=Cart'\n";
+//! let plan = Plan::read("cart.ad".as_ref(), &Vars::default(), &|_| Ok(script.to_owned()))?;
+//! assert_eq!(plan.first().map(|step| step.line.entry.spec.name), Some("open"));
+//! # Ok::<(), stickpin_kernel::Error>(())
+//! ```
 
 mod commands;
 mod divergence;

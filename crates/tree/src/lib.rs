@@ -4,6 +4,23 @@
 //! including meaningless wrappers and text leaves, because the record of an element (which of
 //! several similar things it is) is read from them. What an agent sees is a view of the tree.
 //!
+//! ```
+//! use stickpin_tree::{Document, IdentityGrade, NodeSpec, Role, Selector, TreeBuilder};
+//!
+//! let mut b = TreeBuilder::new(IdentityGrade::NeverReused);
+//! let document = Document { scope: 1, frame: String::new(), url: "/".into(), title: String::new() };
+//! b.document(0, document, 1).unwrap();
+//! for (name, id) in [("Save", 10), ("Cancel", 11)] {
+//!     b.node(1, NodeSpec { role: Some(Role::Button), name, id, ..Default::default() }).unwrap();
+//! }
+//! let tree = b.finish().unwrap();
+//!
+//! let selector: Selector = "role=button text=Save".parse().unwrap();
+//! let found = selector.matches(&tree);
+//! assert_eq!(found.len(), 1);
+//! assert_eq!(stickpin_tree::line(tree.node(found[0]), None, None), r#"button "Save""#);
+//! ```
+//!
 //! Invariant: this crate knows no session, ref table, device, clock or file.
 
 mod diff;

@@ -16,6 +16,12 @@
 //! | `wait` | quiet, and the effects of an act |
 //! | `act` | aiming, pointer, keys, files, clipboard, screenshots |
 //!
+//! ```
+//! // What a page says in a notice is cut where it is too long.
+//! assert_eq!(stickpin_webpage::text::clip("short"), "short");
+//! assert!(stickpin_webpage::text::clip(&"long ".repeat(100)).ends_with('…'));
+//! ```
+//!
 //! Invariants: nothing is asked of a page behind a dialog. A capture carries no coordinates. An
 //! input goes where a hit test at the same moment says. This crate knows no browser and no launch,
 //! and cannot switch tabs.

@@ -4,6 +4,16 @@
 //! [`rpc`] has the messages (`hello`, `call`, `cancel`, `status`, `stop`). [`Frames`] splits a byte
 //! stream into them. [`Place`] finds the socket of a state directory's daemon. The crate does not
 //! know what a command means; it neither connects nor serves.
+//!
+//! ```
+//! use stickpin_wire::{Frame, Frames, encode, rpc::Message};
+//!
+//! let mut frames = Frames::default();
+//! frames.push(&encode(&Message::new(1, "status", serde_json::json!({}))));
+//! let Some(Frame::Line(line)) = frames.next_frame() else { panic!("one whole line") };
+//! let message: Message = serde_json::from_slice(&line).unwrap();
+//! assert_eq!(message.method, "status");
+//! ```
 
 mod announcement;
 mod frame;

@@ -11,6 +11,15 @@
 //! ```
 //! The options are `grade=never-reused|while-alive|none`, `rest=N`, `clock=real|virtual`,
 //! `fault=NAME` and `log=FILE`. `docs/sim-apps.md` describes how to write apps.
+//!
+//! ```
+//! use stickpin_backend_sim::SimProvider;
+//! use stickpin_device::Provider as _;
+//!
+//! let provider = SimProvider::default();
+//! assert!(provider.claims("sim:shop"));
+//! assert_eq!(provider.kind(), "sim");
+//! ```
 
 /// Defines an enum whose variants are words of the language.
 macro_rules! words {

@@ -11,6 +11,15 @@
 //! | `navigate`, `address`, `hang` | navigation, URLs, leaving pages that do not answer |
 //! | `act` | inputs and answers to dialogs |
 //! | `fold` | closing a list that was opened but not used |
+//!
+//! ```
+//! use stickpin_backend_web::{WebConfig, WebProvider};
+//! use stickpin_device::Provider as _;
+//!
+//! let provider = WebProvider::new(WebConfig::default());
+//! assert!(provider.claims("http://127.0.0.1:3000"));
+//! assert!(!provider.claims("sim:shop"));
+//! ```
 
 mod act;
 mod address;
