@@ -1,6 +1,7 @@
 //! Generated files. CI runs `--check`.
 
 mod commands;
+mod interface;
 mod summary;
 
 use crate::Result;
@@ -15,15 +16,17 @@ const FILES: &[Generated] =
 /// Writes every generated file, or fails if one is not current and `check` is set.
 pub fn codegen(check: bool) -> Result {
     let mut stale = Vec::new();
-    for (path, make) in FILES {
-        let want = make()?;
+    let files = FILES.iter().map(|(path, make)| Ok((*path, make()?)));
+    let files = files.chain(interface::kernel().transpose());
+    for file in files {
+        let (path, want) = file?;
         let file = root().join(path);
         // A missing or unreadable file is not current.
         if std::fs::read_to_string(&file).is_ok_and(|have| have == want) {
             continue;
         }
         if check {
-            stale.push(*path);
+            stale.push(path);
         } else {
             std::fs::write(&file, want).map_err(|e| format!("{path}: {e}"))?;
             eprintln!("codegen: wrote {path}");
