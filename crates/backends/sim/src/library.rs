@@ -8,7 +8,7 @@ use stickpin_device::{Error, ErrorCode, Result};
 macro_rules! apps {
     ($($name:literal,)*) => {
         const SOURCES: &[(&str, &str)] = &[
-            $(($name, include_str!(concat!("../../../../fixtures/apps/", $name, ".toml"))),)*
+            $(($name, include_str!(concat!("../apps/", $name, ".toml"))),)*
         ];
     };
 }
