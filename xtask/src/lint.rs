@@ -15,10 +15,21 @@ pub fn lint() -> Result {
         args.extend(["--", "-D", "warnings"]);
         run(&mut cargo(&args))?;
     }
+    let without = ["clippy", "--package", "stickpin-kernel", "--quiet", "--no-default-features"];
+    run(cargo(&without).args(["--", "-D", "warnings"]))?;
     run(cargo(&["doc", "--workspace", "--no-deps", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings"))?;
+    package()?;
     crate::language::language()?;
     crate::deny::deny()?;
     page_scripts()
+}
+
+/// Checks that every crate of ours can be packaged: its files, its metadata, and the versions of
+/// the crates that it needs. The archives are deleted with `target/`.
+fn package() -> Result {
+    // Without the lock file, which can be made only for crates that are published.
+    let args = ["package", "--workspace", "--no-verify", "--offline", "--exclude-lockfile", "--allow-dirty"];
+    run(cargo(&args).args(["--quiet", "--exclude", "stickpin-testkit", "--exclude", "xtask"]))
 }
 
 /// The compiler that type-checks page scripts; once fetched, it is kept in `target/`.
