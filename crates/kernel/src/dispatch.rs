@@ -93,9 +93,9 @@ impl Host {
                 Ok(response) => response,
                 Err(e) => {
                     tracing::error!(command = name, "panicked: {e}");
-                    let e = Error::internal(format!("`{name}` ended in a bug of ours"));
-                    let e = e.hint("the daemon's log has the particulars").dispatched(Dispatched::Unknown);
-                    failed(&name, &render, e)
+                    let bug = Error::internal(format!("`{name}` ended in a bug of ours"));
+                    let bug = bug.hint("the daemon's log has the particulars").caused_by(e);
+                    failed(&name, &render, bug.dispatched(Dispatched::Unknown))
                 }
             },
             // The task keeps the session until its input is complete.

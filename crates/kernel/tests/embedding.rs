@@ -1,7 +1,7 @@
 //! The kernel as a library, on the simulated device.
 
 use stickpin_backend_sim::SimProvider;
-use stickpin_kernel::{Caller, ErrorCode, Host, Open, Press, Request, Snapshot};
+use stickpin_kernel::{Caller, ErrorCode, Fill, Host, Open, Press, Request, Secret, Snapshot, What};
 
 struct Bench {
     host: Host,
@@ -108,4 +108,17 @@ async fn request_as_data_runs_like_a_typed_command() {
     let open = Request::new("open", Caller::new("me")).argument("what", "sim:shop");
     let response = bench.host.call(open, stickpin_kernel::CancellationToken::new()).await;
     assert!(response.ok, "{response:?}");
+}
+
+#[tokio::test]
+async fn secret_of_the_caller_is_in_no_typed_answer() {
+    let bench = bench();
+    let secrets = [("SHOP".to_owned(), Secret::new("hunter2@example.com"))];
+    let app = bench.host.session_as(Caller { secrets: secrets.into(), ..Caller::new("me") }, "app");
+    app.open("sim:signin").await.expect("it opens");
+    let fill = |fill: &mut Fill| (fill.text, fill.secret) = (None, Some("SHOP".to_owned()));
+    let filled = app.fill("label=Email", "").with(fill).await.expect("it is filled");
+    let value = app.get(What::Value, "label=Email").await.expect("a value");
+    assert_eq!(value.value, "•••");
+    assert!(!format!("{filled:?} {value:?}").contains("hunter2"), "{filled:?} {value:?}");
 }
