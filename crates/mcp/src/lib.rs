@@ -10,7 +10,7 @@
 //! use std::path::Path;
 //!
 //! // The entry for the configuration of a client.
-//! let entry = stickpin_mcp::config("claude", Path::new("/usr/bin/stickpin"), &[], &[])?;
+//! let entry = stickpin_mcp::config("claude-code", Path::new("/usr/bin/stickpin"), &[], &[])?;
 //! assert!(entry.contains("/usr/bin/stickpin"));
 //! # Ok::<(), stickpin_kernel::Error>(())
 //! ```
