@@ -1,5 +1,5 @@
-//! Acting through what the app itself offers: an element's own action, the content of a field, a
-//! value; a selection is in `select`. No pointer moves, no key is sent.
+//! Acting through the app's own accessibility actions: an element's action, the text of a field, a
+//! value. Selections are in `select`. No pointer moves and no key is sent.
 
 mod filled;
 pub(crate) mod focus;
@@ -30,20 +30,19 @@ use stickpin_device::{
 use stickpin_tree::{Handle, Tree, quote};
 use tokio::time::timeout;
 
-/// Names of actions that do what a press does, in lower case, the likeliest first.
+/// Actions that have the effect of a press, in lower case, most likely first.
 const PRESSES: &[&str] =
     &["click", "press", "toggle", "activate", "jump", "open", "showmenu", "check", "select"];
 
-/// Done, and nobody but the target can have received it.
+/// A completed input that only the target can have received.
 pub(crate) fn done() -> Performed {
     Performed::done().landed(Landed::Confirmed)
 }
 
-/// The target of a press as it was told right behind that.
+/// The target of a press as it answered right behind the action.
 pub(crate) type Seen = Momentary<Arc<Tree>>;
 
-/// Does one thing to the app. `ahead`: what came along with the look by which its target was
-/// judged.
+/// Performs one action. `ahead` holds what came along with the look that the target was judged by.
 ///
 /// # Errors
 /// As [`stickpin_device::Device::perform`].
@@ -89,16 +88,16 @@ pub(crate) async fn act(
         Action::Scroll { target, dx, dy } => scroll::scroll(device.view(), *target, *dx, *dy).await,
         Action::Choose { point, target } => upload::choose(device, *point, *target, cancel).await,
         Action::Upload { target, files } => upload::give_files(device, *target, files, cancel).await,
-        // What takes a drop does not say so.
+        // Drop targets do not declare themselves.
         Action::Drop { .. } => Ok(Performed::default()),
         _ => Err(unsupported("linux", "send such an input")),
     }
 }
 
-/// Presses by the element's own action; none when it has none that means a press.
+/// Presses an element by its own action. Returns `None` if it has no action that means a press.
 ///
 /// # Errors
-/// `ELEMENT_NOT_FOUND`, `BACKEND_LOST`.
+/// Returns `ELEMENT_NOT_FOUND` or `BACKEND_LOST`.
 pub(crate) async fn press(
     device: &mut LinuxDevice,
     target: Handle,
@@ -113,7 +112,7 @@ pub(crate) async fn press(
         None => (ask::actions_of(&device.app, &object.path).await?, None),
     };
     let Some(index) = own_action(&actions) else { return Ok(None) };
-    // A button of Qt may have a menu on a part of it only: what a press does then, no action does.
+    // A button of Qt may have its menu on a part of it only. No action presses the other part.
     let menu = actions[index].eq_ignore_ascii_case("showmenu");
     if menu && device.app.link.toolkit.profile().menu_on_a_part && device.app.screen.has_pointer() {
         return Ok(None);
@@ -125,9 +124,8 @@ pub(crate) async fn press(
     let call = ask::do_action(&object.path, index);
     let (link, profile) = (&device.app.link, device.app.link.toolkit.profile());
     let together = ahead.is_some() && !link.orders_apart() && !profile.locks_up_in_dialogs;
-    // On one connection what is asked behind the order is answered after it: the two are one trip
-    // to
-    // the app.
+    // A question behind the order on the same connection is answered after it, in the same round
+    // trip.
     let behind = async {
         if !together {
             return None;
@@ -137,22 +135,21 @@ pub(crate) async fn press(
     };
     let (answer, itself) = tokio::join!(biased; link.order_among(&call, DONE, windows), behind);
     if let Some((_, at)) = device.activated.as_mut().filter(|_| matches!(answer, Ok(Some(_)))) {
-        // It may have been busy until then: its time runs from when it takes the word.
+        // The app may have been busy until now: the delay starts when it takes the order.
         *at = Instant::now();
     }
     let mut performed = match answer {
         Ok(Some(answer)) if answer.read().unwrap_or(true) => done(),
         Ok(Some(_)) => return Ok(None),
-        // It is busy with it, or shows a dialog from inside; or it answered a moment ago, and this
-        // is what it
-        // left on: how it ended is looked at after the act.
+        // The app is busy with the action, or shows a dialog from inside it. Or it exited after it
+        // had answered, and how it ended is reported after the act.
         Ok(None) | Err(Fault::Closed(_)) => done(),
-        // It may have failed behind what it did: another press could be the second one.
+        // The action may have failed after its effect, so another press could be the second one.
         Err(Fault::Refused(why)) => return Err(perhaps_pressed(&object, &why)),
-        // It has no such action, or no such object, and did nothing.
+        // There is no such action or object, so nothing happened.
         Err(fault) => return ask::refused(&device.app, &object.path, fault).await.map(|()| None),
     };
-    // What was not answered is asked after the act.
+    // Without an answer, the target is asked after the act.
     if let Some(itself) = itself {
         let changes = device.app.heard.state().changes;
         let tree = verify::with(device, itself).map_err(unknown)?;
@@ -161,7 +158,7 @@ pub(crate) async fn press(
     Ok(Some(performed))
 }
 
-/// Replaces the content of a field, and reads it back.
+/// Replaces the content of a field and reads it back.
 async fn fill(view: View<'_>, target: Handle, text: &str, cancel: &CancellationToken) -> Result<Performed> {
     let (app, object) = (view.app, view.object(target)?);
     if object.role == n::TERMINAL {
@@ -184,15 +181,14 @@ async fn fill(view: View<'_>, target: Handle, text: &str, cancel: &CancellationT
     if (hides || object.has(Interfaces::EDITABLE)) && set_text(app, &object, text).await? {
         let value =
             ask::answered(app, &object.path, filled::holds(app, &object, text).await).await?.flatten();
-        // Some fields of browsers say that they took it, and did not. What was in one that hides it
-        // is not
-        // known.
+        // Some fields of browsers report that they took the text although they did not. The earlier
+        // content of a password field is unknown.
         let before = object.text.as_deref().map(|before| comparable(&object, text, before));
         let kept = hides || value.as_deref() == before;
         if kept && value.as_ref().is_some_and(|value| value != text) {
             return Ok(Performed::default());
         }
-        // What an app completes is selected, and a caret would take that back.
+        // The app selects what it completes, and moving the caret would discard that.
         if value.as_ref().is_none_or(|value| value == text) {
             focus::caret_to_end(app, &object, text).await?;
         }
@@ -202,15 +198,14 @@ async fn fill(view: View<'_>, target: Handle, text: &str, cancel: &CancellationT
     Ok(Performed::default())
 }
 
-/// Whether the app took the text.
+/// Sets the text of a field. Returns whether the app accepted it.
 pub(crate) async fn set_text(app: &App, object: &Object, text: &str) -> Result<bool> {
     let call = Call::new(&object.path, EDITABLE, "SetTextContents").with((on_the_wire(text),));
-    // Where it is busy with it: what the field holds tells.
+    // If the app is busy with it, the content of the field decides.
     ask::ordered(app, &call).await
 }
 
-/// The error of a press that the app answered with an error of its own. No toolkit does that of
-/// which we know what it did.
+/// The error for a press that the app answered with an unknown error. The effect is not known.
 fn perhaps_pressed(object: &Object, why: &str) -> Error {
     let message =
         format!("{} was told to act and answered with {}: it may have done it", object.words(), quote(why));
@@ -219,7 +214,7 @@ fn perhaps_pressed(object: &Object, why: &str) -> Error {
         .dispatched(Dispatched::Unknown)
 }
 
-/// The element's own action among those that it lists: GTK 4 lists those of the window, too.
+/// Returns the index of the element's own action. GTK 4 lists actions of the window, too.
 fn own_action(actions: &[String]) -> Option<usize> {
     PRESSES.iter().find_map(|press| actions.iter().position(|action| action.eq_ignore_ascii_case(press)))
 }

@@ -1,9 +1,9 @@
-//! Aiming: an element is brought into view, and what an input there would reach is said.
+//! Aiming: brings an element into view and determines what an input there would reach.
 //!
-//! Two judges: the X server says which window an input goes to, the app says which of its elements.
-//! What is pressed by its own action is not asked of the app, because nothing else of it can
-//! receive that; what lies over it in the same window counts all the same, as a person could not
-//! press it either.
+//! The X server decides which window receives an input, and the app which of its elements. An
+//! element that is pressed by its own action needs no hit test by the app, because no other element
+//! can receive that action. What covers it in the same window still counts, because a person could
+//! not press it either.
 
 pub(crate) mod held;
 pub(crate) mod hit;
@@ -15,9 +15,9 @@ pub(crate) mod wheel;
 pub(crate) mod window;
 
 use crate::aim::hit::{Meant, Resolved, Spot, Under, Unresolved};
-use crate::app::look::{Ahead, Momentary, Placed};
+use crate::app::look::{Ahead, Momentary, Placed, Sight};
 use crate::app::{self, App, LinuxDevice, life, pointer, reading};
-use crate::model::extents::{common, has};
+use crate::model::extents::common;
 use std::time::{Duration, Instant};
 use stickpin_device::{Aim, AimOptions, Hit, Result};
 use stickpin_tree::{Handle, Rect};
@@ -26,36 +26,37 @@ use stickpin_x11desk::{Presence, Window, window_manager, windows};
 /// How often an element is followed that moves away when the pointer arrives.
 const FOLLOWED: usize = 4;
 
-/// How long what is not there yet is waited for while the app is still at it, and how long it may
-/// say nothing then.
+/// Timeout for an element that is not there yet, while the app keeps signalling; and the silence
+/// after which it is given up.
 const AT_IT: Duration = Duration::from_secs(3);
 const SILENT: Duration = Duration::from_millis(300);
 
-/// How long it is waited each time for what is not on the screen, and how long in all for what has
-/// no place there yet, though the app shows it: its window is being opened, and on a busy machine
-/// nobody says anything meanwhile.
+/// The interval between attempts, and the timeout for an element that has no place yet although the
+/// app shows it: its window is opening, and a busy app may signal nothing meanwhile.
 const LATE: Duration = Duration::from_millis(60);
 const OPENING: Duration = Duration::from_millis(1_500);
 
-/// How long GTK takes to draw once, and how often it is waited for that while it signals changes.
+/// The time that GTK takes for a frame, and the maximum number of frames that are waited for while
+/// it signals changes.
 const DRAWING: Duration = Duration::from_millis(17);
 const FRAMES: usize = 4;
 
-/// Why it is aimed once more.
+/// The reason for another attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Again {
     /// The target moved away when the pointer arrived.
     Moved,
-    /// Its containers do not show it, or its window is beyond the screen.
+    /// Its scroll containers do not show it, or its window is outside the screen.
     OutOfView,
-    /// The target has no place, or none where its window is: the app and the display do not agree
-    /// yet.
+    /// The target has no place, or none inside its window: app and display do not agree yet.
     Nowhere,
 }
 
-/// Brings an element into view, moves the pointer there if asked, and says what an input there
-/// would reach. `ahead`: what came along with the look at it; none any more when something was
-/// moved on the way, or was signalled.
+/// Brings an element into view, moves the pointer there if requested, and determines what an input
+/// there would reach.
+///
+/// `ahead` holds what came along with the look at the element. It becomes `None` when anything was
+/// moved or signalled on the way.
 pub(crate) async fn aim_at(
     device: &mut LinuxDevice,
     handle: Handle,
@@ -69,7 +70,7 @@ pub(crate) async fn aim_at(
             Ok((aim, None)) => return Ok(aim),
             Ok((aim, Some(again))) => (aim, again),
             Err(Unresolved::Unknown(why)) if !anew => {
-                // It may have changed in that moment.
+                // The app may have changed just now.
                 tracing::debug!("{} is aimed at again: {why}", device.view().object(handle)?.words());
                 anew = true;
                 reading::look(device, &[]).await?;
@@ -80,7 +81,7 @@ pub(crate) async fn aim_at(
                 return Err(unresolved.at(&words));
             }
         };
-        // A window that is just opening, on a machine that is busy.
+        // The window may be opening on a busy machine.
         let changed = device.app.heard.state().changed_at;
         let at_it = start.elapsed() < AT_IT && changed.is_some_and(|at| at.elapsed() < SILENT);
         let opening = again == Again::Nowhere && start.elapsed() < OPENING;
@@ -88,16 +89,15 @@ pub(crate) async fn aim_at(
             return Ok(aim);
         }
         if again != Again::Moved {
-            // A window that has just opened: the app, the server and the window manager do not
-            // agree yet.
+            // The window has just opened; app, server and window manager do not agree yet.
             tokio::time::sleep(LATE).await;
         }
         round += 1;
     }
 }
 
-/// As [`aim_at`], once; and why it is to be tried again, if it is. `pointed`: whether the pointer
-/// was moved, in this round or before.
+/// One attempt of [`aim_at`]. Returns the reason if another attempt is needed. `pointed` tells
+/// whether the pointer was moved in this or an earlier attempt.
 async fn aim_once(
     device: &LinuxDevice,
     handle: Handle,
@@ -114,9 +114,13 @@ async fn aim_once(
     let by_pointer = options.pointer && !by_action;
     let places = ahead.as_ref().filter(|_| by_action).and_then(|ahead| ahead.still(app, handle));
     let places = places.map(|ahead| ahead.places.clone());
-    // It is the look that counts unless something is moved on the way.
+    // The look stays valid unless anything is moved on the way.
     let mut untouched = ahead.take().filter(|_| places.is_some());
-    let (sight, mut placed) = place::placed_in_sight(view, at, places.as_ref()).await?;
+    let sight = Sight::of(app).await?;
+    let mut placed = match &places {
+        Some(places) => place::place(view, at, &places.own, sight.as_ref()).await?,
+        None => place::placed(view, at, sight.as_ref()).await?,
+    };
     if placed.as_ref().is_none_or(|p| p.seen != Some(p.rect)) {
         untouched = None;
         placed = reveal::scroll_into_view(view, at, sight.as_ref()).await?;
@@ -126,7 +130,7 @@ async fn aim_once(
     };
     let Some(seen) = seen else { return off_screen(rect, Again::OutOfView) };
     let Some(mut look) = sight else {
-        // Nobody knows the windows: an action of its own reaches it all the same.
+        // The windows are unknown, but the element's own action reaches it anyway.
         *ahead = untouched;
         return Ok((aim(rect, seen.center(), Hit::Target), None));
     };
@@ -144,7 +148,7 @@ async fn aim_once(
     let window = look.windows.iter().find(|w| w.id == window.id).cloned().unwrap_or(window);
     let Some(visible) = common(seen, window.area) else { return off_screen(rect, Again::Nowhere) };
     let Some(visible) = common(visible, look.screen) else {
-        // On a display of a person the window is where that person wants it.
+        // On a person's display, the window stays where the person put it.
         if app.screen.is_own() && !window.popup {
             let by = onto(look.screen, seen);
             look.x11.run(move |d| window_manager::move_by(d, &window, by).map(drop)).await?;
@@ -153,10 +157,10 @@ async fn aim_once(
     };
     let point = press::press_point(view, at, visible);
     let on_top = by_action && on_top(&look.windows, &window, point, app.is_alone());
-    // Where another window is in front of it, that may be moved.
+    // A window in front of it may have to be moved.
     untouched = untouched.filter(|_| on_top);
     let over = places.filter(|_| untouched.is_some()).map(|places| places.over);
-    // A pop-up is a window of its own: the app's window is asked about what lies under it.
+    // A pop-up is a window of its own. The app would answer with what lies under it.
     let asked = !by_action && !window.popup;
     let meant = Meant { at, window: &window, sight: &look, on_top, asked, over: over.as_deref() };
     let Under { mut hit, named } = hit::under(Spot { view, point, offset }, meant).await?;
@@ -165,7 +169,7 @@ async fn aim_once(
     }
     if hit == Hit::Target && by_pointer {
         hit = held::held(view, Some(at), &window, &look).await?;
-        // The pointer alone goes from menu to menu; a press would close what its arrival has
+        // Moving the pointer switches between menus; a press would close the menu that its arrival
         // opened.
         if matches!(hit, Hit::Held { .. }) && !options.press && held::of_the_open_bar(&view.last.picture, at)
         {
@@ -182,9 +186,9 @@ async fn aim_once(
     pointer::move_pointer(&look.x11, window.id, point).await?;
     until_drawn(app, changes).await?;
     let aim = |rect: Rect, hit| Aim::new(rect, hit).point(point).pointed(true);
-    // Its arrival may have shown or moved something.
+    // The pointer's arrival may have shown or moved something.
     match place::placed(view, at, Some(&look)).await? {
-        Some(now) if has(now.rect, point) => {
+        Some(now) if now.rect.contains(point.0, point.1) => {
             let spot = Spot { view, point, offset: now.offset };
             let under = hit::under(spot, Meant { over: None, ..meant }).await?;
             Ok((aim(rect, under.after(named, app.link.toolkit)), None))
@@ -196,8 +200,8 @@ async fn aim_once(
     }
 }
 
-/// Waits until an app of GTK has drawn what the pointer's arrival made it show: only then it has
-/// its place. `changes`: how often the app had changed before.
+/// Waits until a GTK app has drawn what the pointer's arrival made it show. Only then do positions
+/// hold. `changes` is the app's count of changes from before.
 async fn until_drawn(app: &App, mut changes: u64) -> Result<()> {
     if !app.link.toolkit.profile().draws_after_arrival {
         return Ok(());
@@ -205,7 +209,7 @@ async fn until_drawn(app: &App, mut changes: u64) -> Result<()> {
     for round in 0..FRAMES {
         life::taken(app).await?;
         let now = app.heard.state().changes;
-        // GTK 4 says nothing of what was never shown before.
+        // GTK 4 does not signal elements that were never shown before.
         let silent = round == 0 && app.link.toolkit.profile().new_is_silent;
         if now == changes && !silent {
             break;
@@ -216,7 +220,8 @@ async fn until_drawn(app: &App, mut changes: u64) -> Result<()> {
     Ok(())
 }
 
-/// How far a place has to go to be on the screen, its left and upper end first.
+/// Returns the distance that moves a rectangle onto the screen, giving priority to its top left
+/// corner.
 fn onto(screen: Rect, place: Rect) -> (f64, f64) {
     let by = |at: f64, size: f64, from: f64, whole: f64| {
         let back = (from + whole - (at + size)).min(0.0);
@@ -225,12 +230,12 @@ fn onto(screen: Rect, place: Rect) -> (f64, f64) {
     (by(place.x, place.width, screen.x, screen.width), by(place.y, place.height, screen.y, screen.height))
 }
 
-/// Whether no window of the display can lie over this one at a point, by where they are alone: what
-/// their shapes leave free, the server knows. `windows` are the lowest first.
+/// Whether no other window can cover this one at a point, judged by their rectangles alone. The
+/// server also knows their shapes. `windows` are ordered lowest first.
 fn on_top(windows: &[Window], window: &Window, point: (f64, f64), alone: bool) -> bool {
     let Some(at) = windows.iter().position(|w| w.id == window.id) else { return false };
     let blocks = |w: &Window| w.blocks(window, alone);
-    let covers = |w: &Window| has(w.area, point) || has(w.whole(), point);
+    let covers = |w: &Window| w.area.contains(point.0, point.1) || w.whole().contains(point.0, point.1);
     !windows.iter().any(blocks) && !windows[at + 1..].iter().any(covers)
 }
 

@@ -1,4 +1,4 @@
-//! An open app: what is known of it, and what its errors mean.
+//! An open app: its connections, its last reading, and the meaning of its errors.
 
 pub(crate) mod ask;
 pub(crate) mod life;
@@ -29,7 +29,7 @@ use tokio::process::Child;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-/// An open app: the ways to it, and what it is called.
+/// The connections to an open app, and its description.
 #[derive(Debug)]
 pub(crate) struct App {
     pub(crate) info: DeviceInfo,
@@ -38,44 +38,43 @@ pub(crate) struct App {
     pub(crate) heard: Arc<Heard>,
     pub(crate) ids: Arc<Ids>,
     pub(crate) at: Where,
-    /// What it shows its windows on.
+    /// The display that shows its windows.
     pub(crate) screen: Screen,
-    /// Whether it is one of the apps of a desktop, where the session reaches the others, too.
+    /// Whether it is one app of a desktop session, which reaches the others, too.
     pub(crate) among: bool,
-    /// The app, where we started it.
+    /// The process, if we started it.
     pub(crate) child: Mutex<Option<Child>>,
-    /// Its home and working directory, where we started it.
+    /// The home and working directory, if we started it.
     pub(crate) folders: Option<AppFolders>,
 }
 
-/// An app as a session drives it: the app, what was read of it, and what was done to it last.
+/// An app as a session drives it: the app, its last reading, and the last acts.
 #[derive(Debug)]
 pub(crate) struct LinuxDevice {
     pub(crate) app: App,
-    /// What was read last.
+    /// The last reading.
     pub(crate) last: Last,
-    /// What is known of its spreadsheets and trees.
+    /// What readings keep of spreadsheets, trees and pop-ups.
     pub(crate) known: Known,
-    /// The readings that no command asked for.
+    /// The state of reading ahead.
     pub(crate) readahead: Readahead,
-    /// How often it had changed when notices were last asked for.
+    /// The app's count of changes when notices were last asked for.
     pub(crate) told: u64,
-    /// What GTK 4 was last told to activate, and when: it does so a moment later.
+    /// What GTK 4 was last told to activate, and when. It acts after a delay.
     pub(crate) activated: Option<(String, Instant)>,
-    /// When and where the pointer pressed last.
+    /// Time and place of the last press of the pointer.
     pub(crate) pressed: Option<Pressed>,
-    /// Windows on the screen of which the app has been found not to list all.
+    /// Windows on the screen of which the app is known not to list all.
     pub(crate) unlisted: Vec<u32>,
-    /// Whether its process works all the time without a word.
+    /// Whether the process is known to work all the time without signalling anything.
     pub(crate) always_busy: bool,
     /// The file chooser that a press has opened, until it has its files.
     pub(crate) chooser: Option<Chooser>,
-    /// That of another process.
+    /// A file chooser of another process.
     pub(crate) foreign: Option<Foreign>,
-    /// Such choosers so far.
+    /// The number of such choosers so far.
     pub(crate) choosers_met: u64,
-    /// The windows of other processes that belong to the app and were told of: their ids and
-    /// titles.
+    /// The windows of other processes that notices have been sent about: ids and titles.
     pub(crate) beside: Vec<(u32, String)>,
 }
 
@@ -119,39 +118,39 @@ impl LinuxDevice {
         }
     }
 
-    /// The app, and what was read of it last.
+    /// Borrows the app and its last reading.
     pub(crate) fn view(&self) -> View<'_> {
         View { app: &self.app, last: &self.last }
     }
 }
 
-/// A file chooser that is open.
+/// An open file chooser.
 #[derive(Debug, Clone)]
 pub(crate) struct Chooser {
     /// The path of its window on the bus.
     pub(crate) top: String,
-    /// That window on the display.
+    /// Its window on the display.
     pub(crate) window: Window,
 }
 
-/// A chooser of another process that is open.
+/// An open file chooser of another process.
 #[derive(Debug)]
 pub(crate) struct Foreign {
     pub(crate) handle: Handle,
     pub(crate) chooser: Chooser,
-    /// Its process.
+    /// The process that shows it.
     pub(crate) device: Box<LinuxDevice>,
 }
 
-/// Whether a handle stands for such a chooser, and for no element.
+/// Whether a handle stands for a chooser of another process, not for an element.
 pub(crate) fn is_foreign(handle: Handle) -> bool {
     handle.scope == FOREIGN
 }
 
-/// The scope of the handle of such a chooser, which no element has.
+/// The scope of handles of such choosers, which no element has.
 pub(crate) const FOREIGN: u64 = u32::MAX as u64;
 
-/// An app, and what was read of it last: what asks it and judges by that borrows both.
+/// A borrowed app and its last reading.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View<'d> {
     pub(crate) app: &'d App,
@@ -159,32 +158,32 @@ pub(crate) struct View<'d> {
 }
 
 impl View<'_> {
-    /// What was read last of the object behind a handle, by its index.
+    /// Returns the index of the object behind a handle in the last reading.
     pub(crate) fn index(&self, handle: Handle) -> Option<usize> {
         self.last.at(&self.app.path(handle).ok()?)
     }
 
-    /// What was read last of the object behind a handle.
+    /// Returns the object behind a handle from the last reading.
     ///
     /// # Errors
-    /// `ELEMENT_NOT_FOUND`.
+    /// Returns `ELEMENT_NOT_FOUND` if it is not there.
     pub(crate) fn object(&self, handle: Handle) -> Result<Object> {
         self.last.object(&self.app.path(handle)?).cloned().ok_or_else(gone)
     }
 }
 
 impl App {
-    /// The path of a handle.
+    /// Returns the path of a handle.
     ///
     /// # Errors
-    /// `ELEMENT_NOT_FOUND` for one that was never given.
+    /// Returns `ELEMENT_NOT_FOUND` for an unknown handle.
     pub(crate) fn path(&self, handle: Handle) -> Result<Arc<str>> {
         let path = self.ids.path(handle.id).filter(|_| !is_foreign(handle)).ok_or_else(gone)?;
-        // A row that the app has no object for is where its first cell is.
+        // A row without an object of its own is located at its first cell.
         Ok(path.strip_suffix(rows::ROW).map(Into::into).unwrap_or(path))
     }
 
-    /// What messages call the app: it chose its title itself.
+    /// Returns the app's name for messages. It is quoted, because the app chose it.
     pub(crate) fn called(&self) -> String {
         quote(&self.info.label)
     }
@@ -195,21 +194,21 @@ impl App {
     }
 }
 
-/// The error of an element that vanished between being located and being acted on.
+/// The error for an element that vanished between locating and acting.
 pub(crate) fn gone() -> Error {
     Error::element_not_found("the element is no longer in the app").hint("stickpin snapshot -i")
 }
 
-/// The last reading of the app, with its index. Before the first there is nothing in it.
+/// The last reading of the app with its index. Empty before the first reading.
 #[derive(Debug)]
 pub(crate) struct Last {
     pub(crate) picture: Picture,
-    /// The tree that it made.
+    /// The tree built from it.
     pub(crate) tree: Option<Arc<Tree>>,
-    /// How often the app had changed when that began.
+    /// The app's count of changes when the reading began.
     pub(crate) seen: u64,
     by_path: HashMap<String, usize>,
-    /// What each object lies in.
+    /// The parent of each object.
     parents: Vec<usize>,
 }
 
@@ -223,54 +222,54 @@ impl Default for Last {
 
 impl Last {
     pub(crate) fn new(picture: Picture, tree: Arc<Tree>, seen: u64) -> Self {
-        // Of two with one path the first counts.
+        // The first of two objects with the same path counts.
         let paths = picture.objects.iter().enumerate().rev();
         let by_path = paths.map(|(at, object)| (object.path.clone(), at)).collect();
         Self { parents: parents::parents(&picture), by_path, picture, tree: Some(tree), seen }
     }
 
-    /// What was read, the app itself first.
+    /// The objects that were read; the first is the app itself.
     pub(crate) fn objects(&self) -> &[Object] {
         &self.picture.objects
     }
 
-    /// The paths of some of that.
+    /// Returns the paths of objects.
     pub(crate) fn paths(&self, of: &[usize]) -> Vec<String> {
         of.iter().map(|&at| self.picture.objects[at].path.clone()).collect()
     }
 
-    /// An element as the tree has it.
+    /// Returns an element's node in the tree.
     pub(crate) fn node(&self, handle: Handle) -> Option<NodeRef<'_>> {
         self.tree.as_ref()?.find_handle(handle)
     }
 
-    /// An element in words, as the tree has it.
+    /// Describes an element by its node in the tree.
     pub(crate) fn words(&self, handle: Handle) -> Option<String> {
         self.node(handle).map(node_words)
     }
 
-    /// The object with a path, by its index.
+    /// Returns the index of the object with a path.
     pub(crate) fn at(&self, path: &str) -> Option<usize> {
         self.by_path.get(path).copied()
     }
 
-    /// The object with a path.
+    /// Returns the object with a path.
     pub(crate) fn object(&self, path: &str) -> Option<&Object> {
         self.at(path).map(|at| &self.picture.objects[at])
     }
 
-    /// Indices from an object up to its window, itself first.
+    /// Returns the indices from an object up to its window, itself first.
     pub(crate) fn chain(&self, at: usize) -> Vec<usize> {
         parents::way(&self.parents, at)
     }
 
-    /// The window of the app that an object is or lies in.
+    /// Returns the top-level window of an object.
     pub(crate) fn top(&self, at: usize) -> usize {
         self.chain(at).last().copied().unwrap_or(at)
     }
 }
 
-/// An element in words: its role and its name.
+/// Describes an element by its role and name.
 pub(crate) fn node_words(node: NodeRef<'_>) -> String {
     match node.name() {
         "" => node.role().to_string(),
@@ -278,15 +277,15 @@ pub(crate) fn node_words(node: NodeRef<'_>) -> String {
     }
 }
 
-/// Ends an app that we started, and what it started.
+/// Ends an app that we started, with its child processes.
 ///
 /// # Errors
-/// `IO`.
+/// Returns `IO` when waiting for it fails.
 pub(crate) async fn end_child(mut child: Child, label: &str) -> Result<()> {
     let Some(pid) = child.id() else { return Ok(()) };
-    // It may save what it keeps; an app that does not listen is killed.
+    // It may still save its data; it is killed if it does not end.
     if let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) {
-        // It may just have ended by itself.
+        // It may have ended already.
         rustix::process::kill_process_group(pid, rustix::process::Signal::TERM).ok();
         if timeout(LEAVE, child.wait()).await.is_err() {
             rustix::process::kill_process_group(pid, rustix::process::Signal::KILL).ok();
@@ -296,21 +295,21 @@ pub(crate) async fn end_child(mut child: Child, label: &str) -> Result<()> {
     waited.map_err(|e| Error::io(format!("{} could not be waited for: {e}", quote(label))))
 }
 
-/// The app is gone.
+/// The error for an app that is gone.
 pub(crate) fn lost(what: &str) -> Error {
     Error::backend_lost(what.to_owned()).hint("stickpin open starts it again")
 }
 
-/// How long an app that was asked to leave may take.
+/// Timeout for an app to end on request.
 pub(crate) const LEAVE: Duration = Duration::from_secs(2);
 
 pub(crate) fn unknown(e: Error) -> Error {
     e.dispatched(Dispatched::Unknown)
 }
 
-/// Waits until an element has done what it was last told to. GTK 4 shows a button pressed for a
-/// moment first, and drops a second press in it. What it does then may make another thing of it: it
-/// is to be looked at after that.
+/// Waits until an element has performed its last activation. GTK 4 shows a button pressed first,
+/// and drops a second press meanwhile. The action may change the element, so it has to be looked at
+/// afterwards.
 pub(crate) async fn until_activated(device: &LinuxDevice, target: Handle) -> Result<()> {
     let (path, pending) = (device.app.path(target)?, pending(device));
     if !pending.is_zero() && device.activated.as_ref().is_some_and(|(at, _)| **at == *path) {
@@ -319,7 +318,7 @@ pub(crate) async fn until_activated(device: &LinuxDevice, target: Handle) -> Res
     Ok(())
 }
 
-/// How long it takes until GTK 4 does what it was told to activate.
+/// Returns the time until GTK 4 performs its last activation.
 pub(crate) fn pending(device: &LinuxDevice) -> Duration {
     let activated = device.activated.as_ref();
     activated.map_or(Duration::ZERO, |(_, at)| ACTIVATION.saturating_sub(at.elapsed()))

@@ -1,8 +1,9 @@
-//! An open app: what the device trait promises, each part in a file of its own.
+//! The device traits for an open app. Each part is implemented in a file of its own.
 
 use crate::act::upload::foreign;
 use crate::act::{self, keyboard, mouse, screenshot, upload};
-use crate::aim::{self, hit, place, press, window};
+use crate::aim::hit::there;
+use crate::aim::{self, place, press, window};
 use crate::app::look::{Ahead, Momentary};
 use crate::app::{LinuxDevice, life, query, readahead, reading, settle};
 use crate::verify;
@@ -18,7 +19,7 @@ use stickpin_device::{
 use stickpin_tree::{Handle, Rect, Tree};
 use stickpin_x11desk::window_manager;
 
-/// An element in a tree.
+/// Returns an element of a tree.
 fn within(tree: Arc<Tree>, handle: Handle) -> Option<Located> {
     let node = tree.find_handle(handle).map(|node| node.id());
     node.map(|node| Located::new(tree, node))
@@ -58,7 +59,7 @@ impl Device for LinuxDevice {
             Some(still) => still,
             None => {
                 let tree = reading::look(self, &[]).await?;
-                // What a press by an action needs next comes along with a look at the element
+                // The answers that a press by an action needs come along with a look at the element
                 // alone.
                 let at = self.view().index(handle);
                 let again = match at.is_some_and(|at| press::presses_by_action(self.view(), at)) {
@@ -88,7 +89,7 @@ impl Device for LinuxDevice {
         if !prepared.aim.hit.is_free() {
             return Ok(prepared);
         }
-        // Where nothing was moved and nothing was signalled since the look, that is what counts.
+        // If nothing was moved or signalled since the look, it still counts.
         let looked = ahead.filter(|ahead| ahead.still(&self.app, handle).is_some());
         if let Some((ahead, tree)) = looked.zip(self.last.tree.clone()) {
             prepared.located = within(tree, handle);
@@ -183,7 +184,7 @@ impl Geometry for LinuxDevice {
 
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
         life::alive(&self.app).await?;
-        hit::element_there(self, (x, y)).await
+        there::element_there(self, (x, y)).await
     }
 
     async fn move_pointer(&mut self, x: f64, y: f64) -> Result<()> {
@@ -215,7 +216,7 @@ impl Pictures for LinuxDevice {
 impl Navigator for LinuxDevice {
     async fn url(&mut self) -> Result<Option<String>> {
         life::alive(&self.app).await?;
-        // It is what was opened, whatever the app has become.
+        // The address that was opened, whatever the app has become.
         Ok(Some(self.app.at.url.clone()))
     }
 

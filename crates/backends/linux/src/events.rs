@@ -1,5 +1,5 @@
-//! What an app signals by itself, counted and kept in few words: waiting for a change, for quiet
-//! and for the end is waiting for events.
+//! The events of an app, counted and summarised. Waiting for a change, for quiet or for the app's
+//! end means waiting for events.
 
 use crate::bus::Message;
 use crate::bus::body::text;
@@ -11,16 +11,16 @@ use stickpin_device::{Notice, Thing};
 use tokio::sync::watch;
 use zbus::OwnedVariant;
 
-/// Notices that are kept until they are asked for; the oldest go first.
+/// Maximum number of notices that are kept; the oldest are dropped.
 const MAX_NOTICES: usize = 64;
 
-/// Characters of what an app signals that are kept.
+/// Maximum number of characters that are kept of a text in an event.
 const MAX_TEXT: usize = 2_000;
 
-/// Objects that are kept of those that said that they are shown; the oldest go first.
+/// Maximum number of appeared objects that are kept; the oldest are dropped.
 const MAX_APPEARED: usize = 64;
 
-/// What is known of an app from its events.
+/// The state of an app as its events tell it.
 #[derive(Debug)]
 pub(crate) struct Heard {
     state: Mutex<State>,
@@ -30,20 +30,19 @@ pub(crate) struct Heard {
 /// The counters and notices.
 #[derive(Debug, Default)]
 pub(crate) struct State {
-    /// The name of the app on the bus; events of others are not its own.
+    /// The app's name on the bus. Events of other senders are not its own.
     pub(crate) app: String,
-    /// Names on the bus of the processes whose objects stand in its windows.
+    /// The bus names of other processes whose objects are in its windows.
     pub(crate) guests: Vec<String>,
     /// Counts everything that may have changed what the app shows.
     pub(crate) changes: u64,
-    /// When that was last counted up.
+    /// The time of the last change.
     pub(crate) changed_at: Option<Instant>,
-    /// What the last change was of, in words.
+    /// The last change in words.
     pub(crate) last: String,
-    /// Paths of objects that said that they are shown, and not yet that they are hidden again: the
-    /// latest last.
+    /// Paths of objects that reported to be shown and not yet to be hidden, latest last.
     appeared: VecDeque<String>,
-    /// The app left the bus.
+    /// Whether the app has left the bus.
     pub(crate) gone: bool,
     pub(crate) notices: VecDeque<Notice>,
 }
@@ -54,18 +53,18 @@ impl Heard {
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing panics while it is held; if something did, the state would still be whole.
+        // Nothing panics while the lock is held; even then, the state would be intact.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes in one signal.
+    /// Processes one signal.
     pub(crate) fn hear(&self, message: &Message) {
         if self.state().take(message) {
             self.version.send_modify(|version| *version = version.wrapping_add(1));
         }
     }
 
-    /// Waits until `look` finds something. It is asked once now, and after every event.
+    /// Waits until `look` returns a value. It is called at once, and after every event.
     pub(crate) async fn until<T>(&self, mut look: impl FnMut(&State) -> Option<T>) -> T {
         let mut version = self.version.subscribe();
         loop {
@@ -82,15 +81,15 @@ impl Heard {
 }
 
 impl State {
-    /// Paths of objects that said that they are shown, the oldest first.
+    /// Returns the paths of objects that reported to be shown, oldest first.
     pub(crate) fn appeared(&self) -> Vec<String> {
         self.appeared.iter().cloned().collect()
     }
 
-    /// Takes in one signal; whether it meant anything.
+    /// Processes one signal. Returns whether it was relevant.
     fn take(&mut self, message: &Message) -> bool {
         let sender = message.sender();
-        // An app may call a signal of its own so: it says nothing of others.
+        // Only the bus itself is believed, because an app may name a signal of its own so.
         if sender == DAEMON && message.member() == "NameOwnerChanged" {
             let (name, _old, new): (String, String, String) = message.read().unwrap_or_default();
             let left = name == self.app && new.is_empty();
@@ -109,7 +108,7 @@ impl State {
         let detail = kept(&message.read::<String>().unwrap_or_default());
         let said = || any_text(message);
         match (event, member.as_str()) {
-            // A cache that learns of an object says nothing that the app shows.
+            // A new object in the cache need not be visible.
             ("Cache", _) => return false,
             ("Event.Window", "Create") => self.notice(Notice::Came { what: Thing::Window, name: said() }),
             ("Event.Window", "Destroy") => self.notice(Notice::Left { what: Thing::Window, name: said() }),
@@ -124,7 +123,7 @@ impl State {
         true
     }
 
-    /// An object says that it is shown, or no more.
+    /// Records that an object reports to be shown or hidden.
     fn shows(&mut self, message: &Message) {
         let path = message.path();
         self.appeared.retain(|other| *other != path);
@@ -133,7 +132,7 @@ impl State {
         }
     }
 
-    /// Something may have changed; `what`, in words.
+    /// Records a possible change; `what` describes it.
     pub(crate) fn change(&mut self, what: String) {
         self.changes += 1;
         self.changed_at = Some(Instant::now());
@@ -145,7 +144,7 @@ impl State {
     }
 }
 
-/// Adds to what is kept; the oldest goes where there are `most` already.
+/// Appends to a list; drops the oldest entry if there are `most` already.
 fn keep<T>(list: &mut VecDeque<T>, new: T, most: usize) {
     if list.len() == most {
         list.pop_front();
@@ -153,12 +152,12 @@ fn keep<T>(list: &mut VecDeque<T>, new: T, most: usize) {
     list.push_back(new);
 }
 
-/// A text without its end, where it is long.
+/// Truncates a long text.
 fn kept(text: &str) -> String {
     text.chars().take(MAX_TEXT).collect()
 }
 
-/// The text that an event carries (`siiv…`); one of another shape carries none.
+/// Returns the text of an event (`siiv…`); empty if it has another shape.
 fn any_text(message: &Message) -> String {
     let event = message.read::<(String, i32, i32, OwnedVariant)>();
     event.map_or_else(|_| String::new(), |(.., value)| kept(text(&value).trim()))

@@ -1,11 +1,11 @@
 //! Implementation of the device traits over AT-SPI and X11.
 //!
-//! `provider` finds and starts apps, or opens all of them in one session; `app` is what is known of
-//! an open one, `device` what the traits promise of it. Perceiving: `bus` talks to apps,
-//! `capture` reads them and makes trees, with `model` saying what the answers mean; `events` and
-//! `app::settle` wait. Acting: `aim` brings an element into view and says what an input there would
-//! reach, `act` does it, by what the app itself offers or as a person would; `screen` is what a
-//! session acts on. `tests/floors.rs` says what may import what.
+//! `provider` finds and starts apps, or opens all of them in one session. `app` is an open app, and
+//! `device` implements the traits for it. Perceiving: `bus` talks to apps, `capture` reads them and
+//! builds trees, with the meaning of the answers in `model`; `events` and `app::settle` wait.
+//! Acting: `aim` brings an element into view and determines what an input there would reach, and
+//! `act` performs the input, through accessibility or as a person would. `screen` is the display of
+//! a session. `tests/floors.rs` states which folder may import which.
 
 mod act;
 mod aim;

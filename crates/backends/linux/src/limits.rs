@@ -1,38 +1,38 @@
-//! How much is read of an app, and how long it may take for what it does.
+//! Limits of readings, and timeouts of acts.
 
 use std::time::Duration;
 use stickpin_device::Capability;
 
-/// Objects that are read of one app; what is beyond is cut, and the capture says so.
+/// Maximum number of objects that are read of one app; beyond that, the capture is truncated.
 pub(crate) const OBJECTS: usize = 20_000;
 
-/// Levels that are read.
+/// Maximum depth that is read.
 pub(crate) const DEPTH: usize = 120;
 
-/// Children that are read of one object.
+/// Maximum number of children that are read of one object.
 pub(crate) const CHILDREN: usize = 2_000;
 
-/// Characters of a text that a capture holds; `get text` reads the rest.
+/// Maximum number of characters of a text in a capture; `get text` reads the rest.
 pub(crate) const TEXT: i32 = 8_192;
 
-/// Bytes of all texts of a capture together; what is beyond is cut, and the capture says so.
+/// Maximum size of all texts of a capture, in bytes; beyond that, the capture is truncated.
 pub(crate) const TEXTS: usize = 16 << 20;
 
-/// How often it is asked whether an app has come to something that it does not signal.
+/// The interval at which changes without a signal are polled.
 pub(crate) const FRAME: Duration = Duration::from_millis(16);
 
-/// How long an app may take to say that it did something. Those that show a dialog from inside the
-/// action answer when that is closed: it was done all the same.
+/// Timeout for the answer to an action. Apps that show a dialog from inside the action answer when
+/// it is closed, so the action counts as done.
 pub(crate) const DONE: Duration = Duration::from_millis(400);
 
-/// How long GTK 4 shows a button pressed before it does what the press is for (`gtkbutton.c`,
-/// `ACTIVATE_TIMEOUT`), and a little more.
+/// How long GTK 4 shows a button pressed before it acts (`gtkbutton.c`, `ACTIVATE_TIMEOUT`), with a
+/// margin.
 pub(crate) const ACTIVATION: Duration = Duration::from_millis(280);
 
-/// How long the window of another process may take to come that a press was to open.
+/// Timeout for a window of another process to open after a press.
 pub(crate) const STRANGER: Duration = Duration::from_secs(3);
 
-/// What the device can do.
+/// The capabilities of the device.
 pub(crate) const CAPABILITIES: &[Capability] = &[
     Capability::Capture,
     Capability::Locate,

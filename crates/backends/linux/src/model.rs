@@ -1,5 +1,5 @@
-//! What an app says of its objects, before it is a tree: plain values, so that recorded answers are
-//! as good as an app.
+//! The objects of an app as it describes them, before they become a tree. Plain values, so that
+//! recorded answers can replace an app.
 
 pub(crate) mod extents;
 pub(crate) mod floating;
@@ -13,7 +13,7 @@ pub(crate) mod states;
 
 use crate::toolkit::Toolkit;
 
-/// Interfaces that an object has, as bits.
+/// The interfaces of an object, as bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub(crate) struct Interfaces(u16);
@@ -23,7 +23,7 @@ macro_rules! interfaces {
         impl Interfaces {
             $(pub(crate) const $name: Self = Self(1 << $bit);)*
 
-            /// The bit of `org.a11y.atspi.<word>`.
+            /// Returns the bit of `org.a11y.atspi.<word>`.
             fn named(word: &str) -> Self {
                 match word { $($word => Self::$name,)* _ => Self(0) }
             }
@@ -38,26 +38,26 @@ interfaces! {
 }
 
 impl Interfaces {
-    /// What Gecko gives to everything that holds text.
+    /// The interfaces that Gecko gives to everything that contains text.
     pub(crate) const AROUND_TEXT: Self =
         Self(Self::ACTION.0 | Self::COMPONENT.0 | Self::EDITABLE.0 | Self::TEXT.0 | Self::HYPERTEXT.0);
 
-    /// Whether it has this one.
+    /// Whether any of these interfaces is set.
     pub(crate) fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Adds one.
+    /// Adds interfaces.
     pub(crate) fn insert(&mut self, other: Self) {
         self.0 |= other.0;
     }
 
-    /// Takes one away.
+    /// Removes interfaces.
     pub(crate) fn remove(&mut self, other: Self) {
         self.0 &= !other.0;
     }
 
-    /// Those with these full names.
+    /// Converts full interface names.
     pub(crate) fn of(names: &[String]) -> Self {
         let word = |name: &String| Self::named(name.rsplit('.').next().unwrap_or(name)).0;
         Self(names.iter().fold(0, |all, name| all | word(name)))
@@ -68,47 +68,46 @@ impl Interfaces {
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(test, derive(serde::Deserialize), serde(default))]
 pub(crate) struct Object {
-    /// Its object path; empty for one that we made up.
+    /// The object path; empty for an object that a reading made up.
     pub(crate) path: String,
     pub(crate) role: u32,
     pub(crate) name: String,
     pub(crate) description: String,
     pub(crate) states: u64,
     pub(crate) interfaces: Interfaces,
-    /// How many children it says it has; less than none when it does not say.
+    /// The reported number of children; negative if unknown.
     pub(crate) count: i32,
-    /// Those that are known, in order.
+    /// The known children in order.
     pub(crate) children: Vec<usize>,
-    /// Those that it lists, too, and that are shown elsewhere (`capture/gtk3.rs`).
+    /// Children that are shown below another parent (`capture/gtk3.rs`).
     pub(crate) aside: Vec<usize>,
-    /// Whether `children` are all that it has, in its own order.
+    /// Whether `children` is complete and in the object's own order.
     pub(crate) complete: bool,
-    /// Whether it belongs to what a person can see or scroll to, as far as is known without its
-    /// ancestors.
+    /// Whether a person can see it or scroll to it, as far as that is known without its ancestors.
     pub(crate) shown: bool,
-    /// Left, top, width, height as the toolkit says them.
+    /// Left, top, width and height in the toolkit's coordinates.
     pub(crate) extents: Option<[i32; 4]>,
-    /// How many characters it has.
+    /// The number of characters.
     pub(crate) length: Option<i32>,
     pub(crate) text: Option<String>,
     pub(crate) number: Option<f64>,
     pub(crate) attributes: Vec<(String, String)>,
-    /// Paths of what labels it.
+    /// The paths of its labels.
     pub(crate) labelled_by: Vec<String>,
-    /// Path of the item of a tree that it is below.
+    /// The path of its parent item in a tree.
     pub(crate) child_of: String,
     pub(crate) actions: Vec<String>,
-    /// Target of a link, address of a document.
+    /// The target of a link, or the address of a document.
     pub(crate) address: String,
 }
 
 impl Object {
-    /// What it is and what it is called, for messages.
+    /// Describes the object for messages, by role and name.
     pub(crate) fn words(&self) -> String {
         format!("{} {}", crate::model::roles::tag(self.role), stickpin_tree::quote(&self.name))
     }
 
-    /// Bytes of all texts that are kept of it.
+    /// The size of all its texts in bytes.
     pub(crate) fn text_size(&self) -> usize {
         let pairs = self.attributes.iter().map(|(key, value)| key.len() + value.len());
         let lists = self.labelled_by.iter().chain(&self.actions).map(String::len);
@@ -117,7 +116,7 @@ impl Object {
         self.path.len() + text + texts.iter().sum::<usize>() + pairs.chain(lists).sum::<usize>()
     }
 
-    /// Whether a state is set.
+    /// Whether any of these states is set.
     pub(crate) fn is(&self, state: u64) -> bool {
         self.states & state != 0
     }
@@ -127,35 +126,35 @@ impl Object {
         self.interfaces.has(interface)
     }
 
-    /// Whether it has a place that takes no room.
+    /// Whether its rectangle is known to be empty.
     pub(crate) fn is_flat(&self) -> bool {
         self.extents.is_some_and(|[_, _, width, height]| width <= 0 || height <= 0)
     }
 
-    /// An attribute.
+    /// Returns an attribute.
     pub(crate) fn attribute(&self, key: &str) -> Option<&str> {
         self.attributes.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str())
     }
 }
 
-/// All that was read of an app at one moment. The first object is the app itself, its children are
-/// its windows.
+/// All that was read of an app at one moment. The first object is the app, and its children are the
+/// windows.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub(crate) struct Picture {
     pub(crate) toolkit: Toolkit,
     pub(crate) objects: Vec<Object>,
-    /// A limit cut the reading, or what something holds was answered with an error.
+    /// Whether a limit cut the reading, or an object answered with an error.
     pub(crate) truncated: bool,
 }
 
 impl Picture {
-    /// The app itself.
+    /// Returns the app itself.
     pub(crate) fn root(&self) -> &Object {
         &self.objects[0]
     }
 
-    /// What stands in an object.
+    /// Returns the children of an object.
     pub(crate) fn children<'p>(
         &'p self,
         of: &'p Object,
@@ -163,7 +162,8 @@ impl Picture {
         of.children.iter().map(|&child| &self.objects[child])
     }
 
-    /// The window that is active: it says so, or it has the focus inside.
+    /// Returns the active window: one that reports to be active, otherwise one with the focus
+    /// inside.
     pub(crate) fn active(&self) -> Option<usize> {
         let windows = &self.root().children;
         let seen = |&&w: &&usize| crate::model::states::seen(self.objects[w].states, self.toolkit);
@@ -173,16 +173,16 @@ impl Picture {
         active.or_else(|| windows.iter().filter(seen).find(|&&w| focused(w))).copied()
     }
 
-    /// What the app is called now: by its active window, the first one with a title, or itself. A
-    /// menu that is open is a window, too, and has none.
+    /// Returns the title of the app: that of its active window, of the first window with a title,
+    /// or its own name. An open menu is a window without a title.
     pub(crate) fn title(&self) -> &str {
         let title = |window: usize| self.objects[window].name.trim();
         let mut titles = self.active().into_iter().chain(self.root().children.iter().copied()).map(title);
         titles.find(|title| !title.is_empty()).unwrap_or_else(|| self.root().name.trim())
     }
 
-    /// An object and all that stands in it, in its order and each once: what is not shown may stand
-    /// at many places, and in itself.
+    /// Returns an object and its descendants in order, each once. Objects that are not shown may
+    /// have several parents, and even contain themselves.
     pub(crate) fn inside(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
         let (mut seen, mut next) = (vec![false; self.objects.len()], vec![at]);
         std::iter::from_fn(move || {
@@ -193,7 +193,7 @@ impl Picture {
     }
 }
 
-/// Stands in a text where another object is.
+/// The placeholder for an object inside a text.
 pub(crate) const EMBEDDED: char = '\u{fffc}';
 
 #[cfg(test)]

@@ -1,40 +1,41 @@
-//! How long the opening of an app may take, and what ends it before that.
+//! The timeout for opening an app, and the events that end it early.
 //!
-//! There is one limit for all of it: on a busy machine any part may take long, and none of them is
-//! late before the whole is. What can be known at once is not waited for: a part of a private
-//! display that ends, a program that ends badly, a caller that goes away.
+//! One timeout covers all steps, because any step may take long on a busy machine. Failures that
+//! are known at once are not waited for: a program of a private display that ends, an app that
+//! exits with an error, a caller that goes away.
 
 use hashbrown::HashMap;
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, Result};
 use tokio::time::Instant;
 
-/// How long the whole may take: less than the command, so that it says itself what it waited for.
+/// The timeout for the whole. Shorter than that of the command, so that the error names what was
+/// waited for.
 pub(crate) const OPENING: Duration = Duration::from_secs(45);
 
-/// An opening that is under way.
+/// An opening in progress.
 #[derive(Debug, Clone)]
 pub(crate) struct Opening {
-    /// When it is too late.
+    /// The deadline.
     pub(crate) until: Instant,
     pub(crate) cancel: CancellationToken,
 }
 
 impl Opening {
-    /// One that begins now.
+    /// Starts the timeout.
     pub(crate) fn begin(cancel: &CancellationToken) -> Self {
         Self { until: Instant::now() + OPENING, cancel: cancel.clone() }
     }
 
-    /// Whether there is somebody to wait, and time.
+    /// Whether neither the deadline has passed nor the caller gone away.
     pub(crate) fn goes_on(&self) -> bool {
         Instant::now() < self.until && !self.cancel.is_cancelled()
     }
 
-    /// Does a part of it, until the caller goes away or something has fallen that it needs.
+    /// Runs one step until it is done, the caller goes away, or something that it needs has ended.
     ///
     /// # Errors
-    /// What the part says, what `fallen` says, `TIMEOUT`.
+    /// Returns the error of the step or of `fallen`, or `TIMEOUT` when cancelled.
     pub(crate) async fn part<T>(
         &self,
         part: impl Future<Output = Result<T>>,
@@ -42,7 +43,7 @@ impl Opening {
     ) -> Result<T> {
         tokio::select! {
             biased;
-            // First: why something ended says more than that it does not answer any more.
+            // Checked first, because the reason for an end says more than a missing answer.
             fallen = fallen => Err(fallen),
             done = part => done,
             () = self.cancel.cancelled() => Err(Error::timeout("the opening was ended before it was done")),
@@ -50,37 +51,37 @@ impl Opening {
     }
 }
 
-/// Processes as they are now: the parent of each, and its processor time in ticks.
+/// A snapshot of all processes: the parent and the CPU time in ticks of each.
 #[derive(Debug)]
 pub(crate) struct Processes(HashMap<u32, (u32, u64)>);
 
 impl Processes {
-    /// All that run.
+    /// Takes a snapshot.
     pub(crate) fn now() -> Self {
         Self(pids().filter_map(|pid| stat(pid).map(|(parent, ticks, _)| (pid, (parent, ticks)))).collect())
     }
 
-    /// The process and all that it started, directly or not.
+    /// Returns a process and its descendants.
     fn below(&self, ancestor: u32) -> impl Iterator<Item = (u32, u64)> {
         let above = |pid| self.0.get(&pid).map(|&(parent, _)| parent);
         let below = move |pid: u32| is_below_in(pid, ancestor, above);
         self.0.iter().map(|(&pid, &(_, ticks))| (pid, ticks)).filter(move |&(pid, _)| below(pid))
     }
 
-    /// The processor time of a process and of all that it started, directly or not.
+    /// Returns the CPU time of a process and its descendants.
     pub(crate) fn worked(&self, ancestor: u32) -> u64 {
         self.below(ancestor).map(|(_, ticks)| ticks).sum()
     }
 }
 
-/// What an app that shows no window on the accessibility bus lacks for that, as far as what it or a
-/// process of it has loaded tells it.
+/// Returns what an app without a window on the accessibility bus lacks, as far as the libraries
+/// that its processes have loaded tell.
 pub(crate) fn lacks(leader: u32) -> Option<&'static str> {
     let maps = |(pid, _)| lacking(&std::fs::read_to_string(format!("/proc/{pid}/maps")).ok()?);
     Processes::now().below(leader).find_map(maps)
 }
 
-/// What an app lacks, by the libraries of its process (`/proc/PID/maps`).
+/// Returns what an app lacks, by the libraries of its process (`/proc/PID/maps`).
 fn lacking(maps: &str) -> Option<&'static str> {
     if maps.contains("/libawt_xawt.so") && !maps.contains("/libatk-wrapper.so") {
         return Some(
@@ -95,29 +96,28 @@ fn lacking(maps: &str) -> Option<&'static str> {
     )
 }
 
-/// A process that is meant by its number or by the name of its program, and that name.
+/// Finds a process by its number or the name of its program. Returns both.
 pub(crate) fn runs(name: &str) -> Option<(u32, String)> {
     let program = |pid: u32| std::fs::read_to_string(format!("/proc/{pid}/comm")).ok();
     let named = |pid: u32| Some((pid, program(pid)?.trim_end().to_owned()));
     name.parse().map_or_else(|_| pids().filter_map(named).find(|(_, program)| program == name), named)
 }
 
-/// The ids of all processes.
+/// Returns the ids of all processes.
 fn pids() -> impl Iterator<Item = u32> {
     let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     all.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// What else goes wrong while what could not be opened is ended: why it could not be opened is what
-/// is said.
+/// Logs an error while cleaning up after a failed opening, whose own error is reported.
 pub(crate) fn unsaid(ended: Result<()>) {
     if let Err(e) = ended {
         tracing::debug!("what was started for it could not be ended: {e}");
     }
 }
 
-/// Whether a process is the leader of a group, was started by it, directly or not, or is in its
-/// group, as what it started is after it has ended.
+/// Whether a process is the leader of a group, its descendant, or in its group, where descendants
+/// remain after it has ended.
 pub(crate) fn is_of(pid: u32, leader: u32) -> bool {
     let group = || rustix::process::getpgid(rustix::process::Pid::from_raw(i32::try_from(pid).ok()?)).ok();
     is_below_in(pid, leader, |pid| stat(pid).map(|(parent, ..)| parent))
@@ -125,26 +125,26 @@ pub(crate) fn is_of(pid: u32, leader: u32) -> bool {
 }
 
 fn is_below_in(pid: u32, ancestor: u32, parent: impl Fn(u32) -> Option<u32>) -> bool {
-    // As deep as nobody nests processes.
+    // The maximum depth.
     std::iter::successors(Some(pid), |&pid| parent(pid).filter(|&above| above > 1))
         .take(64)
         .any(|pid| pid == ancestor)
 }
 
-/// The processor time of a process in ticks, and its state: `R` where it wants a processor, `D`
-/// where it waits for a disk.
+/// Returns the CPU time of a process in ticks, and its state: `R` when runnable, `D` when waiting
+/// for a disk.
 pub(crate) fn worked(pid: u32) -> Option<(u64, char)> {
     stat(pid).map(|(_, ticks, state)| (ticks, state))
 }
 
-/// The parent of a process, its processor time and its state (`/proc/PID/stat`, fields 4, 14 and
+/// Returns the parent of a process, its CPU time and its state (`/proc/PID/stat`, fields 4, 14 and
 /// 15, and 3).
 fn stat(pid: u32) -> Option<(u32, u64, char)> {
     parsed(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
 fn parsed(stat: &str) -> Option<(u32, u64, char)> {
-    // The name before it may hold anything.
+    // The name before it may contain anything.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().take(13).collect();
     let ticks = |at: usize| fields.get(at)?.parse::<u64>().ok();
     Some((fields.get(1)?.parse().ok()?, ticks(11)? + ticks(12)?, fields.first()?.chars().next()?))

@@ -30,12 +30,12 @@ use tokio::time::Instant;
 
 pub use config::{LinuxConfig, LinuxProvider};
 
-/// What to do about an app that runs and says nothing.
+/// The hint for an app that runs but is not registered.
 const UNHEARD: &str = "Qt apps and browsers that were started while accessibility was off say nothing until they are \
                        started again: end it, then stickpin open linux:APP; stickpin doctor says whether it is on";
 
 impl LinuxProvider {
-    /// Opens an app on a screen; ends the screen when that fails.
+    /// Opens an app on a screen; ends the screen on failure.
     async fn open_on(
         &self,
         mut screen: Screen,
@@ -61,9 +61,7 @@ impl LinuxProvider {
         device.app.folders = folders;
         let arrival = SettleRequest::new(QUIET, request.ready_timeout);
         let ready = async {
-            // A busy machine may let it come to nothing else for a while, also when it is first
-            // asked for all
-            // that it shows.
+            // On a busy machine, the app may not respond for a while, also when it is first read.
             loop {
                 let arrived = async {
                     device.settle(arrival, &request.cancel).await?;
@@ -84,7 +82,7 @@ impl LinuxProvider {
         Ok(Box::new(device))
     }
 
-    /// Finds or starts the app, and the way to it; its process, where it was started.
+    /// Finds or starts the app and connects to it. Returns its process if it was started.
     async fn reach(
         &self,
         screen: &Screen,
@@ -111,7 +109,7 @@ impl LinuxProvider {
         Ok((desktop, link, app, child))
     }
 
-    /// The running app that is meant: by its title, its process or its name on the bus.
+    /// Returns the running app with this title, process id or bus name.
     async fn running(&self, desktop: &Desktop, name: &str, until: Instant) -> Result<Running> {
         let running = desktop.running(until).await.map_err(no_registry)?;
         let is = |app: &&Running| {
@@ -169,7 +167,7 @@ impl Provider for LinuxProvider {
         if named(&request.what) == desktop::NAME {
             return desktop::open(self, &request).await;
         }
-        // Before anything is started for an app that there is not.
+        // Checked before anything is started.
         let dirs = self.dirs(&request)?;
         let launch = if request.options.attach {
             None
@@ -182,7 +180,7 @@ impl Provider for LinuxProvider {
     }
 
     async fn devices(&self) -> Result<Vec<DeviceEntry>> {
-        // Where there is no desktop, nothing of it can be opened.
+        // Without a desktop, there is nothing to open.
         let until = Instant::now() + RUNNING;
         let desktop = self.bus(&self.addresses(), Box::new(|_| {}), until).await;
         let Ok(desktop) = desktop else { return Ok(Vec::new()) };

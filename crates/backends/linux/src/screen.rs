@@ -1,4 +1,4 @@
-//! What a session acts on: a display of its own, the person's, or none that input could be sent to.
+//! The screen of a session: a private display, the person's display, or none that accepts input.
 
 use crate::opening::Opening;
 use async_trait::async_trait;
@@ -8,30 +8,30 @@ use stickpin_x11desk::{Address, PATIENCE, Presence, Private, Window, X11, clipbo
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
-/// What the clipboard is asked of a display for.
+/// The purpose of a display in messages about the clipboard.
 const CLIPBOARD: &str = "use the clipboard";
 
 /// The screen of a session.
 #[derive(Debug, Default)]
 pub(crate) struct Screen {
-    /// Connected when it is needed first, once for all apps on it.
+    /// Connected on first use, once for all apps on it.
     x11: Arc<OnceCell<X11>>,
     address: Option<Address>,
-    /// Whether the person's session is one of Wayland.
+    /// Whether the person's session is a Wayland session.
     wayland: bool,
-    /// Whether nobody but the session uses this display.
+    /// Whether only this session uses the display.
     own: bool,
-    /// Whether it is not known which windows are the app's: input could go to those of another one.
+    /// Whether the app's windows are unknown: input could go to those of another app.
     nameless: bool,
-    /// The programs of such a display, with whoever ends them.
+    /// The programs of a private display, owned by the screen that ends them.
     private: Option<Private>,
 }
 
 impl Screen {
-    /// A display of the session's own; returns when a window manager is there.
+    /// Connects to a private display; returns when a window manager is running.
     ///
     /// # Errors
-    /// `BACKEND_LOST`; nothing runs then.
+    /// Returns `BACKEND_LOST`, after all programs were ended.
     pub(crate) async fn own(mut private: Private, opening: &Opening) -> Result<Self> {
         let address = private.address();
         let connected = opening.part(X11::connect(address.clone(), opening.until), private.fallen()).await;
@@ -48,64 +48,62 @@ impl Screen {
         }
     }
 
-    /// The display that the person uses, if there is one.
+    /// Returns the display that the person uses, if there is one.
     pub(crate) fn shared(display: Option<&str>, wayland: bool) -> Self {
         Self { address: display.map(Address::shared), wayland, ..Self::default() }
     }
 
-    /// Returns the display for another app on it: with one pointer and keyboard for all. Who ends
-    /// it
-    /// is not said here.
+    /// Returns the display for another app on it, with the same pointer and keyboard. That screen
+    /// does not end it.
     pub(crate) fn beside(&self) -> Self {
         let (x11, address) = (Arc::clone(&self.x11), self.address.clone());
         Self { x11, address, wayland: self.wayland, own: self.own, nameless: false, private: None }
     }
 
-    /// Returns the display for an app on it whose process is not known: it gets neither pointer nor
-    /// keys.
+    /// Returns the display for an app on it whose process is unknown, without pointer and keys.
     pub(crate) fn beside_nameless(&self) -> Self {
         Self { x11: Arc::default(), address: None, nameless: true, ..self.beside() }
     }
 
-    /// Returns the display for its only app. One whose process is not known gets neither pointer
-    /// nor keys
-    /// where there are windows of others.
+    /// Returns the display for its only app. If the process is unknown and there may be other apps'
+    /// windows, it gets neither pointer nor keys.
     pub(crate) fn of_process(self, pid: Option<u32>) -> Self {
         if pid.is_some() || self.own { self } else { self.beside_nameless() }
     }
 
-    /// The display of the session's own.
+    /// Returns the private display.
     pub(crate) fn private(&self) -> Option<&Private> {
         self.private.as_ref()
     }
 
-    /// Comes back when a part of the session's own display has ended, with what is lost by that.
+    /// Returns when a program of the private display has ended, with the resulting error.
     pub(crate) async fn fallen(&self) -> Error {
         let Some(private) = &self.private else { return std::future::pending().await };
         private.fallen().await
     }
 
-    /// Whether windows may be moved about: nobody but the session uses this display.
+    /// Whether windows may be moved, because only this session uses the display.
     pub(crate) fn is_own(&self) -> bool {
         self.own
     }
 
-    /// Whether there is a pointer that could press.
+    /// Whether there is a pointer.
     pub(crate) fn has_pointer(&self) -> bool {
         self.address.is_some()
     }
 
-    /// The display, to do something that the accessibility bus cannot.
+    /// Returns the display, for what the accessibility bus cannot do.
     ///
     /// # Errors
-    /// `UNSUPPORTED` naming what is missing, `DEVICE_NOT_FOUND` when the display cannot be used.
+    /// Returns `UNSUPPORTED` naming what is missing, or `DEVICE_NOT_FOUND` when the display cannot
+    /// be used.
     pub(crate) async fn x11(&self, to: &str) -> Result<X11> {
         let Some(address) = &self.address else { return Err(self.none(to)) };
         let connect = || X11::connect(address.clone(), Instant::now() + PATIENCE);
         self.x11.get_or_try_init(connect).await.cloned()
     }
 
-    /// The display, where there is one.
+    /// Returns the display, if there is one.
     pub(crate) async fn x11_if_any(&self) -> Result<Option<X11>> {
         if self.address.is_none() { Ok(None) } else { self.x11("look at windows").await.map(Some) }
     }
@@ -126,7 +124,7 @@ impl Screen {
             format!("stickpin cannot {to}: there is no display")
         };
         Error::unsupported(why).hint(match self.nameless {
-            // The desktop stays open, with the other apps.
+            // The desktop session stays open with the other apps.
             true => {
                 "press, fill and select work where the app does them by actions of its own; for pointer and keys give it \
                  a display of its own: stickpin open linux:APP --private --session NAME"
@@ -135,7 +133,7 @@ impl Screen {
         })
     }
 
-    /// The error of a window of an app that is a Wayland window: the X server does not know it.
+    /// The error for a window that the X server does not know, such as a Wayland window.
     pub(crate) fn unseen(&self, to: &str) -> Error {
         if self.wayland || self.nameless {
             return self.none(to);
@@ -144,12 +142,11 @@ impl Screen {
             .hint("stickpin snapshot -i")
     }
 
-    /// Makes sure that a person could see this window, by bringing it back where that disturbs
-    /// nobody.
+    /// Makes a window visible to a person, restoring it if that disturbs nobody.
     ///
     /// # Errors
-    /// `ELEMENT_OFFSCREEN` when it is minimised or on another workspace of a display that somebody
-    /// uses.
+    /// Returns `ELEMENT_OFFSCREEN` when it is minimised or on another workspace of a shared
+    /// display.
     pub(crate) async fn present(&self, window: &Window) -> Result<()> {
         let what = match window.presence {
             Presence::Shown => return Ok(()),
@@ -170,7 +167,7 @@ impl Screen {
     /// Ends what was started for the session.
     ///
     /// # Errors
-    /// `IO`.
+    /// Returns `IO` when a folder cannot be removed.
     pub(crate) async fn end(&mut self) -> Result<()> {
         self.x11 = Arc::default();
         let Some(private) = &mut self.private else { return Ok(()) };

@@ -1,39 +1,37 @@
-//! What an app is built with, and what is true of that only. No other folder names a toolkit: it
-//! asks for a fact of the [`Profile`], so that all that tells toolkits apart stands in one table
-//! (`tests/floors.rs`).
+//! Toolkits and their peculiarities. No other folder names a toolkit. They query facts of the
+//! [`Profile`], so that all differences are in one table (`tests/floors.rs`).
 
 mod profile;
 
 pub(crate) use profile::{Chooser, Popups, Profile};
 
-/// Where AccessKit has its objects: `/org/a11y/atspi/accessible/ADAPTER/NODE`, in numbers.
+/// The prefix of AccessKit's object paths: `/org/a11y/atspi/accessible/ADAPTER/NODE`, both numbers.
 const ACCESSIBLE: &str = "/org/a11y/atspi/accessible/";
 
-/// What an app is built with, as far as it makes a difference here.
+/// The toolkit of an app, as far as it makes a difference here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub(crate) enum Toolkit {
     Gtk4,
-    /// GTK 3 and what else goes through its bridge: Java, VTE.
+    /// GTK 3, and others that use its bridge: Java, VTE.
     Gtk3,
-    /// Dies of `Properties.GetAll` on its root.
+    /// Qt. It crashes on `Properties.GetAll` of its root.
     Qt,
     /// Firefox and its relatives.
     Gecko,
-    /// Chromium, Electron.
+    /// Chromium and Electron.
     Chromium,
     /// LibreOffice.
     Office,
-    /// What speaks through AccessKit: egui, Slint, Bevy, Godot and others, each with a name of its
-    /// own.
+    /// AccessKit apps: egui, Slint, Bevy, Godot and others, each with a name of its own.
     AccessKit,
-    /// What is told by no name: as most toolkits are.
+    /// Unknown toolkits, which behave as most do.
     #[default]
     Other,
 }
 
 impl Toolkit {
-    /// Tells a toolkit by what `Application.ToolkitName` and `Application.Version` say (`gtk` 3.24,
+    /// Determines a toolkit by `Application.ToolkitName` and `Application.Version` (`gtk` 3.24,
     /// `GTK` 4.8, `Qt`, `Gecko`, `VCL`).
     pub(crate) fn of(name: &str, version: &str) -> Self {
         match name {
@@ -48,7 +46,7 @@ impl Toolkit {
         }
     }
 
-    /// Tells a toolkit whose name says too little by the path of a window of its app.
+    /// Determines a toolkit by the path of a window, if its name is not conclusive.
     pub(crate) fn of_window(path: &str) -> Self {
         let is_number = |part: &str| part.bytes().all(|b| b.is_ascii_digit()) && !part.is_empty();
         let numbers = path.strip_prefix(ACCESSIBLE).and_then(|rest| rest.split_once('/'));
@@ -58,7 +56,7 @@ impl Toolkit {
         }
     }
 
-    /// Returns what is true of it.
+    /// Returns the facts about the toolkit.
     pub(crate) fn profile(self) -> Profile {
         Profile::of(self)
     }

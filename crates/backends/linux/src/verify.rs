@@ -1,16 +1,16 @@
-//! Looking at one element again without reading the whole app: the last reading still holds where
-//! nothing was signalled since, and where what counts for the element answers as it did.
+//! Verifying one element without reading the whole app: the last reading still holds if nothing was
+//! signalled since, and all that matters for the element answers as before.
 //!
-//! Silence alone proves nothing, because toolkits do not signal everything. So the element, all
-//! that is above it, its row, and what its record is told by are asked again; any difference means
-//! that the app is read anew.
+//! Silence alone proves nothing, because toolkits do not signal everything. The element, its
+//! ancestors, its row, and the context of its record are therefore asked again. On any difference,
+//! the whole app is read again.
 
 mod asked;
 mod compared;
 
 use crate::aim::{place, press};
 use crate::app::look::{Ahead, Momentary};
-use crate::app::{App, LinuxDevice, View, life, reading};
+use crate::app::{LinuxDevice, View, life, reading};
 use crate::bus::calls::listed;
 use crate::bus::fault::Fault;
 use crate::capture::tree;
@@ -22,12 +22,14 @@ use stickpin_tree::{Handle, Tree};
 use asked::Again;
 use compared::Now;
 
-/// The last tree, if it still holds for this element, and what came along with the answers. What is
-/// pressed by its own action is asked in the same go where it is and what it does: where before who
-/// it is, and what it does after that.
+/// Returns the last tree, if it still holds for this element, and a ticket with what came along
+/// with the answers.
+///
+/// For an element that is pressed by its own action, the same batch asks for its position before
+/// its identity, and for its actions after it.
 ///
 /// # Errors
-/// `BACKEND_LOST`, `TIMEOUT`.
+/// Returns `BACKEND_LOST` or `TIMEOUT`.
 pub(crate) async fn still(
     view: View<'_>,
     handle: Handle,
@@ -50,7 +52,7 @@ pub(crate) async fn still(
         match now {
             Ok(now) if app.heard.state().changes == seen && now.same => {
                 let (context, windows) = (context.to_vec(), windows(picture));
-                // What did not answer is asked when it is needed, which says what is wrong with it.
+                // Questions without an answer are repeated when needed, which reports the error.
                 let ahead = places.zip(actions);
                 let ahead = ahead.map(|(places, actions)| Ahead { context, places, actions, windows });
                 let ticket = Ticket::of(ahead.map(|ahead| Momentary::new(handle, seen, ahead)));
@@ -60,11 +62,11 @@ pub(crate) async fn still(
             Err(fault) => return Err(life::failed(app, fault).await),
         }
     }
-    // What was signalled until now belongs to what is read next.
-    hear(app).await.map(|()| None)
+    // Signals up to now belong to the next reading.
+    life::barrier(app).await.map(|()| None)
 }
 
-/// The answer to a question, where it is wanted and there is one.
+/// Asks a question, if it is wanted. Returns `None` without an answer.
 async fn if_wanted<T>(
     wanted: bool,
     question: impl Future<Output = std::result::Result<T, Fault>>,
@@ -72,35 +74,29 @@ async fn if_wanted<T>(
     if wanted { question.await.ok() } else { None }
 }
 
-/// The paths of the windows that the app lists.
+/// Returns the paths of the windows that the app lists.
 fn windows(picture: &Picture) -> Vec<String> {
     let Object { children, aside, .. } = picture.root();
     children.iter().chain(aside).map(|&at| picture.objects[at].path.clone()).collect()
 }
 
-/// What was signalled until now has been heard when this comes back.
-async fn hear(app: &App) -> Result<()> {
-    let Err(fault) = app.link.barrier().await else { return Ok(()) };
-    Err(life::failed(app, fault).await)
-}
-
-/// The last tree with the element as it answers now, whatever else has changed since; none where
-/// nothing but a new reading can tell.
+/// Returns the last tree with the current answers of the element in it, whatever else has changed;
+/// `None` if only a new reading can tell.
 ///
 /// # Errors
-/// `BACKEND_LOST`, `TIMEOUT`.
+/// Returns `BACKEND_LOST` or `TIMEOUT`.
 pub(crate) async fn itself_now(device: &mut LinuxDevice, handle: Handle) -> Result<Option<Arc<Tree>>> {
     match ask_itself(device.view(), handle).await {
-        None => hear(&device.app).await.map(|()| None),
+        None => life::barrier(&device.app).await.map(|()| None),
         Some(Ok(itself)) => with(device, itself),
         Some(Err(fault)) => Err(life::failed(&device.app, fault).await),
     }
 }
 
-/// What was asked of an element by itself, and what it answered.
+/// The questions about one element alone, and its answers.
 pub(crate) type Itself = (Again, Now);
 
-/// Asks an element by itself; none where nothing but a new reading can tell.
+/// Asks about one element alone; `None` if only a new reading can tell.
 pub(crate) async fn ask_itself(
     View { app, last }: View<'_>,
     handle: Handle,
@@ -110,10 +106,10 @@ pub(crate) async fn ask_itself(
     Some(now.map(|now| (again, now)))
 }
 
-/// The last tree with what was answered in its place; none where something came or went.
+/// Returns the last tree with these answers in it; `None` if any object came or went.
 ///
 /// # Errors
-/// `INTERNAL` where that is no tree.
+/// Returns `INTERNAL` if they make no valid tree.
 pub(crate) fn with(device: &mut LinuxDevice, (again, mut now): Itself) -> Result<Option<Arc<Tree>>> {
     let last = &mut device.last;
     if now.same {
@@ -122,7 +118,8 @@ pub(crate) fn with(device: &mut LinuxDevice, (again, mut now): Itself) -> Result
     if !again.fits(&now, &last.picture) {
         return Ok(None);
     }
-    // For as long as the tree takes: a copy of all that was read would cost as much as that.
+    // Exchanged only while the tree is built, because a copy of the whole reading would cost as
+    // much as the tree.
     again.exchange(&mut now, &mut last.picture);
     let tree = tree::build(&last.picture, &device.app.ids, &device.app.at, &[]);
     again.exchange(&mut now, &mut last.picture);

@@ -1,5 +1,5 @@
-//! What a field holds once a text was put into it. Some take it in when they get to it, some
-//! complete it, and some say that they took it and did not.
+//! The content of a field after a text was set. Some fields take it in late, some complete it, and
+//! some report success without taking it.
 
 use crate::app::{App, ask, query, unknown};
 use crate::bus::fault::Fault;
@@ -11,17 +11,17 @@ use std::time::Duration;
 use stickpin_device::{CancellationToken, Performed, Result};
 use tokio::time::{Instant, sleep};
 
-/// How often in a row a field has to read the same, a frame apart, until it counts as at rest.
+/// How many consecutive readings, a frame apart, must agree before the field counts as stable.
 const REST: u32 = 10;
 
-/// What stands for each character of a field that hides what it holds.
+/// The placeholder for each character of a password field.
 const MASK: &str = "*";
 
-/// When waiting for that is given up.
+/// Timeout for a field to become stable.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What a field reads that a text was put into; none where it does not say. One that hides what it
-/// holds says how much that is: it reads the text where it is as much.
+/// Returns the content of a field after `text` was set; `None` if the field does not report it. A
+/// password field reports only its length: if that matches, `text` is returned.
 pub(crate) async fn holds(app: &App, field: &Object, text: &str) -> Result<Option<String>, Fault> {
     let value = match query::whole_text(app, &field.path).await {
         Ok(value) => comparable(field, text, &value).to_owned(),
@@ -31,7 +31,7 @@ pub(crate) async fn holds(app: &App, field: &Object, text: &str) -> Result<Optio
     if field.role != PASSWORD {
         return Ok(Some(value));
     }
-    // Qt reads nothing in its place, and counts what is there.
+    // Qt returns no text for it, but a character count.
     let count = match value.chars().count() {
         0 => match ask::count(app, &field.path, TEXT, "CharacterCount").await {
             Err(Fault::Unknown) => 0,
@@ -39,17 +39,16 @@ pub(crate) async fn holds(app: &App, field: &Object, text: &str) -> Result<Optio
         },
         count => count,
     };
-    // Some count what takes two units of UTF-16 twice.
+    // Some toolkits count UTF-16 units.
     let as_much = count == text.chars().count() || count == text.encode_utf16().count();
     Ok(Some(if as_much { text.to_owned() } else { MASK.repeat(count) }))
 }
 
-/// Reads the field once it is at rest, given what it read first: at once where that is the text,
-/// unless the
-/// app says that it completes what is typed there.
+/// Reads the field once it is stable, starting from its first content. Returns at once if that is
+/// the text, unless the app declares that it completes input.
 ///
 /// # Errors
-/// `BACKEND_LOST`, `TIMEOUT`.
+/// Returns `BACKEND_LOST` or `TIMEOUT`.
 pub(crate) async fn at_rest(
     app: &App,
     field: &Object,
@@ -76,17 +75,18 @@ pub(crate) async fn at_rest(
     Ok(Performed::done().value(value).completed(completed))
 }
 
-/// What the app has put behind a text by itself, and selected.
+/// Returns what the app has appended to the text and selected.
 async fn completion(app: &App, field: &Object, text: &str, value: Option<&str>) -> Result<Option<String>> {
     let Some(rest) = value.and_then(|value| value.strip_prefix(text)).filter(|rest| !rest.is_empty()) else {
         return Ok(None);
     };
-    // Where it does not say what is selected, nothing is.
+    // If the selection is unknown, there is none.
     let ranges = ask::or_none(app, query::selections(app, &field.path).await).await.map_err(unknown)?;
     Ok(is_all_of(&ranges.unwrap_or_default(), text, rest).then(|| rest.to_owned()))
 }
 
-/// What a field reads, to be compared with a text: a document keeps the end of its last line.
+/// Returns the content of a field in a form that is comparable with a text: a document keeps the
+/// end of its last line.
 pub(crate) fn comparable<'a>(field: &Object, text: &str, value: &'a str) -> &'a str {
     match value.strip_suffix('\n') {
         Some(rest) if field.is(s::MULTI_LINE) && !text.ends_with('\n') => rest,
@@ -94,8 +94,7 @@ pub(crate) fn comparable<'a>(field: &Object, text: &str, value: &'a str) -> &'a 
     }
 }
 
-/// Whether what is selected is this rest of a text, and nothing else. Some count in units of
-/// UTF-16.
+/// Whether exactly this rest of a text is selected. Some toolkits count UTF-16 units.
 fn is_all_of(selected: &[(i32, i32)], text: &str, rest: &str) -> bool {
     let counts: [fn(&str) -> usize; 2] = [|s| s.chars().count(), |s| s.encode_utf16().count()];
     let [(start, end)] = selected else { return false };

@@ -1,8 +1,9 @@
-//! Giving an element the keyboard focus, as a press or typing would.
+//! Giving an element the keyboard focus.
 
 use crate::act::keyboard::HANDLED;
 use crate::act::mouse;
-use crate::aim::{place, window};
+use crate::aim::window;
+use crate::app::look::Sight;
 use crate::app::{App, LinuxDevice, View, ask};
 use crate::bus::Call;
 use crate::bus::names::{COMPONENT, TEXT};
@@ -13,11 +14,11 @@ use stickpin_device::{CancellationToken, Error, ErrorCode, Result};
 use stickpin_tree::Handle;
 use stickpin_x11desk::{Presence, focus, pings};
 
-/// Gives the window of an element the keyboard, as a press in it would, where that takes it from no
-/// person; returns when the app has noticed.
+/// Gives the window of an element the keyboard focus, as a press in it would, unless that takes it
+/// from a person. Returns when the app has noticed.
 pub(crate) async fn take_keyboard(view: View<'_>, target: Handle) -> Result<()> {
     let (Some(at), own) = (view.index(target), view.app.screen.is_own()) else { return Ok(()) };
-    let Some(sight) = place::sight(view.app).await? else { return Ok(()) };
+    let Some(sight) = Sight::of(view.app).await? else { return Ok(()) };
     let window = window::window_of(view, at, &sight.windows).await?;
     let Some(window) = window.filter(|w| !w.popup && w.presence == Presence::Shown) else {
         return Ok(());
@@ -32,23 +33,23 @@ pub(crate) async fn take_keyboard(view: View<'_>, target: Handle) -> Result<()> 
     give.await
 }
 
-/// Gives an element the keyboard's focus.
+/// Gives an element the keyboard focus.
 ///
 /// # Errors
-/// `ELEMENT_NOT_FOUND`; `UNSUPPORTED` when it does not take it; what is in the way, where it would
-/// have to be pressed.
+/// Returns `ELEMENT_NOT_FOUND`, `UNSUPPORTED` when the element does not take the focus, or the
+/// refusal of a press that would be needed for it.
 pub(crate) async fn focus_element(device: &mut LinuxDevice, target: Handle) -> Result<()> {
     let object = device.view().object(target)?;
     if grab_focus(device.view(), target).await? {
         return Ok(());
     }
-    // Not every toolkit takes the word of a stranger: then as a person would.
+    // Not every toolkit grants the request. Otherwise it is pressed, as a person would.
     let refusal = mouse::press_unless_covered(device, target, &CancellationToken::new()).await?.err();
     if !object.is(s::FOCUSABLE) {
-        // Unless it was pressed, the keys would go to whatever has the focus.
+        // Without a press, keys would go to the currently focused element.
         return refusal.map_or(Ok(()), Err);
     }
-    // GTK 4 has read the press then, and handles it with its next frame.
+    // GTK 4 has read the press by now, and handles it in its next frame.
     if ask::comes_true(HANDLED, || ask::has_focus(&device.app, &object.path)).await? {
         return Ok(());
     }
@@ -58,10 +59,10 @@ pub(crate) async fn focus_element(device: &mut LinuxDevice, target: Handle) -> R
     }))
 }
 
-/// Whether an element has the focus, or takes it by the word of assistive technologies.
+/// Requests the focus through accessibility. Returns whether the element has it.
 ///
 /// # Errors
-/// `ELEMENT_NOT_FOUND`, `BACKEND_LOST`.
+/// Returns `ELEMENT_NOT_FOUND` or `BACKEND_LOST`.
 pub(crate) async fn grab_focus(view: View<'_>, target: Handle) -> Result<bool> {
     let path = view.object(target)?.path;
     if ask::has_focus(view.app, &path).await? {
@@ -69,17 +70,17 @@ pub(crate) async fn grab_focus(view: View<'_>, target: Handle) -> Result<bool> {
     }
     let call = Call::new(&path, COMPONENT, "GrabFocus");
     let granted = ask::ordered(view.app, &call).await?;
-    // GTK 3 says so once its window knows that it has the keyboard.
+    // GTK 3 reports the focus once its window knows that it has the keyboard.
     let patience = if granted { HANDLED } else { Duration::ZERO };
     ask::comes_true(patience, || ask::has_focus(view.app, &path)).await
 }
 
-/// Gives a field the focus before it is filled, as it has it when a person has filled it; false
-/// where it does not take it. What is no field of text is not pressed for that: a press would set
-/// it.
+/// Gives a field the focus before it is filled, so that it ends up focused as if a person had
+/// filled it. Returns false if it does not take the focus. Only text fields are pressed for this,
+/// because a press would change other elements.
 ///
 /// # Errors
-/// `ELEMENT_NOT_FOUND`, `BACKEND_LOST`.
+/// Returns `ELEMENT_NOT_FOUND` or `BACKEND_LOST`.
 pub(crate) async fn focus_to_fill(device: &mut LinuxDevice, target: Handle) -> Result<bool> {
     let object = device.view().object(target)?;
     if ask::has_focus(&device.app, &object.path).await? {
@@ -96,16 +97,15 @@ pub(crate) async fn focus_to_fill(device: &mut LinuxDevice, target: Handle) -> R
     if matches!(e.code, ErrorCode::ElementNotFound | ErrorCode::BackendLost) {
         return Err(e);
     }
-    // It is filled all the same, and keys without a target are refused.
+    // It is filled anyway; later keys without a target are refused.
     tracing::debug!("{} does not take the focus: {e}", object.words());
     Ok(false)
 }
 
-/// Puts the caret of a field behind the text that was put into it, as typing does. GTK leaves it
-/// before the text.
+/// Moves the caret behind the text that was set, as after typing. GTK leaves it before the text.
 ///
 /// # Errors
-/// `BACKEND_LOST`.
+/// Returns `BACKEND_LOST`.
 pub(crate) async fn caret_to_end(app: &App, field: &Object, text: &str) -> Result<()> {
     if !app.link.toolkit.profile().caret_stays_before_text || !field.has(Interfaces::TEXT) {
         return Ok(());

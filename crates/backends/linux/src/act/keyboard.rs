@@ -1,8 +1,9 @@
-//! Typing, chords, and filling a field that takes no text by itself.
+//! Typing, chords, and filling fields that accept no text through accessibility.
 
 use crate::act::focus::focus_element;
 use crate::act::{filled, typed};
-use crate::aim::{held, place, window};
+use crate::aim::{held, window};
+use crate::app::look::Sight;
 use crate::app::{self, App, LinuxDevice, View, ask, query, unknown};
 use crate::limits::FRAME;
 use crate::model::{Picture, states as s};
@@ -12,16 +13,16 @@ use stickpin_tree::{Handle, quote};
 use stickpin_x11desk::{Presence, Sent, Window, X11, focus, keyboard, pings, pointer, windows};
 use tokio::time::{Instant, sleep, timeout};
 
-/// How long an app that answers may take to read one key.
+/// Timeout for an app that responds to read one key.
 const ONE_KEY: Duration = Duration::from_secs(1);
 
-/// How long an app may take to come to rest after the keys that it has read.
+/// Timeout for an app to become quiet after it has read keys.
 pub(crate) const HANDLED: Duration = Duration::from_millis(500);
 
-/// How long a window that the app has closed may stay on the screen.
+/// Timeout for a window that the app has closed to leave the screen.
 const CLOSING: Duration = Duration::from_secs(1);
 
-/// How often in a row it has to say nothing of a change between a question and its answer.
+/// How many consecutive questions must be answered without a change signalled in between.
 const SILENT: u32 = 2;
 
 pub(crate) fn no_key(key: &str) -> Error {
@@ -29,21 +30,21 @@ pub(crate) fn no_key(key: &str) -> Error {
         .hint("keys have the names of KeyboardEvent.key: Enter, Tab, F5, a")
 }
 
-/// The error of an app that is at its keys for too long.
+/// The error for an app that takes too long to read its keys.
 pub(crate) fn busy() -> Error {
     Error::timeout("the app is still busy with the keys that it was sent").hint("stickpin wait stable")
 }
 
-/// The window that gets what is typed, with the keyboard's focus. An open pop-up takes the keys
-/// before any element beside it gets them.
+/// Returns the window that receives keys, after giving it the focus. An open pop-up would take the
+/// keys first; that is an error.
 pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> Result<(X11, u32)> {
     device.app.screen.x11("type keys").await?;
     takes_keys(&device.app).await?;
-    // What GTK 4 was told before comes before what is typed now.
+    // A pending action of GTK 4 happens before the keys.
     let pending = app::pending(device);
     if !pending.is_zero() {
         sleep(pending).await;
-        // What was due has been done when it answers; one that hangs is told of by what comes next.
+        // The answer comes after the action. If the app hangs, the next call reports it.
         drop(timeout(HANDLED, device.app.link.barrier()).await);
     }
     let window = match target.and_then(|target| Some((target, device.view().index(target)?))) {
@@ -66,15 +67,15 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
     Ok((x11, id))
 }
 
-/// The window of an element that is typed into, unless that is a pop-up.
+/// Returns the window of an element that is typed into, unless it is a pop-up.
 ///
 /// # Errors
-/// What holds the keys before the element gets them.
+/// Returns a refusal if something else would take the keys.
 async fn window_of_target(view: View<'_>, target: Handle, at: usize) -> Result<Option<(X11, Window)>> {
-    let Some(sight) = place::sight(view.app).await? else { return Ok(None) };
+    let Some(sight) = Sight::of(view.app).await? else { return Ok(None) };
     let Some(window) = window::window_of(view, at, &sight.windows).await? else { return Ok(None) };
     let held = held::held(view, Some(at), &window, &sight).await?;
-    // One that the app does not name may belong to the field, as what completes it does.
+    // A pop-up that the app does not name may belong to the field, such as a completion list.
     if matches!(held, Hit::Held { by: Some(_), .. })
         && let Some(refusal) = held.refusal(&view.last.words(target).unwrap_or_default())
     {
@@ -83,10 +84,10 @@ async fn window_of_target(view: View<'_>, target: Handle, at: usize) -> Result<O
     Ok(Some((sight.x11, window)).filter(|(_, window)| !window.popup))
 }
 
-/// Whether keys can be sent without locking up the app.
+/// Checks that keys can be sent without locking up the app.
 ///
 /// # Errors
-/// `TIMEOUT` when it is still at something that it was told to do.
+/// Returns `TIMEOUT` when the app is still inside an earlier action.
 async fn takes_keys(app: &App) -> Result<()> {
     if app.link.takes_keys().await {
         return Ok(());
@@ -97,8 +98,8 @@ async fn takes_keys(app: &App) -> Result<()> {
     .hint("stickpin snapshot -i shows what it waits for; stickpin press @REF answers it"))
 }
 
-/// Sends Escape to the window of another process that takes the keys of the app, which is told in
-/// what it says; none where there is no such window.
+/// Sends Escape to the window of another process that blocks the app. Returns `None` if there is no
+/// such window.
 async fn escape_elsewhere(app: &App) -> Result<Option<Performed>> {
     let Some((x11, window)) = window::active_window(app).await? else { return Ok(None) };
     let windows = x11.run(windows::all).await?;
@@ -109,13 +110,13 @@ async fn escape_elsewhere(app: &App) -> Result<Option<Performed>> {
     Ok(Some(Performed::done().landed(landed)))
 }
 
-/// Waits until a window that the app has closed is gone from the screen: the window manager may
-/// still say that it is the active one, and keys would go there. An app may also have windows that
-/// it does not list: those are waited for once.
+/// Waits until a window that the app has closed has left the screen. The window manager may still
+/// report it as active, and keys would go there. An app may also have windows that it never lists;
+/// those are waited for once.
 async fn closing_over(device: &mut LinuxDevice) -> Result<()> {
     let until = Instant::now() + CLOSING;
     let pid = device.app.info.pid;
-    while let Some(sight) = place::sight(&device.app).await? {
+    while let Some(sight) = Sight::of(&device.app).await? {
         let own = |w: &&Window| pid.is_some() && w.pid == pid && !w.popup && w.presence == Presence::Shown;
         let mut own: Vec<u32> = sight.windows.iter().filter(own).map(|w| w.id).collect();
         own.sort_unstable();
@@ -125,7 +126,7 @@ async fn closing_over(device: &mut LinuxDevice) -> Result<()> {
         let seen = |picture: &Picture, at: usize| s::seen(picture.objects[at].states, picture.toolkit);
         let listed = match timeout(HANDLED, query::windows(&device.app.link)).await {
             Ok(Ok(picture)) => picture.root().children.iter().filter(|&&at| seen(&picture, at)).count(),
-            // One that is gone or hangs is told of by what comes next.
+            // If the app is gone or hangs, the next call reports it.
             _ => break,
         };
         if own.len() <= listed {
@@ -140,12 +141,12 @@ async fn closing_over(device: &mut LinuxDevice) -> Result<()> {
     Ok(())
 }
 
-/// Waits until the app has read the keys that were sent to a window, however long it is at it: a
-/// toolkit that takes in one after the other answers behind the last of them. False where it has
-/// answered other questions for `patience`, and not that.
+/// Waits until the app has read the keys that were sent to a window. Toolkits that handle one event
+/// at a time answer a ping behind the last key. Returns false if the app answers other questions
+/// for `patience`, but not the ping.
 ///
 /// # Errors
-/// `TIMEOUT` when it was cancelled, `BACKEND_LOST`.
+/// Returns `TIMEOUT` when cancelled, or `BACKEND_LOST`.
 pub(crate) async fn keys_read(
     app: &App,
     x11: &X11,
@@ -156,13 +157,13 @@ pub(crate) async fn keys_read(
     let sent = x11.run(move |d| pings::send(d, window)).await?;
     let until = Instant::now() + patience;
     while !x11.run(move |d| pings::is_answered(d, sent)).await? {
-        // It may have closed the window.
+        // The app may have closed the window.
         if !x11.run(move |d| pings::are_answered(d, window)).await? {
             break;
         }
         match cancel.run_until_cancelled(app.link.barrier()).await {
             None => return Err(busy()),
-            // One that hangs is told of by what comes next.
+            // If the app hangs, the next call reports it.
             Some(Err(_)) => break,
             Some(Ok(())) if Instant::now() >= until => return Ok(false),
             Some(Ok(())) => {}
@@ -171,23 +172,23 @@ pub(crate) async fn keys_read(
     Ok(true)
 }
 
-/// Waits until the app has handled the keys that it has read. A toolkit may read many at once, and
-/// handle them all before it answers, or one by one in turn with what it is asked: as long as some
-/// are left, something changes between a question and its answer.
+/// Waits until the app has handled the keys that it has read. A toolkit handles all of them before
+/// it answers a question, or one by one between questions. In the latter case, changes are
+/// signalled between a question and its answer as long as keys are left.
 pub(crate) async fn keys_handled(app: &App) {
     let until = Instant::now() + HANDLED;
     let (mut asked, mut silent) = (0, 0);
-    // One that never rests has handled them by then.
+    // An app that never becomes quiet has handled them by the timeout.
     while silent < SILENT && (asked < SILENT || Instant::now() < until) {
         let changes = app.heard.state().changes;
-        // An app that the keys ended, or that hangs, is told of by what comes next.
+        // If the keys ended the app, or it hangs, the next call reports it.
         let Ok(()) = app.link.barrier().await else { return };
         silent = if app.heard.state().changes == changes { silent + 1 } else { 0 };
         asked += 1;
     }
 }
 
-/// The error of keys that would go to this window.
+/// The error for keys that would go to this other window.
 pub(crate) async fn has_keys(app: &App, other: Window, x11: &X11) -> Result<Error> {
     let what = window::cover(app, other, x11).await?;
     Ok(Error::element_covered(format!("{what} keeps the keyboard"))
@@ -218,17 +219,18 @@ pub(crate) async fn chord(
         Ok(false) => return Err(no_key(key)),
         Err(other) => return Err(has_keys(&device.app, other, &x11).await?),
     }
-    // Some say that they answer pings, and do not: one key has been read by then.
+    // Some windows declare that they answer pings, but do not. One key has been read by the
+    // timeout.
     keys_read(&device.app, &x11, window, ONE_KEY, cancel).await.map_err(unknown)?;
     keys_handled(&device.app).await;
     Ok(Performed::done())
 }
 
-/// Sends one chord to this window, and to no other.
+/// Sends one chord to exactly this window.
 ///
 /// # Errors
-/// `ELEMENT_NOT_FOUND` where that is not there any more, `ELEMENT_COVERED` where another one takes
-/// its keys: nothing was sent then.
+/// Returns `ELEMENT_NOT_FOUND` if the window is gone, or `ELEMENT_COVERED` if another window takes
+/// its keys. Nothing was sent then.
 pub(crate) async fn chord_in(
     app: &App,
     window: &Window,
@@ -251,7 +253,7 @@ pub(crate) async fn chord_in(
             .hint("stickpin snapshot -i shows what is open; stickpin key Escape closes one at a time")
     };
     let alone = app.is_alone();
-    // A dialog of the app that it was opened from is under it.
+    // A dialog that opened this window lies below it.
     let covers = |w: &&Window| w.id != id && w.blocks(now, alone) && !now.blocks(w, alone);
     if let Some(over) = windows.iter().find(covers) {
         return Err(covered(window::cover(app, over.clone(), &x11).await?));
@@ -265,7 +267,7 @@ pub(crate) async fn chord_in(
         Sent::Gone => return Err(closed()),
         Sent::Elsewhere => return Err(covered("another window".to_owned())),
         Sent::Held => {
-            // It may have opened meanwhile.
+            // A pop-up may have opened meanwhile.
             let windows = x11.run(windows::all).await?;
             let what = match window.popup_among(&windows) {
                 Some(popup) => window::cover(app, popup.clone(), &x11).await?,
@@ -279,7 +281,7 @@ pub(crate) async fn chord_in(
     Ok(Performed::done())
 }
 
-/// Fills a field by its keys: all of it selected, then typed over.
+/// Fills a field by keys: selects its content, deletes it and types the text.
 pub(crate) async fn fill_by_keys(
     device: &mut LinuxDevice,
     target: Handle,
@@ -309,8 +311,8 @@ pub(crate) async fn fill_by_keys(
     filled::at_rest(&device.app, &field, text, value, cancel).await
 }
 
-/// Closes a menu or list of the app that holds the pointer; false when none does, or it stays.
-/// While one does, a key reaches nothing else.
+/// Closes a menu or list of the app that grabs the pointer. Returns false if there is none, or it
+/// stays open. While it is open, keys reach nothing else.
 pub(crate) async fn fold_popup(device: &mut LinuxDevice) -> Result<bool> {
     if is_folded(&device.app).await? {
         return Ok(false);
@@ -319,12 +321,12 @@ pub(crate) async fn fold_popup(device: &mut LinuxDevice) -> Result<bool> {
     ask::comes_true(FOLDED, || is_folded(&device.app)).await
 }
 
-/// Whether no menu or list of the app holds the pointer.
+/// Whether no menu or list of the app grabs the pointer.
 async fn is_folded(app: &App) -> Result<bool> {
-    let Some(sight) = place::sight(app).await? else { return Ok(true) };
+    let Some(sight) = Sight::of(app).await? else { return Ok(true) };
     let own = |w: &Window| w.popup && w.pid == app.info.pid;
     Ok(!sight.windows.iter().any(own) || !sight.x11.run(|d| pointer::is_held(d)).await?)
 }
 
-/// How long a pop-up may take to close.
+/// Timeout for a pop-up to close.
 const FOLDED: Duration = Duration::from_millis(300);

@@ -1,4 +1,4 @@
-//! Presses, drags and wheels with the pointer.
+//! Presses and drags with the pointer.
 
 use crate::aim::{self, held, press, window};
 use crate::app::pointer::{Pressed, apart, move_pointer};
@@ -13,34 +13,33 @@ use stickpin_tree::Handle;
 use stickpin_x11desk::{Held, keyboard, pings, pointer, window_manager};
 use tokio::time::{sleep, timeout};
 
-/// Moves between the two ends of a drag: apps look for movement, not for a jump.
+/// The number of moves of a drag: apps look for movement, not for a jump.
 const STEPS: u32 = 12;
 
-/// How long each of them takes.
+/// The duration of each move.
 const STEP: Duration = Duration::from_millis(10);
 
-/// How long a button is down at least. GTK 4 loses one press in six of those that are let go at
-/// once.
+/// The minimum duration of a press. GTK 4 loses one in six presses that are released at once.
 const DOWN: Duration = Duration::from_millis(12);
 
-/// How long an app may take to see that a button is down.
+/// Timeout for an app to notice that a button is down.
 const SEEN: Duration = Duration::from_millis(500);
 
-/// Waits while a button is down in an app that cannot be asked whether it has seen that.
+/// Waits while a button is down in an app that cannot be asked whether it has noticed.
 pub(crate) async fn unseen_down(hold: Duration) {
     sleep(hold.max(DOWN)).await;
 }
 
-/// Waits while a button is down, so long that the app has seen it: on a busy machine it may come to
-/// nothing for longer than a press takes, and would find both at once.
+/// Waits while a button is down until the app has noticed. A busy app might otherwise see press and
+/// release at once.
 async fn down(link: &Link, hold: Duration) {
-    sleep(hold.max(DOWN)).await;
+    unseen_down(hold).await;
     let seen = async {
-        // It may answer before it takes the press that has come at the same time, but not twice.
+        // The first answer may precede a press that arrives at the same time; the second does not.
         link.barrier().await?;
         link.barrier().await
     };
-    // Whatever it says, what is down comes up; whoever looks next is told what is wrong with it.
+    // The button is released in any case. If the app hangs, the next call reports it.
     drop(timeout(SEEN, seen).await);
 }
 
@@ -57,7 +56,7 @@ pub(crate) async fn press_at(
     let (sight, window) =
         held::own_window_at(device.view(), "press with the pointer", (x, y), target).await?;
     let (x11, id) = (sight.x11, window.id);
-    // A window manager may bring a window that is not the active one to the front.
+    // A window manager may raise an inactive window that is pressed.
     let through = !window.active;
     move_pointer(&x11, id, (x, y)).await.map_err(unknown)?;
     let held = Held::new(&x11, modifiers, button);
@@ -69,7 +68,7 @@ pub(crate) async fn press_at(
         if done.is_ok() {
             cancel.run_until_cancelled(down(&device.app.link, hold)).await;
         }
-        // Whatever happened: what is down comes up.
+        // The button is released in any case.
         let up = x11.run(move |d| pointer::release(d, button)).await;
         device.pressed = Some(Pressed { at: Instant::now(), point: (x, y) });
         let managed = through || nth < presses;
@@ -88,9 +87,8 @@ pub(crate) async fn press_at(
     Ok(Performed::done())
 }
 
-/// Presses a group box at its indicator; not handled where it is none. Where the indicator is
-/// elsewhere, nothing has turned when the app has handled the press, and the box is turned by its
-/// action, which is told.
+/// Presses the indicator of a group box; not handled for other elements. If the box did not toggle,
+/// its indicator is elsewhere: the box is then toggled by its action, with a notice.
 pub(crate) async fn press_group_box(
     device: &mut LinuxDevice,
     action: &Action,
@@ -113,7 +111,7 @@ pub(crate) async fn press_group_box(
     Ok(performed)
 }
 
-/// Tells the caller that an action was used that is not what a person's press does.
+/// Adds a notice that an action was used in place of a press, with possibly different effects.
 pub(crate) fn tell_of_toggle(app: &App, object: &Object, action: &str, why: &str) {
     if app.link.toolkit.profile().turns_without_click && is_toggle(action) {
         let what = format!(
@@ -129,8 +127,8 @@ fn is_toggle(action: &str) -> bool {
     action.eq_ignore_ascii_case("toggle")
 }
 
-/// Presses an element in its middle with the pointer in the place of an action; the inner error is
-/// what would get the press instead.
+/// Presses the middle of an element with the pointer instead of its action. The inner error tells
+/// what would have received the press.
 pub(crate) async fn press_unless_covered(
     device: &mut LinuxDevice,
     target: Handle,
@@ -145,15 +143,14 @@ pub(crate) async fn press_unless_covered(
     }
 }
 
-/// Presses at one point, moves, releases at another.
+/// Presses at one point, moves, and releases at another.
 pub(crate) async fn drag(
     device: &mut LinuxDevice,
     (source, from): (Option<Handle>, (f64, f64)),
     (target, to): (Option<Handle>, (f64, f64)),
 ) -> Result<Performed> {
-    // What lies at the end is judged before anything is picked up: afterwards the thing itself is
-    // in
-    // the way.
+    // The target of the drag is checked before the press: afterwards, the dragged element may cover
+    // it.
     if let Some(target) = target {
         let aim = aim::aim_at(device, target, AimOptions::default(), &mut None).await?;
         match aim.hit {
@@ -177,7 +174,7 @@ pub(crate) async fn drag(
         let part = f64::from(step) / f64::from(STEPS);
         let (x, y) = (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part);
         done = x11.run(move |d| pointer::move_to(d, x, y)).await;
-        // As fast as a hand: toolkits tell a drag from a press by the way that the pointer goes.
+        // At the speed of a hand: toolkits recognise a drag by its path.
         sleep(STEP).await;
     }
     let delivered = x11.run(move |d| pings::await_delivery(d, id)).await;
@@ -186,7 +183,7 @@ pub(crate) async fn drag(
     Ok(Performed::done())
 }
 
-/// Moves the pointer to a point of the screen; the app has seen it when this returns.
+/// Moves the pointer to a point of the screen. Returns when the app has noticed.
 pub(crate) async fn point_to(app: &App, x: f64, y: f64) -> Result<()> {
     let x11 = app.screen.x11("move the pointer").await?;
     match window::active_window(app).await? {

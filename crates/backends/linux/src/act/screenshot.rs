@@ -1,4 +1,4 @@
-//! Pictures: of the app's window with its pop-ups, of the whole screen, of one element.
+//! Screenshots of the app's window with its pop-ups, of the whole screen, or of one element.
 
 use crate::aim::{place, window};
 use crate::app::View;
@@ -7,14 +7,13 @@ use stickpin_device::{Error, Result, Shot, ShotRequest};
 use stickpin_tree::Rect;
 use stickpin_x11desk::{Window, windows};
 
-/// What a picture of a window shows: it, and the pop-ups of its process, which may stand out over
-/// its edge.
+/// Returns the area of a window and the pop-ups of its process, which may extend beyond its edge.
 fn shown(window: &Window, windows: &[Window]) -> Option<Rect> {
     let popups = windows.iter().filter(|w| w.popup && w.pid == window.pid).map(|w| w.area);
     around(std::iter::once(window.whole()).chain(popups))
 }
 
-/// Takes one.
+/// Takes a screenshot.
 pub(crate) async fn shot(view: View<'_>, request: &ShotRequest) -> Result<Shot> {
     let x11 = view.app.screen.x11("take pictures").await?;
     let area = if let Some(handle) = request.of {
@@ -32,7 +31,7 @@ pub(crate) async fn shot(view: View<'_>, request: &ShotRequest) -> Result<Shot> 
     x11.shot(area).await
 }
 
-/// The error of a picture of what cannot be seen.
+/// The error for a screenshot of an element that is not visible.
 pub(crate) fn nowhere() -> Error {
     Error::element_offscreen("the element has no place on the screen")
         .hint("stickpin scroll, or open what it is in")

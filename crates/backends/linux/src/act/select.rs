@@ -1,8 +1,8 @@
-//! Choosing options of a list through the selection that the app offers for it.
+//! Choosing options of a list through its selection interface.
 //!
-//! An app is told the place of an option among the others, and places change when another one comes
-//! or goes. So an option is an object: its place is asked right before it is chosen, with what it
-//! was found by, and whether that very object is chosen is looked at after it.
+//! The interface takes the index of an option, and indices shift when options come or go. An option
+//! is therefore identified by its object. Right before it is chosen, its index and the texts that
+//! it was found by are asked; afterwards, that very object must be chosen.
 
 use crate::act::done;
 use crate::app::{App, Last, LinuxDevice, View, ask, reading, unknown};
@@ -16,36 +16,36 @@ use crate::model::{Interfaces, Object, states as s};
 use stickpin_device::{Error, Performed, Result};
 use stickpin_tree::{Handle, quote};
 
-/// Chosen children of a list that are asked for.
+/// Maximum number of chosen options that are read.
 const CHOSEN: usize = 16;
 
-/// How often options are looked at that change while one of them is chosen.
+/// Maximum number of attempts while the options change.
 const ROUNDS: usize = 3;
 
-/// Objects inside an option that are asked once more what they are called.
+/// Maximum number of objects inside an option whose names are checked again.
 const PARTS: usize = 40;
 
-/// Options that a message names.
+/// Maximum number of options that a message lists.
 const NAMED: usize = 12;
 
-/// A list as it was looked at.
+/// A list and its options when it was read.
 struct List {
     object: Object,
-    /// What the options are the children of: the list, or the only child of a combo box.
+    /// The parent of the options: the list, or the only child of a combo box.
     holder: String,
     offered: Vec<Offered>,
-    /// What was chosen when it was looked at; none where it does not say.
+    /// The options that were chosen at that time; `None` if unknown.
     before: Option<Vec<String>>,
 }
 
-/// One of its options.
+/// An option of the list.
 struct Offered {
     path: String,
-    /// What it is called.
+    /// The accessible name.
     name: String,
-    /// How it reads: first its name, then what is written in it.
+    /// The texts that it can be found by: its name, then the texts inside.
     reads: Vec<String>,
-    /// A group: no option itself, but it holds some.
+    /// Whether it is a group, which contains options but is none.
     group: bool,
 }
 
@@ -53,14 +53,14 @@ struct Offered {
 struct Choice {
     label: String,
     path: String,
-    /// Its place when that was asked last.
+    /// Its last known index.
     at: usize,
-    /// Whether that was another one in between.
+    /// Whether another option had that index in between.
     moved: bool,
 }
 
 impl List {
-    /// The one option that reads like this; none where nobody knows how they read.
+    /// Returns the one option with this text; `None` if the texts are unknown.
     fn option(&self, label: &str) -> Result<Option<&Offered>> {
         let reads = |offered: &&Offered| offered.reads.iter().any(|text| text == label);
         let mut found = self.offered.iter().filter(reads);
@@ -81,12 +81,12 @@ impl List {
     }
 }
 
-/// Chooses options of a list or combo box by their labels. Not handled where the app offers no
-/// selection, or does not take the choice: then it is opened, and the options are pressed.
+/// Chooses options of a list or combo box by their labels. Not handled if the app offers no
+/// selection, or does not take the choice: the caller then opens it and presses the options.
 ///
 /// # Errors
-/// `ELEMENT_NOT_FOUND`, `AMBIGUOUS_MATCH`, `INVALID_ARGS`; `FILL_MISMATCH` when another option was
-/// chosen.
+/// Returns `ELEMENT_NOT_FOUND`, `AMBIGUOUS_MATCH` or `INVALID_ARGS`; `FILL_MISMATCH` when another
+/// option was chosen.
 pub(crate) async fn select(
     device: &mut LinuxDevice,
     target: Handle,
@@ -97,9 +97,8 @@ pub(crate) async fn select(
     if combo && options.len() > 1 {
         return Err(takes_one(&object, options));
     }
-    // Of its combo boxes GTK 4 does not say what can be chosen; what a table would choose are rows,
-    // not
-    // cells.
+    // GTK 4 does not list the options of its combo boxes. The selection of a table chooses rows,
+    // not cells.
     let mute = combo && device.app.link.toolkit.profile().combo_boxes_list_nothing;
     let table = matches!(object.role, n::TABLE | n::TREE_TABLE);
     if !object.has(Interfaces::SELECTION) || mute || table {
@@ -114,7 +113,7 @@ pub(crate) async fn select(
         let (label, path) = (label.clone(), option.path.clone());
         chosen.push(Choice { label, path, at: usize::MAX, moved: false });
     }
-    // GTK does not say which lists take several: what becomes of the other choices tells.
+    // GTK does not report which lists take several options. Whether the others stay chosen tells.
     let mut cleared = options.len() > 1 || list.object.is(s::MULTISELECTABLE);
     if cleared {
         clear_selection(&device.app, &list.object).await?;
@@ -132,7 +131,7 @@ pub(crate) async fn select(
         if again || !others {
             break;
         }
-        // It takes several, and held others.
+        // The list takes several, and others were chosen.
         clear_selection(&device.app, &list.object).await?;
         cleared = true;
     }
@@ -149,8 +148,8 @@ pub(crate) async fn select(
     Err(is_chosen_now(takes_one(&list.object, options)))
 }
 
-/// Tells the app to choose an option where it stands now, if it still is what it was found by;
-/// whether it took it.
+/// Chooses an option at its current index, if it still has the texts that it was found by. Returns
+/// whether the app accepted.
 async fn choose_option(device: &mut LinuxDevice, list: &mut List, choice: &mut Choice) -> Result<bool> {
     for _ in 0..ROUNDS {
         if let Some(at) = place_of(device.view(), list, &choice.path).await? {
@@ -162,17 +161,17 @@ async fn choose_option(device: &mut LinuxDevice, list: &mut List, choice: &mut C
         let Some(now) = list_of(device.view(), list.object.clone()).await? else {
             return Ok(false);
         };
-        // What was chosen before is not what this may have chosen since.
+        // A new reading may already include the choice, so the earlier state is kept.
         *list = List { before: list.before.take(), ..now };
         let Some(option) = list.option(&choice.label)? else { return Ok(false) };
         choice.path.clone_from(&option.path);
     }
-    // It has no objects that last, or is never at rest: a press sees what it presses.
+    // The objects do not last, or the list keeps changing. Pressing the option is safer.
     Ok(false)
 }
 
-/// The place of an option among the children of its list, as they are now; none where it is none of
-/// them, or where it or something in it is not called what it was when it was read.
+/// Returns the current index of an option in its list. `None` if it is not in the list any more, or
+/// if its name or one inside it has changed since it was read.
 async fn place_of(view: View<'_>, list: &List, path: &str) -> Result<Option<usize>> {
     let mut parts = parts_of(view.last, path);
     let own = || list.offered.iter().find(|offered| offered.path == path).map(|o| o.name.clone());
@@ -187,7 +186,7 @@ async fn place_of(view: View<'_>, list: &List, path: &str) -> Result<Option<usiz
     let Some(now) = ask::answered(view.app, &list.holder, now).await? else { return Ok(None) };
     for ((_, name), answer) in parts.iter().zip(answers) {
         let same = answer.and_then(|answer| Ok(answer.property_text()? == *name));
-        // It may not be there any more.
+        // The object may be gone.
         if ask::or_none(view.app, same).await? != Some(true) {
             return Ok(None);
         }
@@ -195,21 +194,21 @@ async fn place_of(view: View<'_>, list: &List, path: &str) -> Result<Option<usiz
     Ok(now.iter().position(|child| child == path))
 }
 
-/// What was called something in an option when it was read, itself first: by that it was found.
+/// Returns the names in an option from when it was read, itself first.
 fn parts_of(last: &Last, path: &str) -> Vec<(String, String)> {
     let inside = last.at(path).into_iter().flat_map(|at| last.picture.inside(at));
     let named = inside.map(|at| &last.objects()[at]).filter(|object| !object.name.is_empty());
     named.take(PARTS).map(|object| (object.path.clone(), object.name.clone())).collect()
 }
 
-/// Whether the app says that these very options are chosen. Not where they move on and on: nobody
-/// knows then.
+/// Whether the app reports that exactly these options are chosen. False if they keep moving,
+/// because the answer is unknown then.
 async fn are_chosen(app: &App, list: &List, chosen: &mut [Choice]) -> Result<bool> {
     for _ in 0..ROUNDS {
         let mut calls = vec![children(&list.holder)];
         calls.extend(chosen.iter().map(|choice| of_child(&list.object, "IsChildSelected", choice.at)));
         calls.push(children(&list.holder));
-        // Before and behind it: what it says is of what stands there in both.
+        // An answer counts only for an option that has the same index before and after it.
         let mut answers = app.link.calls(&calls).await.into_iter();
         let order = |answer: Option<Result<Message, Fault>>| {
             paths(app, &list.holder, &answer.unwrap_or(Err(Fault::Vanished))?)
@@ -237,12 +236,11 @@ async fn are_chosen(app: &App, list: &List, chosen: &mut [Choice]) -> Result<boo
     Ok(false)
 }
 
-/// Makes sure that no others were chosen than those that it was told to choose: it may merely not
-/// have taken the choice.
+/// Checks that no other options were chosen. The app may simply not have taken the choice.
 ///
 /// # Errors
-/// `FILL_MISMATCH` where others were, after the choice before was restored as far as the app does
-/// that.
+/// Returns `FILL_MISMATCH` if others were chosen, after the earlier choice was restored as far as
+/// the app allows.
 async fn no_others(device: &mut LinuxDevice, list: &List, chosen: &[Choice], cleared: bool) -> Result<()> {
     let before = list.before.as_ref().filter(|_| !cleared).map_or(&[][..], Vec::as_slice);
     let meant = |path: &String| chosen.iter().any(|choice| choice.path == *path) || before.contains(path);
@@ -259,7 +257,7 @@ async fn no_others(device: &mut LinuxDevice, list: &List, chosen: &[Choice], cle
             "the options of {what} changed while {labels} was chosen, and it does not say which one is chosen now"
         ));
     };
-    // What is none of them has another object each time that it is asked for.
+    // Objects outside the list are recreated for each question, so they prove nothing.
     wrong.retain(|path| all.contains(path) && !meant(path));
     if wrong.is_empty() {
         return Ok(());
@@ -276,10 +274,10 @@ async fn no_others(device: &mut LinuxDevice, list: &List, chosen: &[Choice], cle
     ))
 }
 
-/// Chooses what was chosen when a list was looked at, and nothing else; whether that is chosen now.
+/// Restores the earlier choice. Returns whether exactly that is chosen now.
 async fn restore(view: View<'_>, list: &List) -> Result<bool> {
     let Some(before) = &list.before else { return Ok(false) };
-    // What takes one lets go of the other by itself, and may have to have one.
+    // A list that takes one option replaces it, and may require that one is chosen.
     let clearings = if before.len() == 1 { &[false, true][..] } else { &[true][..] };
     for &clear in clearings {
         if clear {
@@ -302,13 +300,13 @@ async fn clear_selection(app: &App, list: &Object) -> Result<()> {
     ask::ordered(app, &call).await.map(drop)
 }
 
-/// How many children of a list are chosen; none where it does not say.
+/// Returns how many options are chosen; `None` if unknown.
 async fn selected_count(app: &App, list: &Object) -> Result<Option<usize>> {
     let count = ask::count(app, &list.path, SELECTION, "NSelectedChildren").await;
     Ok(ask::answered(app, &list.path, count).await?.flatten())
 }
 
-/// What is chosen in a list; none where it does not say, or where it is more than is asked for.
+/// Returns the chosen options; `None` if unknown, or more than are read.
 async fn chosen_in(app: &App, list: &Object) -> Result<Option<Vec<String>>> {
     let Some(count) = selected_count(app, list).await?.filter(|count| *count <= CHOSEN) else {
         return Ok(None);
@@ -319,21 +317,20 @@ async fn chosen_in(app: &App, list: &Object) -> Result<Option<Vec<String>>> {
     ask::answered(app, &list.path, chosen).await
 }
 
-/// The children of an object; none where it does not say.
+/// Returns the children of an object; `None` if unknown.
 async fn children_of(app: &App, path: &str) -> Result<Option<Vec<String>>> {
     let answer = app.link.call(children(path)).await;
     ask::answered(app, path, answer.and_then(|answer| paths(app, path, &answer))).await
 }
 
-/// The objects that an answer of this one refers to.
+/// Returns the objects that an answer of this object refers to.
 fn paths(app: &App, of: &str, answer: &Message) -> Result<Vec<String>, Fault> {
     let all: Vec<Reference> = answer.read()?;
     Ok(all.into_iter().map(|path| app.link.named(of, path)).collect())
 }
 
-/// What can be chosen in a list: its children, or those of the list or menu that the only child of
-/// a combo box is; and what is chosen. None where it says nothing of that, or where some are in
-/// groups.
+/// Reads the options of a list and which are chosen. The options are its children, or those of the
+/// list or menu that is the only child of a combo box. `None` if unknown, or if some are in groups.
 async fn list_of(view: View<'_>, object: Object) -> Result<Option<List>> {
     let mut holder = object.path.clone();
     for _ in 0..3 {
@@ -346,8 +343,8 @@ async fn list_of(view: View<'_>, object: Object) -> Result<Option<List>> {
         }
         let offered = offered(view, options).await;
         let Some(offered) = ask::answered(view.app, &object.path, offered).await? else { return Ok(None) };
-        // Firefox counts the options in groups, too, and names the groups when it is asked for its
-        // children: the place of a child is another option's number.
+        // Firefox counts options in groups, but lists the groups as children, so the indices
+        // differ.
         if offered.iter().any(|offered| offered.group) {
             return Ok(None);
         }
@@ -357,7 +354,7 @@ async fn list_of(view: View<'_>, object: Object) -> Result<Option<List>> {
     Ok(None)
 }
 
-/// What options are called and how they read.
+/// Reads the names and texts of options.
 async fn offered(view: View<'_>, options: Vec<String>) -> Result<Vec<Offered>, Fault> {
     let names = options.iter().map(|path| property(path, ACCESSIBLE, "Name"));
     let roles = options.iter().map(|path| Call::new(path, ACCESSIBLE, "GetRole"));
@@ -383,17 +380,17 @@ async fn offered(view: View<'_>, options: Vec<String>) -> Result<Vec<Offered>, F
     Ok(all)
 }
 
-/// The question for the children of an object.
+/// Asks for the children of an object.
 fn children(path: &str) -> Call<'_> {
     Call::new(path, ACCESSIBLE, "GetChildren")
 }
 
-/// A question to a list about one of its children, or an order for it.
+/// Asks a list about one of its children, or gives an order for it.
 fn of_child<'a>(list: &'a Object, member: &'a str, at: usize) -> Call<'a> {
     Call::new(&list.path, SELECTION, member).with((i32::try_from(at).unwrap_or(i32::MAX),))
 }
 
-/// An error of a choice that may have been made.
+/// Marks an error after which the choice may have been made.
 fn is_chosen_now(error: Error) -> Error {
     unknown(error.hint("stickpin snapshot -i shows what is chosen now"))
 }

@@ -1,5 +1,5 @@
-//! Typing text. An app may give the focus away in the middle of it, or open a dialog: what is left
-//! must not go there without a word.
+//! Typing text. An app may move the focus or open a dialog in the middle: the rest of the text must
+//! not go there unnoticed.
 
 use crate::act::focus::focus_element;
 use crate::act::keyboard::{busy, has_keys, keys_handled, keys_read, typing};
@@ -16,47 +16,47 @@ use stickpin_tree::Handle;
 use stickpin_x11desk::{Window, X11, focus, keyboard};
 use tokio::time::{Instant, sleep};
 
-/// Characters that are sent before it is waited until the app has handled them.
+/// How many characters are sent before the app must have handled them.
 const AHEAD: usize = 64;
 
-/// How long an app that answers may take to read the keys that it was sent.
+/// Timeout for an app that responds to read its keys.
 const BUSY: Duration = Duration::from_secs(10);
 
-/// How long it is waited for a window that may be on its way.
+/// Timeout for a window that may be opening.
 const COMING: Duration = Duration::from_millis(400);
 
-/// Where text goes, as far as it can be watched.
+/// Where the text goes.
 #[derive(Debug)]
 struct Place {
     x11: X11,
     window: u32,
-    /// The field in it that has the focus.
+    /// The focused field.
     field: Option<Field>,
-    /// Whether that has been found not to take all that it is sent.
+    /// Whether the field was found to drop characters.
     swallows: bool,
 }
 
 #[derive(Debug)]
 struct Field {
     path: String,
-    /// In words.
+    /// The field in words.
     words: String,
-    /// The characters in it before those that were sent since, of all of them.
+    /// The number of characters in it before the text, if known.
     before: Option<usize>,
     since: usize,
 }
 
-/// How far it has come.
+/// The progress of typing, in characters.
 #[derive(Debug, Clone, Copy)]
 struct Progress {
-    /// Characters that were sent, those of the last time among them, and of how many.
+    /// The characters that were sent in all, those that were sent last, and the length of the text.
     sent: usize,
     last: usize,
     all: usize,
 }
 
-/// What is sent next of what is left. A Tab is to move the focus, and so may be the Enter keys at
-/// the end: they go by themselves.
+/// Returns the part of the rest that is sent next. A Tab moves the focus, and so may Enter at the
+/// end, so those are sent separately.
 fn next(left: &[char]) -> &[char] {
     let enters = left.iter().rev().take_while(|&&c| c == '\n').count();
     let end = if enters == left.len() { left.len() } else { left.len() - enters };
@@ -68,10 +68,10 @@ fn next(left: &[char]) -> &[char] {
     &left[..end.min(AHEAD)]
 }
 
-/// Types text where the focus is, or into an element.
+/// Types text into the focused element or a target.
 ///
 /// # Errors
-/// `FILL_MISMATCH` where the focus went elsewhere meanwhile, with how much of the text went where.
+/// Returns `FILL_MISMATCH` when the focus moved elsewhere, with how much of the text went where.
 pub(crate) async fn type_text(
     device: &mut LinuxDevice,
     target: Option<Handle>,
@@ -93,7 +93,7 @@ pub(crate) async fn type_text(
         let part = next(&all[sent..]).to_vec();
         let (tab, enters) = (part == ['\t'], part.iter().all(|&c| c == '\n'));
         let typed = x11.run(move |d| {
-            // In one go with the keys: what has the focus when they are made gets them.
+            // The check and the keys are one job, so the focus cannot move in between.
             let kept = match sent {
                 0 => focus::keys_kept_elsewhere(d, window),
                 _ => focus::keys_elsewhere(d, window),
@@ -109,7 +109,7 @@ pub(crate) async fn type_text(
             Err(_) => {
                 let progress = Progress { sent, last: 0, all: all.len() };
                 stays(device, &mut place, progress).await.map_err(unknown)?;
-                // It has come back.
+                // The focus has returned.
                 continue;
             }
         };
@@ -129,8 +129,8 @@ pub(crate) async fn type_text(
     Ok(Performed::done())
 }
 
-/// The field that is typed into, if it is one and has the focus: of no target the one that had it
-/// when the app was read last.
+/// Returns the field that is typed into, if it is one and has the focus. Without a target, this is
+/// the field that was focused at the last reading.
 async fn typed_field(view: View<'_>, target: Option<Handle>, since: usize) -> Result<Option<Field>> {
     let last = view.last;
     let at = match target {
@@ -145,13 +145,13 @@ async fn typed_field(view: View<'_>, target: Option<Handle>, since: usize) -> Re
     let handle = view.app.ids.handle(&path);
     let words = view.last.words(handle).unwrap_or_else(|| "the field".to_owned());
     let (has_it, count) = field_now(view.app, &path).await?;
-    // What is selected goes with the first key: a toolkit may select all when it gives the focus.
+    // The first key replaces the selection; toolkits may select all when a field gets the focus.
     let selected = selected_in(view.app, &path).await?;
     let before = count.map(|count| count.saturating_sub(selected));
     Ok(has_it.then_some(Field { path, words, before, since }))
 }
 
-/// Whether a field has the focus, and how many characters are in it.
+/// Returns whether a field has the focus, and its number of characters.
 async fn field_now(app: &App, path: &str) -> Result<(bool, Option<usize>)> {
     let count = ask::count(app, path, TEXT, "CharacterCount");
     let (states, count) = tokio::join!(ask::states_now(app, path), count);
@@ -159,19 +159,18 @@ async fn field_now(app: &App, path: &str) -> Result<(bool, Option<usize>)> {
     Ok((states & s::FOCUSED != 0, ask::or_none(app, count).await?.flatten()))
 }
 
-/// How many characters of a field are selected; none where it does not say.
+/// Returns how many characters of a field are selected; 0 if unknown.
 async fn selected_in(app: &App, path: &str) -> Result<usize> {
     let length = |(start, end): (i32, i32)| usize::try_from(end.saturating_sub(start)).unwrap_or_default();
     let ranges = ask::or_none(app, query::selections(app, path).await).await?;
     Ok(ranges.unwrap_or_default().into_iter().map(length).sum())
 }
 
-/// Makes sure that the characters that were sent last went where they belong, and that the next
-/// would. A field that does not say that it has the focus, and has all of them, may only have a
-/// list of proposals open.
+/// Checks that the last characters arrived, and that the next ones would. A field that lost the
+/// focus but has all characters may only have opened a list of proposals.
 ///
 /// # Errors
-/// `FILL_MISMATCH` where they strayed.
+/// Returns `FILL_MISMATCH` if characters went elsewhere.
 async fn stays(device: &mut LinuxDevice, place: &mut Place, progress: Progress) -> Result<()> {
     let other = waits_for_all(&device.app, place, progress).await?;
     let there = other.is_none();
@@ -183,7 +182,7 @@ async fn stays(device: &mut LinuxDevice, place: &mut Place, progress: Progress) 
             return Ok(());
         }
         from.clone_from(&field.words);
-        // Of one that has fewer than before, nobody knows what became of what.
+        // If there are fewer characters than before, it is unknown where they went.
         let grown = count.zip(field.before).and_then(|(now, before)| now.checked_sub(before));
         inside = grown.map(|grown| grown.min(progress.sent - field.since));
         if inside == Some(progress.sent - field.since) && ends {
@@ -203,8 +202,8 @@ async fn stays(device: &mut LinuxDevice, place: &mut Place, progress: Progress) 
     Err(strayed(&from, &to, progress, inside.map(|inside| (since + inside, since))))
 }
 
-/// The window that gets the keys in the place of the one that is typed into. Where a field has
-/// fewer characters than it was sent, one may be on its way.
+/// Returns the window that receives the keys in place of the one that is typed into. If a field has
+/// fewer characters than were sent, waits for a window that may be opening.
 async fn waits_for_all(app: &App, place: &mut Place, progress: Progress) -> Result<Option<Window>> {
     let (window, until) = (place.window, Instant::now() + COMING);
     loop {
@@ -217,14 +216,14 @@ async fn waits_for_all(app: &App, place: &mut Place, progress: Progress) -> Resu
         if !has_it || !short || place.swallows {
             return Ok(None);
         }
-        // Some take no more than so many, or not every character.
+        // Some fields have a maximum length or drop certain characters.
         place.swallows = Instant::now() >= until;
         sleep(FRAME).await;
     }
 }
 
-/// What has the focus in the place of a field, in words; none where the keys go to the field all
-/// the same.
+/// Returns the element that has the focus in place of a field, in words; `None` if the field still
+/// receives the keys.
 fn focus_beside(view: View<'_>, field: &Field, progress: Progress, inside: Option<usize>) -> Option<String> {
     let picture = &view.last.picture;
     let at = focused(picture);
@@ -241,14 +240,14 @@ fn focus_beside(view: View<'_>, field: &Field, progress: Progress, inside: Optio
     Some(words.unwrap_or_else(|| "something else".to_owned()))
 }
 
-/// The innermost object that says that it has the focus.
+/// Returns the innermost object that reports the focus.
 fn focused(picture: &Picture) -> Option<usize> {
     let has_it = |&at: &usize| picture.objects[at].shown && picture.objects[at].is(s::FOCUSED);
     (1..picture.objects.len()).filter(has_it).max_by_key(|&at| chain(picture, at).len())
 }
 
-/// The error of text that began to go elsewhere. `inside`: how many of the characters are where
-/// they belong, and of how many before it is not said.
+/// The error for text that started to go elsewhere. `inside` holds how many characters arrived, and
+/// how many of those were typed before the current field.
 fn strayed(from: &str, to: &str, progress: Progress, inside: Option<(usize, usize)>) -> Error {
     let Progress { sent, all, .. } = progress;
     let left = all - sent;

@@ -1,5 +1,5 @@
-//! Giving files to an app, as a person does who types their path: what opens a file chooser is
-//! pressed, the path goes into the field of the chooser, and Enter takes it.
+//! Uploading files as a person does who types their path: press what opens a file chooser, put the
+//! path into its field, and confirm with Enter.
 
 pub(crate) mod foreign;
 mod kinds;
@@ -21,26 +21,26 @@ use stickpin_device::{Action, CancellationToken, Error, ErrorCode, FileInput, Mo
 use stickpin_tree::{Handle, quote};
 use tokio::time::Instant;
 
-/// How long a chooser may take to come, to show its field, and to go.
+/// Timeout for a chooser to open, to show its field, and to close.
 const CHOOSER: Duration = Duration::from_secs(5);
 
-/// How long an app may say nothing after a press until it opens no chooser.
+/// Silence after a press that means that no chooser opens.
 const SILENT: Duration = Duration::from_millis(600);
 
-/// How often a path is given to a chooser that does not take it.
+/// How often a path is given to a chooser that does not accept it.
 const TRIES: usize = 4;
 
-/// How often a chooser is told to close: the first time may only put away the list below its field.
+/// How often Escape is sent to a chooser: the first may only close the list below its field.
 const ESCAPES: usize = 3;
 
-/// What is to be done where a chooser has no field that takes a path.
+/// The hint for a chooser without a field for paths.
 const INSTEAD: &str = "stickpin snapshot -i shows what it has instead; stickpin key Escape closes it";
 
-/// What is to be done where a chooser may take several files, and is given one by its field.
+/// The hint for a chooser that may take several files, but only one through its field.
 const ONE_BY_ONE: &str = "its field is given one path: stickpin upload TARGET FILE for each, where the app takes them one after the other; \
     stickpin press opens it, and stickpin snapshot -i shows the list in which it may take several";
 
-/// The file chooser that a handle stands for: its window, or the field for paths in it.
+/// Returns the file chooser that a handle stands for: its window, or its field for paths.
 pub(crate) fn chooser_of(device: &mut LinuxDevice, handle: Handle) -> Option<FileInput> {
     if is_foreign(handle) {
         return foreign::foreign_of(device, handle);
@@ -56,18 +56,17 @@ pub(crate) fn chooser_of(device: &mut LinuxDevice, handle: Handle) -> Option<Fil
     Some(takes(device.view(), input, &path))
 }
 
-/// What a chooser of this app takes.
+/// Returns what a chooser of this app accepts.
 fn takes(view: View<'_>, input: Handle, top: &str) -> FileInput {
-    // The field of Qt takes several paths in quotes, but not all of them once another name has been
-    // in
-    // it; that of GTK takes one, whatever the list beside it takes.
+    // The field of Qt takes several quoted paths, but not reliably once it has contained another
+    // name. The field of GTK takes one, even if its list takes several.
     let multiple = view.app.link.toolkit.profile().choosers_say_what_they_do
         && of(view.last, top, says_it_opens).flatten() == Some(true);
     let one_by_one = (!multiple).then(|| ONE_BY_ONE.to_owned());
     FileInput::new(input).multiple(multiple).one_by_one(one_by_one)
 }
 
-/// Presses what may open a file chooser, and waits for that.
+/// Presses what may open a file chooser, and waits for it.
 pub(crate) async fn choose(
     device: &mut LinuxDevice,
     point: (f64, f64),
@@ -105,7 +104,7 @@ pub(crate) async fn choose(
     Ok(performed)
 }
 
-/// Types the paths of files into a chooser, and takes them.
+/// Types the paths of files into a chooser and confirms.
 pub(crate) async fn give_files(
     device: &mut LinuxDevice,
     chooser: Handle,
@@ -124,12 +123,12 @@ pub(crate) async fn give_files(
         let message = format!("the file chooser {} did not take {}{why}", quote(&title), quote(&text));
         unknown(Error::invalid_args(message))
     };
-    // Once: what the first try opens is there in the second, too.
+    // Read once, because windows that the first attempt opens are still there in the second.
     let before = modal_windows(&device.last);
-    // A chooser that still reads a folder does not take a path, and may even put its field away
-    // again.
+    // A chooser that is still reading a folder does not accept a path, and may even close its
+    // field.
     for again in 0..TRIES {
-        // From the second try on the first may have been taken.
+        // From the second attempt on, the first may have succeeded.
         let tried = |e: Error| if again > 0 { unknown(e) } else { e };
         let Some(field) = shown_field(device, &chooser, cancel).await.map_err(tried)? else {
             if again > 0 {
@@ -153,7 +152,7 @@ pub(crate) async fn give_files(
                 let value = files.iter().map(name).collect::<Vec<_>>().join(", ");
                 return Ok(Performed::done().value(Some(value)));
             }
-            // Whatever it asks, Enter would answer it.
+            // Enter would answer whatever the new window asks.
             Some(Some(window)) => {
                 let over = quote(&title_of(&device.last, &window));
                 return Err(not_taken(&format!(": {over} has opened over it")).hint(
@@ -169,7 +168,7 @@ pub(crate) async fn give_files(
     ))
 }
 
-/// Closes a chooser; whether it is gone.
+/// Closes a chooser. Returns whether it is gone.
 pub(crate) async fn close_chooser(device: &mut LinuxDevice, chooser: Handle) -> Result<bool> {
     if is_foreign(chooser) {
         return foreign::close_elsewhere(device, chooser).await;
@@ -179,7 +178,7 @@ pub(crate) async fn close_chooser(device: &mut LinuxDevice, chooser: Handle) -> 
     escape(device, &chooser).await
 }
 
-/// Closes a chooser as a person would; whether it is gone.
+/// Closes a chooser by Escape, as a person would. Returns whether it is gone.
 async fn escape(device: &mut LinuxDevice, chooser: &Chooser) -> Result<bool> {
     let cancel = CancellationToken::new();
     let left = |last: &Last| (!choosers(last).contains(&chooser.top)).then_some(());
@@ -189,7 +188,7 @@ async fn escape(device: &mut LinuxDevice, chooser: &Chooser) -> Result<bool> {
     for _ in 0..ESCAPES {
         match keyboard::chord_in(&device.app, &chooser.window, Modifiers::default(), "Escape").await {
             Err(e) if e.code != ErrorCode::ElementNotFound => return Err(e),
-            // It has just closed by itself, or is about to say so.
+            // It has just closed, or is about to report so.
             sent => {
                 if until_shown(device, &cancel, left).await?.is_some() {
                     return Ok(true);
@@ -201,7 +200,7 @@ async fn escape(device: &mut LinuxDevice, chooser: &Chooser) -> Result<bool> {
     Ok(false)
 }
 
-/// The field for paths of a chooser, which GTK shows when it is asked to.
+/// Returns the field for paths of a chooser. GTK shows it on request.
 async fn shown_field(
     device: &mut LinuxDevice,
     chooser: &Chooser,
@@ -215,29 +214,29 @@ async fn shown_field(
     until_shown(device, cancel, |last| field_of(last, &chooser.top)).await
 }
 
-/// Puts a path into a field and takes it.
+/// Puts a path into a field and confirms.
 async fn type_path(device: &mut LinuxDevice, chooser: &Chooser, field: &Object, text: &str) -> Result<()> {
     let handle = device.app.ids.handle(&field.path);
     if !act::set_text(&device.app, field, text).await? {
         return Err(takes_no_text(&chooser.window.title));
     }
     if device.app.link.toolkit.profile().choosers_say_what_they_do {
-        // It may have said that it opens what was in its field before.
+        // The button may have named the action for the earlier content of the field.
         reading::look(device, &[]).await?;
         if of(&device.last, &chooser.top, says_it_opens).flatten() == Some(false) {
             return Err(to_save_in(&chooser.window.title));
         }
     }
     if !activates(&device.app, field).await? {
-        // It has the focus when this comes back: Enter goes nowhere else.
+        // The field has the focus now, so Enter goes nowhere else.
         focus::focus_element(device, handle).await?;
         keyboard::chord_in(&device.app, &chooser.window, Modifiers::default(), "Enter").await?;
     }
     Ok(())
 }
 
-/// Does what Enter does in a field, by the field's own action, if it has one. GTK 4 says of one
-/// that it did it, and does nothing.
+/// Activates a field by its own action, as Enter does. Returns false if it has none. GTK 4 reports
+/// success without doing anything.
 async fn activates(app: &App, field: &Object) -> Result<bool> {
     if !field.has(Interfaces::ACTION) || app.link.toolkit.profile().fields_activate_nothing {
         return Ok(false);
@@ -248,35 +247,35 @@ async fn activates(app: &App, field: &Object) -> Result<bool> {
     };
     match app.link.order(&ask::do_action(&field.path, index), DONE).await {
         Ok(Some(answer)) => Ok(answer.read().unwrap_or(true)),
-        // It asks something from inside; an error of its own may come behind what it did.
+        // It shows a question from inside the action; or it failed after its effect.
         Ok(None) | Err(Fault::Refused(_)) => Ok(true),
         Err(fault) => ask::refused(app, &field.path, fault).await.map(|()| false),
     }
 }
 
-/// The paths of the windows of an app that are such.
+/// Returns the paths of the app's windows that meet a condition.
 fn windows_that(last: &Last, are: impl Fn(usize, &Object) -> bool) -> Vec<String> {
     let windows = last.picture.root().children.iter().map(|&at| (at, &last.objects()[at]));
     windows.filter(|&(at, window)| are(at, window)).map(|(_, window)| window.path.clone()).collect()
 }
 
-/// The paths of the windows that are file choosers.
+/// Returns the paths of the windows that are file choosers.
 fn choosers(last: &Last) -> Vec<String> {
     windows_that(last, |at, _| is_chooser(&last.picture, at))
 }
 
-/// Those with this title.
+/// Returns the paths of the file choosers with this title.
 fn choosers_called(last: &Last, title: &str) -> Vec<String> {
     windows_that(last, |at, window| window.name == title && is_chooser(&last.picture, at))
 }
 
-/// The paths of the windows that take all input of the app.
+/// Returns the paths of the windows that block all others of the app.
 fn modal_windows(last: &Last) -> Vec<String> {
     windows_that(last, |_, window| window.shown && window.is(s::MODAL))
 }
 
-/// Whether the chooser with this path is one to save in, or may be. One of Qt that does not say so
-/// is asked by a name that no file has, which is taken from its field again.
+/// Whether the chooser with this path saves, or may do so. If a chooser of Qt does not tell, a
+/// nonexistent name is put into its field, observed, and removed again.
 async fn saves(device: &mut LinuxDevice, top: &str) -> Result<bool> {
     if !device.app.link.toolkit.profile().choosers_say_what_they_do {
         return Ok(of(&device.last, top, is_to_save_in).unwrap_or(false));
@@ -300,7 +299,7 @@ fn of<T>(last: &Last, top: &str, what: impl Fn(&Picture, usize) -> T) -> Option<
     Some(what(&last.picture, last.at(top)?))
 }
 
-/// The title of the window with this path.
+/// Returns the title of the window with this path.
 fn title_of(last: &Last, top: &str) -> String {
     last.object(top).map_or_else(String::new, |object| object.name.clone())
 }
@@ -311,13 +310,12 @@ async fn is_shown(app: &App, path: &str) -> Result<bool> {
     Ok(states.is_some_and(|states| s::seen(states, app.link.toolkit)))
 }
 
-/// The field for paths in the chooser with this path.
+/// Returns the field for paths of the chooser with this path.
 fn field_of(last: &Last, top: &str) -> Option<Object> {
     path_field(&last.picture, last.at(top)?).map(|field| last.picture.objects[field].clone())
 }
 
-/// Reads the app again and again until it shows what is looked for; none when it has been silent
-/// before.
+/// Reads the app until it shows the wanted thing; `None` once it has been silent.
 async fn until_shown<T>(
     device: &mut LinuxDevice,
     cancel: &CancellationToken,
@@ -334,7 +332,7 @@ async fn until_shown<T>(
         }
         let seen = device.last.seen;
         if settle::signalled(&device.app, seen, left.min(SILENT), cancel).await == Some(false) {
-            // One that is busy has not signalled yet.
+            // A busy app has not signalled yet.
             life::barrier(&device.app).await?;
             if device.app.heard.state().changes == seen {
                 return Ok(None);
@@ -343,7 +341,7 @@ async fn until_shown<T>(
     }
 }
 
-/// The error of a chooser that gives a file to nobody: what is named there is written over.
+/// The error for a chooser that saves: it would overwrite the file instead of uploading it.
 fn to_save_in(title: &str) -> Error {
     let title = quote(title);
     let message =
@@ -357,7 +355,7 @@ fn takes_no_text(title: &str) -> Error {
     Error::unsupported(message).hint(INSTEAD)
 }
 
-/// A path that no file has.
+/// Returns a path that does not exist.
 fn absent() -> String {
     let named = |n: u32| format!("/stickpin-{n}");
     (0..).map(named).find(|path| !Path::new(path).exists()).unwrap_or_default()

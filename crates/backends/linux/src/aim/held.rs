@@ -1,22 +1,22 @@
-//! What takes the pointer before everything else: an open menu, a list, a pop-up. What is pressed
-//! beside it receives nothing, because the press only closes that.
+//! Pointer grabs: an open menu, list or pop-up receives input before everything else. A press
+//! beside it only closes it.
 //!
-//! The X server says whether anybody holds the pointer; that alone may also be a drag, so a pop-up
-//! has to be there, too. GTK 3 draws its popovers inside their window and takes nothing from the
-//! server: those say that they are modal.
+//! The X server reports whether a client grabs the pointer. That alone may also be a drag, so a
+//! pop-up must be open as well. GTK 3 draws popovers inside their window without a grab; those
+//! report that they are modal.
 
-use crate::aim::{place, window};
+use crate::aim::window;
 use crate::app::look::Sight;
 use crate::app::{App, View, node_words};
 use crate::model::parents::{chain, holds_popup, popup_in};
-use crate::model::roles::number as role;
+use crate::model::roles::{is_menu, number as role};
 use crate::model::{Picture, parents, states};
 use stickpin_device::{Error, ErrorCode, Hit, Result};
 use stickpin_tree::{Handle, NodeRef, Role};
 use stickpin_x11desk::{Presence, Window, X11, pointer, windows};
 
-/// What takes an input for an object in this window before it can get there: [`Hit::Held`], or
-/// [`Hit::Target`] when nothing does. Of a bare point there is no object.
+/// Returns [`Hit::Held`] if something takes an input for an object in this window before it
+/// arrives, otherwise [`Hit::Target`]. `at` is `None` for a bare point.
 pub(crate) async fn held(view: View<'_>, at: Option<usize>, window: &Window, sight: &Sight) -> Result<Hit> {
     let picture = &view.last.picture;
     if let Some(panel) = at.and_then(|at| modal_panel(picture, at)) {
@@ -25,7 +25,7 @@ pub(crate) async fn held(view: View<'_>, at: Option<usize>, window: &Window, sig
     let popups = || sight.windows.iter().filter(|w| w.popup && w.presence == Presence::Shown);
     let inside = popups().any(|popup| popup.id == window.id);
     let open = open_beside(picture, at);
-    // What is in a pop-up itself is held by another one only that was opened from there.
+    // An element inside a pop-up is blocked only by another one that was opened from there.
     let there = if inside { open.is_some() } else { popups().next().is_some() };
     if !there || !sight.x11.run(|d| pointer::is_held(d)).await? {
         return Ok(Hit::Target);
@@ -33,16 +33,16 @@ pub(crate) async fn held(view: View<'_>, at: Option<usize>, window: &Window, sig
     Ok(held_by(view, open))
 }
 
-/// The window of another process that takes what is sent to one of the app's.
+/// Returns the window of another process that blocks input to a window of the app.
 pub(crate) fn taker(app: &App, windows: &[Window], window: &Window) -> Option<Window> {
     let alone = app.is_alone();
     windows.iter().find(|w| w.pid != window.pid && w.blocks(window, alone)).cloned()
 }
 
-/// Makes sure that no window of another process takes what is sent to one of the app's.
+/// Checks that no window of another process blocks input to a window of the app.
 ///
 /// # Errors
-/// `ELEMENT_COVERED`.
+/// Returns `ELEMENT_COVERED`.
 pub(crate) async fn not_taken(
     app: &App,
     windows: &[Window],
@@ -56,7 +56,7 @@ pub(crate) async fn not_taken(
         .hint("stickpin key Escape closes it"))
 }
 
-/// That an open pop-up holds an input: the one with this object, if it is known.
+/// The result for an open pop-up that takes an input; `popup` is its object, if known.
 fn held_by(View { app, last }: View<'_>, popup: Option<usize>) -> Hit {
     let above = popup.map(|at| last.chain(at)).unwrap_or_default();
     let handles: Vec<_> = above.iter().map(|&i| app.ids.handle(&last.objects()[i].path)).collect();
@@ -71,7 +71,7 @@ fn held_by(View { app, last }: View<'_>, popup: Option<usize>) -> Hit {
     Hit::Held { by: handles.first().copied(), what }
 }
 
-/// A modal pop-up of GTK 3 in the window of an object, which is not in it.
+/// Returns a modal popover of GTK 3 in the window of an object that the object is not in.
 fn modal_panel(picture: &Picture, at: usize) -> Option<usize> {
     if !picture.toolkit.profile().popovers_are_panels {
         return None;
@@ -86,8 +86,8 @@ fn modal_panel(picture: &Picture, at: usize) -> Option<usize> {
     (0..picture.objects.len()).filter(modal).find(beside)
 }
 
-/// Whether an object is a menu of a bar of which another menu is open: that one takes the pointer
-/// from there.
+/// Whether an object is an entry of a menu bar of which another menu is open: moving the pointer
+/// switches menus.
 pub(super) fn of_the_open_bar(picture: &Picture, at: usize) -> bool {
     let bar = chain(picture, at).get(1).copied();
     let bar = bar.filter(|&bar| picture.objects[bar].role == role::MENU_BAR);
@@ -95,8 +95,8 @@ pub(super) fn of_the_open_bar(picture: &Picture, at: usize) -> bool {
     bar.zip(open).is_some_and(|(bar, open)| chain(picture, open).contains(&bar))
 }
 
-/// An open pop-up that an object is not in: for one in a pop-up itself, one that was opened from
-/// there. Menus are no hindrance to the entries of those that they came from.
+/// Returns an open pop-up that an object is not in. For an object in a pop-up, only those count
+/// that were opened from there; menus do not block the entries that opened them.
 fn open_beside(picture: &Picture, at: Option<usize>) -> Option<usize> {
     let above = at.map(|at| chain(picture, at)).unwrap_or_default();
     let own = popup_in(picture, &above).map(|popup| above[popup]);
@@ -107,19 +107,20 @@ fn open_beside(picture: &Picture, at: Option<usize>) -> Option<usize> {
         picture.objects[popup].shown
             && children.any(|&c| picture.objects[c].shown && holds_popup(picture, popup, c, over))
     };
-    let is_menu = |popup: usize| matches!(picture.objects[popup].role, role::MENU | role::POPUP_MENU);
     let beside = |&popup: &usize| match own {
         Some(own) => {
             let from = chain(picture, popup);
-            from.contains(&own) && !above.contains(&popup) && !is_menu(popup)
+            from.contains(&own) && !above.contains(&popup) && !is_menu(picture.objects[popup].role)
         }
         None => !above.contains(&popup),
     };
     (0..picture.objects.len()).filter(is_open).find(beside)
 }
 
-/// The window that an input at a point of the screen goes to; an error when that is no window of
-/// the app, or an open pop-up takes what is sent to an element there.
+/// Returns the window that receives input at a point of the screen.
+///
+/// # Errors
+/// Returns an error if the window is not one of the app, or an open pop-up takes the input.
 pub(crate) async fn own_window_at(
     view: View<'_>,
     to: &str,
@@ -127,7 +128,7 @@ pub(crate) async fn own_window_at(
     target: Option<Handle>,
 ) -> Result<(Sight, Window)> {
     view.app.screen.x11(to).await?;
-    let Some(sight) = place::sight(view.app).await? else { return Err(view.app.screen.unseen(to)) };
+    let Some(sight) = Sight::of(view.app).await? else { return Err(view.app.screen.unseen(to)) };
     let spot = format!("{x:.0},{y:.0}");
     let refused = |code, message: String| {
         Err(Error::new(code, message).hint("stickpin screenshot shows what is there"))

@@ -1,31 +1,30 @@
-//! What lies under a point: whether an input there reaches the element that it is meant for, and
-//! which element it reaches where it is meant for none. The X server says which window gets it
-//! (`aim/window.rs`), the app what it has there (`named`), the order of what it holds what lies
-//! over that (`order`), and what it lies in whose it is where it was not read (`unread`).
+//! Hit tests: whether an input at a point reaches the element that it is meant for, and which
+//! element it reaches where it is meant for none (`there`). The X server says which window gets the
+//! input (`aim/window.rs`), and the app which object it has there (`named`). The order of children
+//! says what lies over that (`order`), and their ancestors whose an unread object is (`unread`).
 
 pub(super) mod named;
 pub(super) mod order;
+pub(crate) mod there;
 mod unread;
 
-use crate::aim::hit::named::{deepest, header_at};
-use crate::aim::place::{self, shifted};
+use crate::aim::hit::named::deepest;
+use crate::aim::place::shifted;
 use crate::aim::window::{self, window_hit};
 use crate::app::look::Sight;
-use crate::app::{LinuxDevice, View, ask, reading};
-use crate::model::Picture;
-use crate::model::extents::has;
+use crate::app::{View, ask};
 use crate::model::overlaps::{above_it, is_of, words};
-use crate::model::parents::{DEEP, POPOVER, popup_in};
+use crate::model::parents::{DEEP, popup_in};
 use crate::model::roles::number as role;
-use crate::toolkit::{Popups, Toolkit};
+use crate::toolkit::Toolkit;
 use stickpin_device::{Error, Hit, Result};
-use stickpin_tree::{Handle, Rect};
+use stickpin_tree::Rect;
 use stickpin_x11desk::Window;
 
-/// Why it was not told what lies under a point.
+/// The reason why a hit test has no result.
 #[derive(Debug)]
 pub(crate) enum Unresolved {
-    /// Nobody knows, and why. It may be told when it is asked again.
+    /// The result is unknown, for this reason. Another attempt may succeed.
     Unknown(String),
     Failed(Error),
 }
@@ -37,7 +36,7 @@ impl From<Error> for Unresolved {
 }
 
 impl Unresolved {
-    /// The error of an input at something of which nobody knows what it would reach.
+    /// Converts it to the error for an input at `target`.
     pub(crate) fn at(self, target: &str) -> Error {
         match self {
             Self::Failed(error) => error,
@@ -52,7 +51,7 @@ impl Unresolved {
 
 pub(crate) type Resolved<T> = Result<T, Unresolved>;
 
-/// A point of the screen, and what has to be added there to positions of the toolkit.
+/// A point of the screen, and the offset from the toolkit's coordinates to the screen.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spot<'d> {
     pub(crate) view: View<'d>,
@@ -61,9 +60,9 @@ pub(crate) struct Spot<'d> {
 }
 
 impl Spot<'_> {
-    /// Whether it is in a place, as the toolkit says that.
+    /// Whether the point is inside a rectangle in the toolkit's coordinates.
     fn is_in(&self, place: Rect) -> bool {
-        has(shifted(place, self.offset), self.point)
+        shifted(place, self.offset).contains(self.point.0, self.point.1)
     }
 }
 
@@ -73,27 +72,26 @@ pub(crate) struct Meant<'d> {
     pub(crate) at: usize,
     pub(crate) window: &'d Window,
     pub(crate) sight: &'d Sight,
-    /// Whether that window is known to be the topmost there.
+    /// Whether the window is known to be the topmost one there.
     pub(crate) on_top: bool,
-    /// Whether the app is asked what it has there: not where nothing else of it can receive the
-    /// input.
+    /// Whether the app is asked for the object at the point. Not needed if no other object can
+    /// receive the input.
     pub(crate) asked: bool,
-    /// The places of what may lie over the object, where they were asked just now.
+    /// The rectangles of what may cover the object, if they were asked just now.
     pub(crate) over: Option<&'d [Option<Rect>]>,
 }
 
-/// What an input reaches that is meant for an object.
+/// What an input that is meant for an object reaches.
 #[derive(Debug)]
 pub(crate) struct Under {
     pub(crate) hit: Hit,
-    /// Whether the app named what it has there.
+    /// Whether the app named an object at the point.
     pub(crate) named: bool,
 }
 
 impl Under {
-    /// The hit of a second look, after the app answered otherwise a moment ago: GTK 4 has no name
-    /// for what was never
-    /// shown before.
+    /// Returns the hit of a second test, `named` telling whether the first one named an object. GTK
+    /// 4 names no object that was never shown before.
     pub(crate) fn after(self, named: bool, toolkit: Toolkit) -> Hit {
         let came = toolkit.profile().new_is_silent && named && !self.named && self.hit == Hit::Target;
         let what = || "what came up when the pointer arrived".to_owned();
@@ -101,7 +99,7 @@ impl Under {
     }
 }
 
-/// What an input at a spot reaches that is meant for an object.
+/// Determines what an input at a spot reaches that is meant for an object.
 pub(crate) async fn under(spot: Spot<'_>, meant: Meant<'_>) -> Resolved<Under> {
     let Meant { at, window, sight, on_top, asked, over } = meant;
     let hit = match window::coming_dialog(spot.view, at, &sight.windows) {
@@ -115,7 +113,7 @@ pub(crate) async fn under(spot: Spot<'_>, meant: Meant<'_>) -> Resolved<Under> {
     within(spot, at, asked, over).await
 }
 
-/// What lies there, for an input that goes to the window of the object.
+/// Determines that for an input that the object's window receives.
 async fn within(spot: Spot<'_>, at: usize, asked: bool, over: Option<&[Option<Rect>]>) -> Resolved<Under> {
     let ordered = asked && spot.view.app.link.toolkit.profile().draws_in_order;
     if ordered && let Some(hit) = order::over_hit(spot, at).await? {
@@ -130,13 +128,12 @@ async fn within(spot: Spot<'_>, at: usize, asked: bool, over: Option<&[Option<Re
     Ok(Under { hit, named })
 }
 
-/// Whether an input at a spot reaches an object: the app is asked what it has there, from the
-/// window down. None where it names nothing.
+/// Asks the app for the object at a spot, from the window down. Returns `None` if it names none.
 async fn inner_hit(spot: Spot<'_>, at: usize) -> Resolved<Option<Hit>> {
     let last = spot.view.last;
     let (objects, above, top) = (last.objects(), last.chain(at), last.top(at));
     let page = above.iter().copied().find(|&holder| is_document(objects[holder].role)).unwrap_or(top);
-    // These know all that they show: where the window names nothing, what the element stands in has
+    // These toolkits name everything that they show. If the window names nothing, the document has
     // to.
     let all = last.picture.toolkit.profile().knows_all_that_it_shows;
     let mut there = deepest(spot, &objects[top].path).await?;
@@ -152,7 +149,7 @@ async fn inner_hit(spot: Spot<'_>, at: usize) -> Resolved<Option<Hit>> {
     }
 }
 
-/// Whether an input that goes to what the app named reaches an object.
+/// Determines whether the object that the app named is the target.
 async fn named_hit(view: View<'_>, at: usize, path: &str) -> Result<Hit> {
     let (last, objects) = (view.last, view.last.objects());
     let there = last.at(path);
@@ -169,9 +166,10 @@ async fn named_hit(view: View<'_>, at: usize, path: &str) -> Result<Hit> {
     Ok(Hit::Covered { by: Some(view.app.ids.handle(path)), what: objects[there].words() })
 }
 
-/// Whether something lies over an element in its own window: a later child of what holds both. GTK
-/// draws children in their order, and answers `GetAccessibleAtPoint` with the first that has the
-/// point, which is the one below. `said`: where those are, if that was asked just now.
+/// Determines whether a later sibling of the element, or of an ancestor, covers it.
+///
+/// GTK draws children in order, and `GetAccessibleAtPoint` returns the first at the point, which is
+/// the lowest. `said` holds the rectangles, if they were asked just now.
 async fn beside_hit(spot: Spot<'_>, at: usize, said: Option<&[Option<Rect>]>) -> Resolved<Hit> {
     let View { app, last } = spot.view;
     let over = above_it(&last.picture, at);
@@ -191,8 +189,8 @@ async fn beside_hit(spot: Spot<'_>, at: usize, said: Option<&[Option<Rect>]>) ->
     Ok(Hit::Covered { by, what: words(&last.picture, covers) })
 }
 
-/// Whether GTK 4 says that a press at a spot reaches an object or what is in it. What lets presses
-/// through, and what a container does not draw, has its place above others and says nothing of it.
+/// Whether GTK 4 reports that a press at a spot reaches an object or a part of it. An element that
+/// lets presses through, or is not drawn, has a place above others and does not say so.
 async fn is_picked(spot: Spot<'_>, at: usize) -> Result<bool> {
     let View { app, last } = spot.view;
     if !last.picture.toolkit.profile().says_what_a_press_reaches {
@@ -208,7 +206,7 @@ async fn is_picked(spot: Spot<'_>, at: usize) -> Result<bool> {
         Ok(None) | Err(Unresolved::Unknown(_)) => return Ok(false),
         Err(Unresolved::Failed(error)) => return Err(error),
     };
-    // From the object that is there up: what a control is made of inside was not read.
+    // The way up starts at the named object, because internal parts of controls were not read.
     for _ in 0..DEEP {
         if there == objects[at].path {
             return Ok(true);
@@ -222,113 +220,18 @@ async fn is_picked(spot: Spot<'_>, at: usize) -> Result<bool> {
     Ok(false)
 }
 
-/// Whether something with this role is a page or another document in a window.
+/// Whether a role is a page or another document in a window.
 fn is_document(number: u32) -> bool {
     use role::{DOCUMENT_FRAME, DOCUMENT_PRESENTATION, DOCUMENT_TEXT, DOCUMENT_WEB};
     matches!(number, DOCUMENT_FRAME | DOCUMENT_PRESENTATION | DOCUMENT_TEXT | DOCUMENT_WEB)
 }
 
-/// The element that an input at a point of the screen reaches.
-///
-/// # Errors
-/// `ELEMENT_COVERED` when the app does not say what it has there.
-pub(crate) async fn element_there(device: &mut LinuxDevice, point: (f64, f64)) -> Result<Option<Handle>> {
-    let mut found = once_there(device, point).await;
-    if let Err(Unresolved::Unknown(why)) = &found {
-        // It may have changed in that moment.
-        tracing::debug!(?point, "is looked at again: {why}");
-        reading::look(device, &[]).await?;
-        found = once_there(device, point).await;
-    }
-    found.map_err(|unresolved| unresolved.at(&format!("{},{}", point.0, point.1)))
-}
-
-/// The innermost element at a point, looked at once.
-async fn once_there(device: &mut LinuxDevice, (x, y): (f64, f64)) -> Resolved<Option<Handle>> {
-    let Some(sight) = Sight::of(&device.app.screen).await? else {
-        return Err(device.app.screen.unseen("tell what is at a point").into());
-    };
-    if device.last.tree.is_none() {
-        reading::look(device, &[]).await?;
-    }
-    let Some(window) = sight.at((x, y)).await?.filter(|w| w.pid == device.app.info.pid) else {
-        return Ok(None);
-    };
-    let (view, last) = (device.view(), &device.last);
-    // GTK 4 answers for a window as if none of its pop-ups were there: what lies in one is asked.
-    let apart = window.popup && last.picture.toolkit.profile().popups == Popups::InWindows;
-    let tops = if apart { in_popovers(&last.picture) } else { last.picture.root().children.clone() };
-    for at in tops {
-        let shown_by = window::window_of(view, at, &sight.windows).await?;
-        let of_another = |w: &Window| w.id != window.id && (apart || !window.popup);
-        if shown_by.is_none_or(|w| of_another(&w)) {
-            continue;
-        }
-        let offset = match place::placed(view, at, Some(&sight)).await? {
-            Some(placed) if (window.popup && !apart) || has(placed.rect, (x, y)) => placed.offset,
-            _ => continue,
-        };
-        let path = &last.objects()[at].path;
-        let found = match deepest(Spot { view, point: (x, y), offset }, path).await? {
-            Some(found) => found,
-            None if apart => path.clone(),
-            None => continue,
-        };
-        return match read_at(device, &found).await? {
-            Some(at) => uppermost(device, at, (x, y), offset).await.map(Some),
-            None => Ok(None),
-        };
-    }
-    Ok(None)
-}
-
-/// What an input at a point goes to, from what the app named there: what lies over that, if
-/// anything does, and what lies over that again.
-async fn uppermost(
-    device: &mut LinuxDevice,
-    mut at: usize,
-    point: (f64, f64),
-    offset: (f64, f64),
-) -> Resolved<Handle> {
-    // Each step goes to what comes later in the order of the app.
-    for _ in 0..DEEP {
-        let spot = Spot { view: device.view(), point, offset };
-        let ordered = device.app.link.toolkit.profile().draws_in_order && order::tells(spot, at).await?;
-        let over = if ordered { order::over(spot, at).await? } else { None };
-        let Some(over) = over else {
-            let header = header_at(spot, at).await?;
-            let path = header.as_ref().unwrap_or(&device.last.objects()[at].path);
-            return Ok(device.app.ids.handle(path));
-        };
-        let found = deepest(spot, &over).await?.unwrap_or(over);
-        let Some(next) = read_at(device, &found).await? else {
-            return Err(Unresolved::Unknown("what the app has there is not in what it shows".to_owned()));
-        };
-        at = next;
-    }
-    Err(Unresolved::Unknown("the app names one thing over another without end".to_owned()))
-}
-
-/// An object as it was read, by its index; what was not is read now.
-async fn read_at(device: &mut LinuxDevice, path: &str) -> Result<Option<usize>> {
-    if device.last.at(path).is_none() {
-        reading::look(device, &[]).await?;
-    }
-    Ok(device.last.at(path))
-}
-
-/// What is shown in the pop-ups of GTK 4.
-fn in_popovers(picture: &Picture) -> Vec<usize> {
-    let popovers = picture.objects.iter().filter(|object| object.shown && object.name == POPOVER);
-    let inside = popovers.flat_map(|popover| popover.children.iter().copied());
-    inside.filter(|&at| picture.objects[at].shown).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::reading;
     use crate::model::overlaps::{is_frame, labels};
-    use crate::model::{Object, states};
+    use crate::model::{Object, Picture, states};
     use crate::tests::heap::spot;
     use crate::tests::speaker::{FIRST, SECOND, Speaker, WINDOW};
 
@@ -470,71 +373,6 @@ mod tests {
                 let (hit, _) = within(toolkit, &[(WINDOW, FIRST)], refuses).await;
                 assert!(hit.as_ref().is_err_and(|why| why.contains(says)), "{toolkit:?} {says}: {hit:?}");
             }
-        }
-    }
-
-    /// A point of both buttons where one lies over the other.
-    const OVERLAP: (f64, f64) = (50.0, 70.0);
-
-    /// A device of a toolkit that has read an app of two buttons, the first of which lies below the
-    /// second.
-    async fn read(toolkit: Toolkit) -> (LinuxDevice, Speaker) {
-        let app = Speaker::start();
-        app.becomes(|now| now.stacked = true);
-        let (mut device, _) = app.device().await;
-        device.app.link.toolkit = toolkit;
-        reading::look(&mut device, &[]).await.unwrap();
-        (device, app)
-    }
-
-    #[tokio::test]
-    async fn what_lies_over_what_is_named_is_what_an_input_goes_to() {
-        for (toolkit, there) in [(Toolkit::Qt, SECOND), (Toolkit::Gtk4, FIRST)] {
-            let (mut device, app) = read(toolkit).await;
-            app.becomes(|now| now.points = vec![(SECOND, SECOND)]);
-            let first = read_at(&mut device, FIRST).await.unwrap().expect("it was read");
-            let found = uppermost(&mut device, first, OVERLAP, (0.0, 0.0)).await.unwrap();
-            assert_eq!(found, device.app.ids.handle(there), "{toolkit:?}");
-        }
-        // Beside it nothing lies over it.
-        let (mut device, app) = read(Toolkit::Qt).await;
-        app.becomes(|now| now.stacked = false);
-        let first = read_at(&mut device, FIRST).await.unwrap().expect("it was read");
-        let found = uppermost(&mut device, first, (50.0, 20.0), (0.0, 0.0)).await.unwrap();
-        assert_eq!(found, device.app.ids.handle(FIRST));
-    }
-
-    #[tokio::test]
-    async fn the_way_down_ends_where_nothing_more_is_named_and_an_error_is_no_end() {
-        let (device, app) = read(Toolkit::Gtk4).await;
-        let ways = [
-            (vec![(WINDOW, FIRST), (FIRST, "/org/a11y/atspi/null")], Some(FIRST.to_owned())),
-            (vec![(WINDOW, FIRST), (FIRST, FIRST)], Some(FIRST.to_owned())),
-            // It knows no such question, and is there.
-            (vec![(WINDOW, FIRST)], Some(FIRST.to_owned())),
-            (vec![(WINDOW, "/org/a11y/atspi/null")], None),
-            (vec![], None),
-        ];
-        for (points, there) in ways {
-            app.becomes(|now| now.points.clone_from(&points));
-            assert_eq!(
-                deepest(spot(&device, OVERLAP, (0.0, 0.0)), WINDOW).await.unwrap(),
-                there,
-                "{points:?}"
-            );
-        }
-        app.becomes(|now| (now.points, now.refuses) = (vec![(WINDOW, FIRST)], vec![(FIRST, "GetState")]));
-        let there = deepest(spot(&device, OVERLAP, (0.0, 0.0)), WINDOW).await;
-        assert_eq!(there.map_err(why), Err("what the app has there has just gone".to_owned()));
-        let question = "GetAccessibleAtPoint";
-        for (refuses, garbles, says) in [
-            (vec![(FIRST, question)], vec![], "the app answered with \"Failed: not now\""),
-            (vec![(WINDOW, question)], vec![], "the app answered with \"Failed: not now\""),
-            (vec![], vec![(FIRST, question)], "the app's answer cannot be read"),
-        ] {
-            app.becomes(|now| (now.refuses, now.garbles) = (refuses, garbles));
-            let there = deepest(spot(&device, OVERLAP, (0.0, 0.0)), WINDOW).await;
-            assert_eq!(there.map_err(why), Err(says.to_owned()));
         }
     }
 }

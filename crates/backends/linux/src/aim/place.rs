@@ -1,13 +1,13 @@
-//! Where things are: what the toolkit says of its elements, put where the X server shows their
+//! Positions of elements: the toolkit's rectangles, corrected by where the X server has their
 //! windows.
 
 use crate::aim::window;
 use crate::app::ask::extents_said;
 use crate::app::look::{Placed, Places, Sight};
-use crate::app::{App, View, ask, life};
+use crate::app::{View, ask};
 use crate::bus::Link;
 use crate::bus::fault::Fault;
-use crate::model::extents::{common, has};
+use crate::model::extents::common;
 use crate::model::floating::floats;
 use crate::model::overlaps::above_it;
 use crate::model::parents::{chain, popup_in};
@@ -18,29 +18,30 @@ use stickpin_device::Result;
 use stickpin_tree::{Handle, Rect};
 use stickpin_x11desk::{Presence, Window};
 
-/// Whether another window than a pop-up, which may be larger than what it shows, lies over a point
-/// of a window. `windows` are the lowest first.
+/// Whether another window covers a point of this one. Pop-ups do not count, because they may be
+/// larger than what they show. `windows` are ordered lowest first.
 fn is_behind(windows: &[Window], window: u32, point: (f64, f64)) -> bool {
     let Some(at) = windows.iter().position(|w| w.id == window) else { return false };
-    let covers = |w: &Window| !w.popup && w.presence == Presence::Shown && has(w.whole(), point);
+    let covers =
+        |w: &Window| !w.popup && w.presence == Presence::Shown && w.whole().contains(point.0, point.1);
     windows[at + 1..].iter().any(covers)
 }
 
-/// The scrolling containers that an object is shown in, the innermost first. A pop-up hangs over
-/// those around its opener.
+/// Returns the scroll containers of an object, innermost first. A pop-up is not clipped by those
+/// around its opener.
 pub(super) fn panes(picture: &Picture, at: usize) -> Vec<usize> {
     let chain = chain(picture, at);
     let end = popup_in(picture, &chain).map_or(chain.len(), |popup| popup + 1);
     chain[1..end.max(1)].iter().copied().filter(|&i| scrolls(&picture.objects[i])).collect()
 }
 
-/// Roles that show a part of what they hold.
+/// Whether an object shows only a part of its content.
 pub(super) fn scrolls(object: &Object) -> bool {
     object.role == n::SCROLL_PANE
 }
 
-/// Whether a toolkit says with this that something is nowhere (ATK: the smallest number), though it
-/// knows how large it is.
+/// Whether a rectangle means that there is no position (the minimum integer in ATK), although the
+/// size is known.
 fn nowhere(rect: Rect) -> bool {
     let least = f64::from(i32::MIN);
     rect.x <= least || rect.y <= least
@@ -50,29 +51,24 @@ pub(super) fn shifted(rect: Rect, (x, y): (f64, f64)) -> Rect {
     Rect { x: rect.x + x, y: rect.y + y, ..rect }
 }
 
-/// What tells where an object is: itself, the containers that it scrolls in, the innermost first,
-/// and its window.
+/// Returns the paths whose rectangles determine a position: the object, its scroll containers,
+/// innermost first, and its window.
 fn whereabouts(picture: &Picture, at: usize) -> Vec<String> {
     let window = chain(picture, at).last().copied().unwrap_or(at);
     let all = std::iter::once(at).chain(panes(picture, at)).chain([window]);
     all.map(|i| picture.objects[i].path.clone()).collect()
 }
 
-/// The windows of the display, where there is one.
-pub(crate) async fn sight(app: &App) -> Result<Option<Sight>> {
-    Sight::of(&app.screen).await
-}
-
-/// Where elements are on the screen.
+/// Returns the bounding boxes of elements on the screen.
 pub(crate) async fn boxes(view: View<'_>, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
     let app = view.app;
-    // What has no path has no place.
+    // An element without a path has no place.
     let path = |handle: &Handle| app.path(*handle).map_or_else(|_| String::new(), |path| path.to_string());
     let paths: Vec<String> = handles.iter().map(path).collect();
     let mut rects = ask::said(app, &paths).await?;
     rects.iter_mut().for_each(|rect| *rect = rect.filter(|rect| !nowhere(*rect)));
     if app.link.toolkit.profile().places_are_in_the_window
-        && let Some(sight) = sight(app).await?
+        && let Some(sight) = Sight::of(app).await?
     {
         let mut frames = HashMap::new();
         for (handle, rect) in handles.iter().zip(&mut rects) {
@@ -87,21 +83,21 @@ pub(crate) async fn boxes(view: View<'_>, handles: &[Handle]) -> Result<Vec<Opti
     Ok(rects)
 }
 
-/// Where one element is on the screen.
+/// Returns the bounding box of one element on the screen.
 pub(crate) async fn box_of(view: View<'_>, handle: Handle) -> Result<Option<Rect>> {
     Ok(boxes(view, &[handle]).await?.pop().flatten())
 }
 
-/// Where elements are on the screen, without those whose middle lies behind another window of the
-/// display.
+/// Returns the bounding boxes of elements on the screen, without those whose center another window
+/// covers.
 pub(crate) async fn boxes_on_top(view: View<'_>, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
     let mut rects = boxes(view, handles).await?;
-    let Some(sight) = sight(view.app).await? else { return Ok(rects) };
+    let Some(sight) = Sight::of(view.app).await? else { return Ok(rects) };
     let mut shown_by: HashMap<usize, Option<u32>> = HashMap::new();
     for (handle, rect) in handles.iter().zip(&mut rects) {
         let Some((at, place)) = view.index(*handle).zip(*rect) else { continue };
         let chain = view.last.chain(at);
-        // What has a window of its own is above.
+        // It has a window of its own.
         let apart = chain[..chain.len() - 1].iter().any(|&i| floats(&view.last.objects()[i]));
         if apart || popup_in(&view.last.picture, &chain).is_some() {
             continue;
@@ -118,8 +114,8 @@ pub(crate) async fn boxes_on_top(view: View<'_>, handles: &[Handle]) -> Result<V
     Ok(rects)
 }
 
-/// What has to be added to what the toolkit says of an object; `frame` is where it says that its
-/// window is.
+/// Returns the offset from the toolkit's coordinates to the screen. `frame` is the window's
+/// rectangle according to the toolkit.
 async fn offset(view: View<'_>, at: usize, frame: Option<Rect>, sight: &Sight) -> Result<(f64, f64)> {
     let popup = window::popup(view, at, &sight.windows).await?;
     let shown = popup.or_else(|| {
@@ -133,23 +129,23 @@ async fn offset(view: View<'_>, at: usize, frame: Option<Rect>, sight: &Sight) -
     Ok((x - said.x, y - said.y))
 }
 
-/// What of an element its scrolling containers show, on the screen.
+/// Returns the part of an element that its scroll containers show, on the screen.
 pub(crate) async fn in_sight(view: View<'_>, handle: Handle) -> Result<Option<Rect>> {
     let Some(at) = view.index(handle) else { return Ok(None) };
-    let sight = sight(view.app).await?;
+    let sight = Sight::of(view.app).await?;
     Ok(placed(view, at, sight.as_ref()).await?.and_then(|placed| placed.seen))
 }
 
-/// Where an element is, and what of it can be seen between the containers that it scrolls in.
+/// Returns the position of an element, and what its scroll containers show of it.
 pub(crate) async fn placed(view: View<'_>, at: usize, sight: Option<&Sight>) -> Result<Option<Placed>> {
     let said = ask::said(view.app, &whereabouts(&view.last.picture, at)).await?;
     place(view, at, &said, sight).await
 }
 
-/// The places that an aim at an object is told by, asked in one go.
+/// Asks for all rectangles that an aim at an object needs, in one round trip.
 ///
 /// # Errors
-/// When the app is gone or silent.
+/// Returns a fault when the app is gone or silent.
 pub(crate) async fn places(link: &Link, picture: &Picture, at: usize) -> Result<Places, Fault> {
     let mut paths = whereabouts(picture, at);
     let count = paths.len();
@@ -159,27 +155,8 @@ pub(crate) async fn places(link: &Link, picture: &Picture, at: usize) -> Result<
     Ok(Places { own, over })
 }
 
-/// Where an element is with the windows of the display, which are asked for at the same time.
-/// `known`: the places that it is told by, where they were asked just now.
-pub(crate) async fn placed_in_sight(
-    view: View<'_>,
-    at: usize,
-    known: Option<&Places>,
-) -> Result<(Option<Sight>, Option<Placed>)> {
-    let said = async {
-        match known {
-            Some(places) => Ok(places.own.clone()),
-            None => extents_said(&view.app.link, &whereabouts(&view.last.picture, at)).await,
-        }
-    };
-    let (sight, said) = tokio::join!(sight(view.app), said);
-    let (said, sight) = (life::judged(view.app, said).await?, sight?);
-    let placed = place(view, at, &said, sight.as_ref()).await?;
-    Ok((sight, placed))
-}
-
-/// Where an element is by what was said of its [`whereabouts`].
-async fn place(
+/// Computes the position of an element from the rectangles of its [`whereabouts`].
+pub(super) async fn place(
     view: View<'_>,
     at: usize,
     said: &[Option<Rect>],

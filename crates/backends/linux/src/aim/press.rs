@@ -1,24 +1,24 @@
-//! Which way a press goes, by an element's own action or by the pointer, and where the pointer
+//! Whether a press goes through an element's own action or the pointer, and where the pointer
 //! presses.
 
 use crate::app::{App, View};
-use crate::model::roles::number as n;
+use crate::model::roles::{is_menu, is_menu_item, number as n};
 use crate::model::{Interfaces, Object, Picture};
 use stickpin_tree::Rect;
 
-/// Whether a press on an object is not done by the pointer.
+/// Whether an object is pressed by its action, not by the pointer.
 pub(crate) fn presses_by_action(View { app, last }: View<'_>, at: usize) -> bool {
     let object = &last.objects()[at];
     object.has(Interfaces::ACTION) && acts_itself(app, object.role)
 }
 
-/// Whether the action of something with this role does what a person's press does. Where there is a
-/// pointer, it does the rest:
+/// Whether the action of a role has the same effect as a press. Where there is a pointer, it does
+/// the others:
 ///
-/// - The actions of Qt's menus leave the menu open, which then takes all keys.
+/// - The actions of Qt's menu entries leave the menu open, which then takes all keys.
 /// - `Toggle` of Qt turns a box or tool button without `clicked` or `triggered`, which most apps
 ///   act on.
-/// - GTK 3 over the bus alone locks up at the next key where its action shows a dialog from inside
+/// - GTK 3 over the bus alone locks up at the next key if its action shows a dialog from inside
 ///   (`bus/orders.rs`).
 fn acts_itself(app: &App, role: u32) -> bool {
     let profile = app.link.toolkit.profile();
@@ -27,19 +27,19 @@ fn acts_itself(app: &App, role: u32) -> bool {
     is_pressed_by_action(role) && !(differs && app.screen.has_pointer())
 }
 
-/// Whether an object is a box of Qt around other controls that can be switched off together. A
-/// press inside it reaches those.
+/// Whether an object is a checkable group box of Qt. A press inside it reaches the controls that it
+/// contains.
 pub(crate) fn is_group_box(app: &App, picture: &Picture, object: &Object) -> bool {
-    let is_control = |&child: &usize| !matches!(picture.objects[child].role, n::MENU | n::POPUP_MENU);
+    let is_control = |&child: &usize| !is_menu(picture.objects[child].role);
     app.link.toolkit.profile().boxes_hold_controls
         && app.screen.has_pointer()
         && object.role == n::CHECK_BOX
         && object.children.iter().any(is_control)
 }
 
-/// Where a press in the visible part of an object reaches it. Boxes of Qt have their indicator at
-/// the leading edge, and take no press behind their text; a spin box of GTK 4 has its buttons
-/// behind the text.
+/// Returns the point where a press reaches an object. Boxes of Qt have their indicator at the
+/// leading edge and ignore presses behind their text. A spin box of GTK 4 has its buttons behind
+/// the text.
 pub(crate) fn press_point(View { app, last }: View<'_>, at: usize, visible: Rect) -> (f64, f64) {
     let (x, y) = visible.center();
     let object = &last.objects()[at];
@@ -54,18 +54,16 @@ pub(crate) fn press_point(View { app, last }: View<'_>, at: usize, visible: Rect
     (leading(visible, is_right_to_left(&object.name)), y)
 }
 
-/// How far from its leading edge something is pressed that does not take a press everywhere, in
-/// pixels.
+/// The distance from the leading edge, in pixels, for elements that do not take a press everywhere.
 const INSET: f64 = 9.0;
 
-/// Where the leading edge of something is pressed, from the left.
+/// Returns the x coordinate of a press at the leading edge.
 fn leading(visible: Rect, right_to_left: bool) -> f64 {
     let inset = INSET.min(visible.width / 2.0);
     if right_to_left { visible.x + visible.width - inset } else { visible.x + inset }
 }
 
-/// Whether the first letter of a text with a direction goes from right to left, as the layout
-/// around it does then.
+/// Whether the first letter of a text is right-to-left, which then is the direction of the layout.
 fn is_right_to_left(text: &str) -> bool {
     let first = text.chars().find(|c| c.is_alphabetic());
     first.is_some_and(
@@ -73,15 +71,12 @@ fn is_right_to_left(text: &str) -> bool {
     )
 }
 
-fn is_menu_item(role: u32) -> bool {
-    matches!(role, n::MENU_ITEM | n::CHECK_MENU_ITEM | n::RADIO_MENU_ITEM)
-}
-
 fn is_checkable(role: u32) -> bool {
     matches!(role, n::CHECK_BOX | n::RADIO_BUTTON | n::TOGGLE_BUTTON | n::SWITCH)
 }
 
-/// Roles whose own action is what a press does. A press on a row selects it, its action opens it.
+/// Whether the action of a role has the effect of a press. A press on a row selects it, whereas its
+/// action opens it.
 fn is_pressed_by_action(role: u32) -> bool {
     is_menu_item(role)
         || is_checkable(role)

@@ -1,4 +1,4 @@
-//! Bringing into view what lies outside of what its scrolling containers show.
+//! Scrolling elements into view.
 
 use super::place::{panes, shifted};
 use crate::aim::{place, scroll};
@@ -12,17 +12,17 @@ use crate::model::roles::number as n;
 use std::time::Duration;
 use stickpin_device::{ErrorCode, Result};
 
-/// Scroll until it can be seen, wherever that is (`AtspiScrollType`).
+/// Scroll until the element is visible anywhere (`AtspiScrollType`).
 const ANYWHERE: u32 = 6;
 
-/// How often a container is scrolled until an element is in view.
+/// Maximum number of scroll steps for one element.
 const ROUNDS: usize = 12;
 
-/// How long an app may take to lay out what the wheel scrolled.
+/// Timeout for an app to lay out what the wheel has scrolled.
 const SCROLLED: Duration = Duration::from_millis(400);
 
-/// Scrolls until an element can be seen, by the toolkit's own means, by the scroll bars around it,
-/// and by the wheel: those of GTK 4 say nothing of how far they are.
+/// Scrolls until an element is visible: by the toolkit's `ScrollTo`, by the scroll bars around it,
+/// and by the wheel, because scroll bars of GTK 4 do not report their position.
 pub(crate) async fn scroll_into_view(
     view: View<'_>,
     at: usize,
@@ -60,9 +60,8 @@ pub(crate) async fn scroll_into_view(
         match scroll::scroll(view, Some(handle), away.0, away.1).await {
             Ok(_) => {}
             Err(e) if e.code == ErrorCode::BackendLost => return Err(e),
-            // A pane that the wheel does not reach is one that cannot be scrolled, which is what is
-            // said
-            // then.
+            // A container that does not receive the wheel cannot be scrolled, and the caller
+            // reports the element as off-screen.
             Err(_) => break,
         }
         let moves = || async {
@@ -78,8 +77,9 @@ pub(crate) async fn scroll_into_view(
     Ok(placed)
 }
 
-/// Scrolls to about where something must be that has no place while it is out of sight, as GTK 3
-/// has it of rows: by its place among its siblings. False when nothing moved.
+/// Scrolls to the approximate position of an element that has none while it is out of view, as rows
+/// of GTK 3. The position is estimated from its index among its siblings. Returns false if nothing
+/// moved.
 async fn approach(View { app, last }: View<'_>, at: usize) -> Result<bool> {
     let objects = last.objects();
     let Some(&pane) = panes(&last.picture, at).first() else { return Ok(false) };
@@ -102,8 +102,8 @@ async fn approach(View { app, last }: View<'_>, at: usize) -> Result<bool> {
     Ok(moved)
 }
 
-/// The scrolling containers that do not show the whole of an element, the innermost first, and how
-/// far from their middle it is: nothing in a direction in which they have room for it.
+/// Returns the scroll containers that do not show the whole element, innermost first, with its
+/// distance from their center: 0 in a direction in which they have room for it.
 async fn panes_away(
     View { app, last }: View<'_>,
     at: usize,
@@ -121,7 +121,7 @@ async fn panes_away(
     Ok(away.collect())
 }
 
-/// Moves the scroll bars of a container so far; false when none moves.
+/// Moves the scroll bars of a container by this distance. Returns false if none moves.
 pub(super) async fn nudge(View { app, last }: View<'_>, pane: usize, (dx, dy): (f64, f64)) -> Result<bool> {
     let bars = bars_of(last, pane);
     let said = ask::said(app, &bars).await?;
@@ -133,14 +133,14 @@ pub(super) async fn nudge(View { app, last }: View<'_>, pane: usize, (dx, dy): (
     Ok(moved)
 }
 
-/// The scroll bars of a container that say how far it is scrolled.
+/// Returns the scroll bars of a container that report their position.
 fn bars_of(last: &Last, pane: usize) -> Vec<String> {
     let children = last.objects()[pane].children.iter().map(|&child| &last.objects()[child]);
     let bars = children.filter(|o| o.role == n::SCROLL_BAR && o.has(Interfaces::VALUE));
     bars.map(|o| o.path.clone()).collect()
 }
 
-/// Moves a scroll bar by so many pixels of its content; false when it stays where it was.
+/// Moves a scroll bar by this many pixels of its content. Returns false if it did not move.
 async fn scroll_by(app: &App, bar: &str, by: f64) -> Result<bool> {
     if by.abs() < 1.0 {
         return Ok(false);
@@ -152,7 +152,7 @@ async fn scroll_by(app: &App, bar: &str, by: f64) -> Result<bool> {
     Ok(after.is_some_and(|after| (after - before).abs() > f64::EPSILON))
 }
 
-/// A number of a scroll bar; none where it does not say.
+/// Returns a number of a scroll bar; `None` if unknown.
 async fn number(app: &App, bar: &str, which: &str) -> Result<Option<f64>> {
     Ok(ask::or_none(app, ask::number(app, bar, VALUE, which).await).await?.flatten())
 }

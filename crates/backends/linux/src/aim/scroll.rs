@@ -1,4 +1,4 @@
-//! Scrolling a container, by its scroll bar or by the wheel.
+//! Scrolling a container by its scroll bar or the wheel.
 
 use crate::aim::{held, place, reveal, wheel, window};
 use crate::app::{View, settle, unknown};
@@ -8,8 +8,8 @@ use stickpin_device::{CancellationToken, ErrorCode, Performed, Result};
 use stickpin_tree::{Handle, Rect};
 use stickpin_x11desk::{picture, pings, pointer};
 
-/// Scrolls a container, or what is in the middle of the active window: by its scroll bar where it
-/// says how far it is, else by the wheel.
+/// Scrolls a container, or what is in the middle of the active window: by its scroll bar if that
+/// reports its position, otherwise by the wheel.
 pub(crate) async fn scroll(view: View<'_>, target: Option<Handle>, dx: f64, dy: f64) -> Result<Performed> {
     let is_pane = |&i: &usize| view.last.objects()[i].role == n::SCROLL_PANE;
     let at = target.and_then(|target| view.index(target));
@@ -20,7 +20,7 @@ pub(crate) async fn scroll(view: View<'_>, target: Option<Handle>, dx: f64, dy: 
         return Ok(Performed::done().moved(true));
     }
     let area = match target {
-        // A list may be longer than the pane that shows it.
+        // A list may be longer than the container that shows it.
         Some(target) => match place::in_sight(view, target).await? {
             Some(seen) => Some(seen),
             None => place::box_of(view, target).await?,
@@ -31,7 +31,7 @@ pub(crate) async fn scroll(view: View<'_>, target: Option<Handle>, dx: f64, dy: 
     let (mut right, mut down, mut moved) = (notches(dx), notches(dy), false);
     loop {
         let turn = match wheel::wheel_at(view, target, area, (right != 0, down != 0)).await {
-            // As far as it goes.
+            // It cannot be scrolled any further.
             Err(e) if moved && e.code == ErrorCode::ElementCovered => break,
             turn => turn?,
         };
@@ -45,7 +45,7 @@ pub(crate) async fn scroll(view: View<'_>, target: Option<Handle>, dx: f64, dy: 
     Ok(Performed::done().moved(moved))
 }
 
-/// Turns the wheel at a point; whether anything in an area around it looks different then.
+/// Turns the wheel at a point. Returns whether the picture of an area around it changed.
 async fn turn_wheel(
     view: View<'_>,
     target: Option<Handle>,
@@ -62,23 +62,23 @@ async fn turn_wheel(
         pings::await_delivery(d, id)
     });
     turned.await.map_err(unknown)?;
-    // Whether anything moved shows on the screen, once it is drawn.
+    // Movement is visible once it is drawn.
     let cancel = CancellationToken::new();
     settle::until_changed(view, SCROLLED, &cancel).await?;
     let after = x11.run(move |d| picture::take(d, area)).await.map_err(unknown)?;
     Ok(before != after)
 }
 
-/// What a notch of the wheel scrolls, in pixels: between what GTK, Qt and Firefox make of it.
+/// The pixels per notch of the wheel, between those of GTK, Qt and Firefox.
 const NOTCH: f64 = 60.0;
 
-/// The most notches of one command.
+/// Maximum number of notches per command.
 const NOTCHES: f64 = 200.0;
 
-/// How long a list may take to draw itself scrolled.
+/// Timeout for a list to draw itself scrolled.
 const SCROLLED: Duration = Duration::from_millis(250);
 
-/// Notches of the wheel for so many pixels: at least one for any.
+/// Converts pixels to notches, at least one unless it is zero.
 fn notches(pixels: f64) -> i32 {
     if pixels == 0.0 || !pixels.is_finite() {
         return 0;

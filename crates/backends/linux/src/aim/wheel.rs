@@ -1,36 +1,37 @@
-//! Where the wheel is turned so that what is meant gets it: over a number it changes that, over a
-//! container inside another one it scrolls the inner one.
+//! Choosing a point for the wheel. Over a number field, the wheel changes the number; over a
+//! container inside another one, it scrolls the inner one.
 
 use crate::aim::hit::{self, Meant, Spot};
 use crate::aim::place::{self, scrolls, shifted};
 use crate::aim::window;
+use crate::app::look::Sight;
 use crate::app::{Last, View, ask};
-use crate::model::extents::has;
 use crate::model::roles::number as role;
 use crate::model::{Picture, states};
 use stickpin_device::{Error, Hit, Result};
 use stickpin_tree::{Handle, Rect};
 
-/// Parts of the width and of the height of an area at which the wheel may be turned, the best
-/// first.
+/// Candidate positions as fractions of the width and height of an area, best first.
 const PARTS: [f64; 9] = [0.5, 0.25, 0.75, 0.125, 0.875, 0.0625, 0.9375, 0.02, 0.98];
 
-/// Points that the app is asked about.
+/// Maximum number of points for which the app is asked.
 const ASKED: usize = 4;
 
-/// Where the wheel is turned.
+/// A point at which the wheel is turned.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Turn {
     pub(crate) point: (f64, f64),
-    /// However far what is there goes: else it is to be looked at again after each notch.
+    /// Whether the point stays safe however far the content scrolls. Otherwise it is checked again
+    /// after each notch.
     pub(crate) steady: bool,
 }
 
-/// Where in `area`, which is what can be seen of a container or of a window without one, a wheel
-/// scrolls just that. `along`: whether it scrolls what is there across, and up or down.
+/// Returns a point of `area` at which the wheel scrolls exactly the container, or the window
+/// without one. `area` is its visible part, and `along` tells whether it scrolls horizontally and
+/// vertically.
 ///
 /// # Errors
-/// `ELEMENT_COVERED` where something else would get the wheel everywhere.
+/// Returns `ELEMENT_COVERED` if something else would receive the wheel everywhere.
 pub(crate) async fn wheel_at(
     view: View<'_>,
     target: Option<Handle>,
@@ -40,10 +41,10 @@ pub(crate) async fn wheel_at(
     let middle = Turn { point: area.center(), steady: true };
     let container = target.and_then(|target| view.index(target));
     let Some(at) = container.or_else(|| active_top(view.last)) else { return Ok(middle) };
-    let Some(sight) = place::sight(view.app).await? else { return Ok(middle) };
+    let Some(sight) = Sight::of(view.app).await? else { return Ok(middle) };
     let Some(placed) = place::placed(view, at, Some(&sight)).await? else { return Ok(middle) };
     let words = view.last.objects()[at].words();
-    // In the middle of a window it may be any container that is scrolled.
+    // For a window, any container in the middle may be scrolled.
     let takers = takers(&view.last.picture, at, container.is_some());
     let places = ask::said(view.app, &view.last.paths(&takers)).await?.into_iter().flatten();
     let places: Vec<Rect> = places.map(|place| shifted(place, placed.offset)).collect();
@@ -63,7 +64,7 @@ pub(crate) async fn wheel_at(
     Err(covered.unwrap_or_else(|| everywhere(&words)))
 }
 
-/// The window of the app that says it is the active one.
+/// Returns the window of the app that reports to be active.
 fn active_top(last: &Last) -> Option<usize> {
     let mut tops = last.picture.root().children.iter().copied();
     tops.find(|&top| last.objects()[top].shown && last.objects()[top].is(states::ACTIVE))
@@ -77,7 +78,7 @@ fn everywhere(words: &str) -> Error {
         .hint("stickpin scroll without --in scrolls the window; stickpin key Page_Down what has the focus")
 }
 
-/// Points of an area, its middle first.
+/// Returns points of an area, its center first.
 fn points(area: Rect) -> impl Iterator<Item = (f64, f64)> {
     let at = move |(x, y): (f64, f64)| (area.x + area.width * x, area.y + area.height * y);
     let all = (0..PARTS.len()).flat_map(|worst| {
@@ -87,8 +88,8 @@ fn points(area: Rect) -> impl Iterator<Item = (f64, f64)> {
     all.map(at)
 }
 
-/// Points of an area that are in none of these places, the best first: those that none of them
-/// comes to on its way.
+/// Returns points of an area outside these places, best first: those that none of the places will
+/// pass while scrolling.
 fn free(area: Rect, places: &[Rect], (across, down): (bool, bool)) -> Vec<Turn> {
     let way = |place: &Rect| Rect {
         x: if across { area.x } else { place.x },
@@ -97,14 +98,15 @@ fn free(area: Rect, places: &[Rect], (across, down): (bool, bool)) -> Vec<Turn> 
         height: if down { area.height } else { place.height },
     };
     let ways: Vec<Rect> = places.iter().map(way).collect();
-    let outside = |point, of: &[Rect]| !of.iter().any(|&rect| has(rect, point));
+    let outside = |point: (f64, f64), of: &[Rect]| !of.iter().any(|&rect| rect.contains(point.0, point.1));
     let steady = points(area).filter(|&point| outside(point, &ways));
     let others = points(area).filter(|&point| outside(point, places) && !outside(point, &ways));
     let steady = steady.take(ASKED).map(|point| Turn { point, steady: true });
     steady.chain(others.take(ASKED).map(|point| Turn { point, steady: false })).collect()
 }
 
-/// What of an object takes a wheel for itself; `inner`: containers inside it do, too.
+/// Returns the objects inside an object that take the wheel for themselves; with `inner`, also
+/// containers.
 fn takers(picture: &Picture, at: usize, inner: bool) -> Vec<usize> {
     let takes = |&other: &usize| {
         let object = &picture.objects[other];
@@ -113,7 +115,7 @@ fn takers(picture: &Picture, at: usize, inner: bool) -> Vec<usize> {
     picture.inside(at).filter(takes).collect()
 }
 
-/// Roles of what a wheel changes: the number of a field, what is chosen of several.
+/// Roles that the wheel changes: numbers and choices.
 fn is_turned(number: u32) -> bool {
     matches!(number, role::SPIN_BUTTON | role::SLIDER | role::DIAL | role::COMBO_BOX | role::PAGE_TAB_LIST)
 }

@@ -1,25 +1,24 @@
-//! Which window of the display shows an element, and whether an input at a point goes to that
-//! window.
+//! The window of the display that shows an element, and whether it receives an input at a point.
 
 use crate::app::look::Sight;
 use crate::app::{App, View, ask};
 use crate::model::extents::{self, common};
 use crate::model::floating::floats;
-use crate::model::parents::{POPOVER, is_entry, popup_in};
-use crate::model::roles::number as role;
+use crate::model::parents::{POPOVER, popup_in};
+use crate::model::roles::{is_menu_item, number as role};
 use crate::model::{Picture, states};
 use crate::toolkit::Popups;
 use stickpin_device::{Hit, Result};
 use stickpin_tree::{Rect, quote};
 use stickpin_x11desk::{Presence, Window, X11, window_manager, windows};
 
-/// The X window that shows an object: its pop-up, or its top-level window.
+/// Returns the X window that shows an object: its pop-up or its top-level window.
 pub(crate) async fn window_of(view: View<'_>, at: usize, windows: &[Window]) -> Result<Option<Window>> {
     let frame = ask::place(view.app, &view.last.objects()[view.last.top(at)].path).await?;
     window_with(view, at, frame, windows).await
 }
 
-/// The window of an object, where the toolkit has said where the top-level window is.
+/// As [`window_of`], with the top-level window's rectangle according to the toolkit.
 pub(crate) async fn window_with(
     view: View<'_>,
     at: usize,
@@ -37,8 +36,8 @@ pub(crate) async fn window_with(
     Ok(extents::window_of(windows, view.app.info.pid, title, size).cloned())
 }
 
-/// The window of a dock of Qt that floats, where an object is in one. By its title and where it is:
-/// the app lists it below the window that it can be put back into.
+/// Returns the window of a floating dock of Qt that contains an object. It is found by title and
+/// position, because the app lists it below its original window.
 async fn floating(View { app, last }: View<'_>, at: usize, windows: &[Window]) -> Result<Option<Window>> {
     let (objects, chain) = (last.objects(), last.chain(at));
     let inner = &chain[..chain.len() - 1];
@@ -50,8 +49,8 @@ async fn floating(View { app, last }: View<'_>, at: usize, windows: &[Window]) -
     Ok(windows.iter().filter(own).find(shows).cloned())
 }
 
-/// The pop-up window that shows an object, and where the app says that what it shows is; none where
-/// the object is in the window of the app.
+/// Returns the pop-up window that shows an object, and the place of its content according to the
+/// app; `None` if the object is in the app's own window.
 pub(crate) async fn popup(
     View { app, last }: View<'_>,
     at: usize,
@@ -65,13 +64,14 @@ pub(crate) async fn popup(
     let relative = picture.toolkit.profile().places_are_in_the_window;
     if let Some(popup) = popup_in(picture, &chain) {
         let popup = chain[popup];
-        // A menu of GTK 3 says where it was opened, not where it is: its entries are there.
+        // A menu of GTK 3 reports where it was opened, not where it is. Its entries report their
+        // actual places.
         let objects = last.objects();
         let children = objects[popup].children.iter().copied();
-        let entries = children.clone().any(|child| is_entry(Some(objects[child].role)));
+        let entries = children.clone().any(|child| is_menu_item(objects[child].role));
         let shows = |&child: &usize| {
             let object = &objects[child];
-            object.shown && (!entries || is_entry(Some(object.role)) || object.role == role::MENU)
+            object.shown && (!entries || is_menu_item(object.role) || object.role == role::MENU)
         };
         let asked = if relative { vec![popup] } else { children.filter(shows).collect() };
         let said = ask::said(app, &last.paths(&asked)).await?;
@@ -82,7 +82,7 @@ pub(crate) async fn popup(
         };
         return Ok(window.map(|window| (window.clone(), area)));
     }
-    // Outside in: a pop-up may be a top-level thing of the app, or unknown to us by its role.
+    // Outside in: a pop-up may be a top-level object of the app, or have an unknown role.
     let names_popups = picture.objects.iter().any(|o| o.name == POPOVER);
     let outside_in: Vec<usize> = chain.into_iter().rev().collect();
     let asked: &[usize] = match picture.toolkit.profile().popups {
@@ -99,8 +99,8 @@ pub(crate) async fn popup(
     }))
 }
 
-/// A modal dialog that the app says it has and the display does not show yet: what it will cover
-/// counts as covered. Where both know it, the display is the judge.
+/// Returns a modal dialog that the app reports and the display does not show yet. What it will
+/// cover counts as covered. Once both know it, the display decides.
 pub(super) fn coming_dialog(view: View<'_>, at: usize, windows: &[Window]) -> Option<String> {
     let pid = view.app.info.pid;
     let own: Vec<&Window> =
@@ -109,10 +109,10 @@ pub(super) fn coming_dialog(view: View<'_>, at: usize, windows: &[Window]) -> Op
     Some(format!("the dialog {}, which is just opening", quote(name)))
 }
 
-/// The name of a modal window of the app, other than one with an object in it, that is none of
-/// these.
+/// Returns the name of a modal window of the app that is none of these, unless it contains the
+/// object.
 fn coming<'p>(picture: &'p Picture, top: usize, shown: &[&Window]) -> Option<&'p str> {
-    // One that is modal itself may have others below it.
+    // A modal window may have others below it.
     if picture.objects[top].is(states::MODAL) {
         return None;
     }
@@ -121,15 +121,14 @@ fn coming<'p>(picture: &'p Picture, top: usize, shown: &[&Window]) -> Option<&'p
     modal.find(|o| !shown.iter().any(|w| w.modal || w.title == o.name)).map(|o| o.name.as_str())
 }
 
-/// Whether an input at a point goes to this window. On a display of the session's own, a window
-/// that merely lies in the way is no hindrance: the right one is brought to the front, as a person
-/// would.
+/// Determines whether a window receives an input at a point. On a private display, a window that
+/// merely lies in the way is no obstacle: the right one is raised, as a person would do.
 pub(super) async fn window_hit(app: &App, window: &Window, (x, y): (f64, f64), look: &Sight) -> Result<Hit> {
-    // A modal dialog takes the input of the whole window, wherever it stands.
+    // A modal dialog blocks the whole window, wherever it is placed.
     let alone = app.is_alone();
     if let Some(dialog) = look.windows.iter().find(|w| w.blocks(window, alone)) {
         let what = cover(app, dialog.clone(), &look.x11).await?;
-        // That of another process is not in the tree.
+        // A dialog of another process is not in the tree.
         let own = dialog.pid == app.info.pid;
         return Ok(if own { Hit::Covered { by: None, what } } else { Hit::Held { by: None, what } });
     }
@@ -156,8 +155,8 @@ pub(super) async fn window_hit(app: &App, window: &Window, (x, y): (f64, f64), l
     }
 }
 
-/// A window that covers one of the app, in words: that of another process with its program, and
-/// with what that is opened as where it belongs to the app.
+/// Describes a window that covers one of the app. For another process, this includes its program,
+/// and its address if the window belongs to the app.
 pub(crate) async fn cover(app: &App, window: Window, x11: &X11) -> Result<String> {
     if window.pid == app.info.pid {
         return Ok(window.words());
@@ -173,16 +172,16 @@ pub(crate) async fn cover(app: &App, window: Window, x11: &X11) -> Result<String
     .await
 }
 
-/// Whether the window of an element came only after the windows were looked at: then it was taken
-/// for another one, which its own covers.
+/// Whether the window of an element appeared only after the windows were read, so that another one
+/// was mistaken for it.
 pub(super) async fn has_come_elsewhere(view: View<'_>, at: usize, taken: &Window, x11: &X11) -> Result<bool> {
     let windows = x11.run(windows::all).await?;
     Ok(window_of(view, at, &windows).await?.is_some_and(|window| window.id != taken.id))
 }
 
-/// The window of the app that has the focus, else its topmost; with the display.
+/// Returns the display and the window of the app that has the focus, otherwise its topmost one.
 pub(crate) async fn active_window(app: &App) -> Result<Option<(X11, Window)>> {
-    let Some(sight) = Sight::of(&app.screen).await? else { return Ok(None) };
+    let Some(sight) = Sight::of(app).await? else { return Ok(None) };
     let pid = app.info.pid;
     let own = || sight.windows.iter().filter(|w| (w.pid == pid || pid.is_none()) && !w.popup);
     let shown = || own().filter(|w| w.presence == Presence::Shown);

@@ -1,4 +1,4 @@
-//! Questions about one object that many parts ask, and what the faults of their answers mean.
+//! Common questions about one object, and the meaning of faults in their answers.
 
 use crate::app::{App, gone, life};
 use crate::bus::calls::listed;
@@ -12,13 +12,13 @@ use stickpin_device::{Dispatched, Result};
 use stickpin_tree::Rect;
 use tokio::time::{Instant, sleep};
 
-/// The names of the actions that an object has.
+/// Returns the names of an object's actions.
 pub(crate) async fn actions_of(app: &App, path: &str) -> Result<Vec<String>> {
     let actions = listed(&app.link, path).await;
     Ok(answered(app, path, actions).await?.unwrap_or_default())
 }
 
-/// What an object answered to a question or an order of an act; none where it will not.
+/// Returns an object's answer during an act; `None` if it refuses.
 ///
 /// # Errors
 /// As [`refused`].
@@ -29,8 +29,8 @@ pub(crate) async fn answered<T>(app: &App, path: &str, answer: Result<T, Fault>)
     }
 }
 
-/// Gives an order; whether it was taken. What is busy with it, or shows a dialog from inside, has
-/// taken it.
+/// Gives an order. Returns whether the app accepted it. An app that is busy with it, or shows a
+/// dialog from inside, has accepted it.
 ///
 /// # Errors
 /// As [`refused`].
@@ -39,16 +39,19 @@ pub(crate) async fn ordered(app: &App, call: &Call<'_>) -> Result<bool> {
     Ok(answer.is_some_and(|answer| answer.is_none_or(|answer| answer.read().unwrap_or(false))))
 }
 
-/// The order to do one of the actions of an object, by its place among them.
+/// Returns the order for an action of an object, by its index.
 pub(crate) fn do_action(path: &str, action: usize) -> Call<'_> {
     Call::new(path, ACTION, "DoAction").with((i32::try_from(action).unwrap_or(i32::MAX),))
 }
 
-/// What a fault of one act means: an object that is gone is an error, one that will not is another
-/// way's turn.
+/// Interprets a fault during an act: an object that is gone is an error, whereas after a refusal
+/// another way may be tried.
+///
+/// # Errors
+/// Returns `ELEMENT_NOT_FOUND`, `BACKEND_LOST` or `TIMEOUT`.
 pub(crate) async fn refused(app: &App, path: &str, fault: Fault) -> Result<()> {
     match fault {
-        // Qt says that there is no object where there is no such method.
+        // Qt reports a missing object for a missing method.
         Fault::Vanished => match app.link.call(Call::new(path, ACCESSIBLE, "GetState")).await {
             Ok(_) => Ok(()),
             Err(Fault::Closed(why)) => Err(life::failed(app, Fault::Closed(why)).await),
@@ -59,23 +62,23 @@ pub(crate) async fn refused(app: &App, path: &str, fault: Fault) -> Result<()> {
     }
 }
 
-/// An answer, where there is one: what an object does not know, and what is gone, is none.
+/// Returns an answer; `None` if the object is gone or does not support the question.
 ///
 /// # Errors
-/// `BACKEND_LOST`, `TIMEOUT`.
+/// Returns `BACKEND_LOST` or `TIMEOUT`.
 pub(crate) async fn or_none<T>(app: &App, answer: Result<T, Fault>) -> Result<Option<T>> {
     life::judged(app, unless_lost(answer)).await
 }
 
-/// A property of an object.
+/// Reads a property of an object.
 ///
 /// # Errors
-/// Why there is no answer.
+/// Returns the fault of the answer.
 pub(crate) async fn property(app: &App, path: &str, interface: &str, name: &str) -> Result<Message, Fault> {
     app.link.call(calls::property(path, interface, name)).await
 }
 
-/// A property that is a number; none where it has no value.
+/// Reads a numeric property; `None` if it has no value.
 ///
 /// # Errors
 /// As [`property`].
@@ -83,7 +86,7 @@ pub(crate) async fn number(app: &App, path: &str, interface: &str, name: &str) -
     property(app, path, interface, name).await?.property_number()
 }
 
-/// A property that counts something; none where it does not say.
+/// Reads a property that is a count; `None` if it is unknown.
 ///
 /// # Errors
 /// As [`property`].
@@ -99,11 +102,10 @@ pub(crate) async fn count(
     Ok(count)
 }
 
-/// Asks again and again, a frame apart, until there is something; none where there is nothing so
-/// long.
+/// Repeats a question once per frame until it has a result; `None` after the timeout.
 ///
 /// # Errors
-/// What it is asked with.
+/// Returns the error of the question.
 pub(crate) async fn comes<T, F>(patience: Duration, look: impl Fn() -> F) -> Result<Option<T>>
 where
     F: Future<Output = Result<Option<T>>>,
@@ -118,10 +120,10 @@ where
     }
 }
 
-/// Whether something comes to hold, as [`comes`] asks.
+/// Waits until a condition holds, as [`comes`] does. Returns false after the timeout.
 ///
 /// # Errors
-/// What it is asked with.
+/// Returns the error of the condition.
 pub(crate) async fn comes_true<F>(patience: Duration, holds: impl Fn() -> F) -> Result<bool>
 where
     F: Future<Output = Result<bool>>,
@@ -134,19 +136,19 @@ pub(crate) async fn has_focus(app: &App, path: &str) -> Result<bool> {
     Ok(states_of(app, path).await? & s::FOCUSED != 0)
 }
 
-/// The states that an object has now.
+/// Reads the current states of an object.
 ///
 /// # Errors
-/// Why there is no answer.
+/// Returns the fault of the answer.
 pub(crate) async fn states_now(app: &App, path: &str) -> Result<u64, Fault> {
     let answer = app.link.call(Call::new(path, ACCESSIBLE, "GetState")).await?;
     Ok(s::joined(&answer.read::<Vec<u32>>()?))
 }
 
-/// Asks as above; none for an object that does not say.
+/// As [`states_now`], but with no states for an object that does not report them.
 ///
 /// # Errors
-/// `ELEMENT_NOT_FOUND`, `BACKEND_LOST`, `TIMEOUT`.
+/// Returns `ELEMENT_NOT_FOUND`, `BACKEND_LOST` or `TIMEOUT`.
 pub(crate) async fn states_of(app: &App, path: &str) -> Result<u64> {
     match states_now(app, path).await {
         Err(Fault::Vanished) => Err(gone()),
@@ -154,19 +156,20 @@ pub(crate) async fn states_of(app: &App, path: &str) -> Result<u64> {
     }
 }
 
-/// What the toolkit says of where something is; none for what has no place or is gone.
+/// Reads the rectangle of an object in the toolkit's coordinates; `None` if it has none or is gone.
 pub(crate) async fn place(app: &App, path: &str) -> Result<Option<Rect>> {
     Ok(said(app, &[path.to_owned()]).await?.pop().flatten())
 }
 
-/// What the toolkit says of where these are; none for what has no place or is gone.
+/// Reads the rectangles of objects in the toolkit's coordinates; `None` for those that have none or
+/// are gone.
 pub(crate) async fn said(app: &App, paths: &[String]) -> Result<Vec<Option<Rect>>> {
     life::judged(app, extents_said(&app.link, paths).await).await
 }
 
-/// What a toolkit says of where these are; none for what has no place or is gone.
+/// As [`said`], with faults instead of errors.
 pub(crate) async fn extents_said(link: &Link, paths: &[String]) -> Result<Vec<Option<Rect>>, Fault> {
-    // What we made up, the app cannot be asked about.
+    // Objects that a reading made up are unknown to the app.
     let real = |path: &&String| !path.is_empty() && !path.ends_with(rows::ROW);
     let calls: Vec<Call<'_>> = paths.iter().filter(real).map(|path| calls::extents(path)).collect();
     let mut places = link.each::<[i32; 4]>(&calls).await?.into_iter();
@@ -174,7 +177,7 @@ pub(crate) async fn extents_said(link: &Link, paths: &[String]) -> Result<Vec<Op
     Ok(paths.iter().map(&mut place).collect())
 }
 
-/// A place as it is answered; none where it has no size.
+/// Converts a rectangle; `None` if it is empty.
 pub(crate) fn rect(place: [i32; 4]) -> Option<Rect> {
     let [x, y, width, height] = place.map(f64::from);
     (width > 0.0 && height > 0.0).then_some(Rect { x, y, width, height })

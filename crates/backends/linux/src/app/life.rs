@@ -1,4 +1,4 @@
-//! Whether an app is still there: how it ended, and how it is ended.
+//! The life of an app: whether it is still there, how it ended, and ending it.
 
 use crate::app::{App, end_child, lost};
 use crate::bus::fault::Fault;
@@ -7,10 +7,10 @@ use std::time::Duration;
 use stickpin_device::{Error, Result};
 use tokio::time::timeout;
 
-/// How long the exit code of an app that left the bus is waited for.
+/// Timeout for the exit code of an app that has left the bus.
 const EXIT: Duration = Duration::from_millis(500);
 
-/// An error when the app is gone.
+/// Returns an error when the app is gone.
 pub(crate) async fn alive(app: &App) -> Result<()> {
     let left = app.heard.state().gone;
     if left || app.desktop.closed() {
@@ -19,17 +19,21 @@ pub(crate) async fn alive(app: &App) -> Result<()> {
     Ok(())
 }
 
-/// What a fault of a whole reading means.
+/// Converts a fault of a whole reading to an error.
 pub(crate) async fn failed(app: &App, fault: Fault) -> Error {
     if fault.is_final()
         && let Some(status) = left(app).await
     {
         return lost(&ended_with(app, status));
     }
-    lost_by(app, &fault)
+    match fault {
+        Fault::Silent(_) => Error::timeout(format!("{} may hang: {fault}", app.called()))
+            .hint("wait and try again; stickpin close ends it"),
+        fault => lost(&format!("{} cannot be reached any more: {fault}", app.called())),
+    }
 }
 
-/// What was answered, or what its fault means, as one of a whole reading.
+/// Returns an answer, or its fault as an error.
 ///
 /// # Errors
 /// As [`failed`].
@@ -40,24 +44,16 @@ pub(crate) async fn judged<T>(app: &App, answer: Result<T, Fault>) -> Result<T> 
     }
 }
 
-/// The error of an app that does not answer any more.
-pub(crate) fn lost_by(app: &App, fault: &Fault) -> Error {
-    match fault {
-        fault @ Fault::Silent(_) => Error::timeout(format!("{} may hang: {fault}", app.called()))
-            .hint("wait and try again; stickpin close ends it"),
-        fault => lost(&format!("{} cannot be reached any more: {fault}", app.called())),
-    }
-}
-
-/// Waits until all that the app signalled before has been heard.
+/// Waits until all events that the app has signalled so far have been received.
 ///
 /// # Errors
-/// `TIMEOUT`, `BACKEND_LOST`.
+/// Returns `TIMEOUT` or `BACKEND_LOST`.
 pub(crate) async fn barrier(app: &App) -> Result<()> {
-    app.link.barrier().await.map_err(|fault| lost_by(app, &fault))
+    judged(app, app.link.barrier().await).await
 }
 
-/// Waits until the app has taken what was sent to it: it may answer before that, but not twice.
+/// Waits until the app has received what was sent to it. The first answer may precede that; the
+/// second does not.
 ///
 /// # Errors
 /// As [`barrier`].
@@ -66,17 +62,17 @@ pub(crate) async fn taken(app: &App) -> Result<()> {
     barrier(app).await
 }
 
-/// How the app ended, where it did so by itself.
+/// Returns how the app ended, if it exited normally.
 pub(crate) async fn how_it_ended(app: &App) -> Option<String> {
     if app.child.lock().await.is_some() {
         return left(app).await.filter(|s| s.code().is_some()).map(|status| ended_with(app, status));
     }
-    // Of an app that we only watched it is known that it left, not how.
+    // For an app that we did not start, only its leaving is known.
     let left = app.heard.until(|heard| heard.gone.then_some(()));
     timeout(EXIT, left).await.ok().map(|()| format!("{} has left", app.called()))
 }
 
-/// How our child ended, if it has, or is about to.
+/// Returns the exit status of our child process, if it has ended or is about to.
 async fn left(app: &App) -> Option<ExitStatus> {
     timeout(EXIT, app.child.lock().await.as_mut()?.wait()).await.ok()?.ok()
 }
@@ -85,7 +81,7 @@ fn ended_with(app: &App, status: ExitStatus) -> String {
     format!("{} has ended ({status})", app.called())
 }
 
-/// Ends the app, where we started it.
+/// Ends the app, if we started it.
 pub(crate) async fn end_app(app: &App) -> Result<()> {
     let Some(child) = app.child.lock().await.take() else { return Ok(()) };
     end_child(child, &app.info.label).await

@@ -1,4 +1,4 @@
-//! What the pointer did last.
+//! Presses and moves of the pointer.
 
 use crate::app::LinuxDevice;
 use std::time::{Duration, Instant};
@@ -14,20 +14,21 @@ pub(crate) struct Pressed {
 }
 
 impl Pressed {
-    /// How long the next press has to wait so that an app does not take both for a double press.
+    /// Returns the delay that keeps the next press from forming a double press with this one.
     pub(crate) fn waits(&self, (x, y): (f64, f64)) -> Duration {
         let near = (x - self.point.0).abs() <= NEAR && (y - self.point.1).abs() <= NEAR;
         if near { DOUBLE.saturating_sub(self.at.elapsed()) } else { Duration::ZERO }
     }
 }
 
-/// Until when after a press the next one counts as its second (400 ms in Qt and GTK), and a little
-/// more; and how near.
+/// The time and distance, with a margin, within which a second press forms a double press (400 ms
+/// in Qt and GTK).
 pub(crate) const DOUBLE: Duration = Duration::from_millis(430);
 
 pub(crate) const NEAR: f64 = 8.0;
 
-/// Waits until a press at a point is one of its own: two commands are never one double press.
+/// Waits out the double-press interval, so that presses from two commands never form a double
+/// press.
 pub(crate) async fn apart(device: &LinuxDevice, point: (f64, f64)) {
     let wait = device.pressed.map_or(Duration::ZERO, |pressed| pressed.waits(point));
     if !wait.is_zero() {
@@ -35,7 +36,7 @@ pub(crate) async fn apart(device: &LinuxDevice, point: (f64, f64)) {
     }
 }
 
-/// Moves the pointer; the app has seen it when this returns.
+/// Moves the pointer. Returns when the app has noticed.
 pub(crate) async fn move_pointer(x11: &X11, window: u32, (x, y): (f64, f64)) -> Result<()> {
     x11.run(move |d| {
         pointer::move_to(d, x, y)?;

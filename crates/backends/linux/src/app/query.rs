@@ -1,4 +1,4 @@
-//! Facts about one element that are not in the tree, and the whole text of one that is long.
+//! Facts about one element that are not in the tree, and long texts.
 
 use crate::app::{App, LinuxDevice, ask, gone, reading};
 use crate::bus::fault::{Fault, unless_lost};
@@ -13,28 +13,28 @@ use serde_json::{Value, json};
 use stickpin_device::{Query, Result, unsupported};
 use stickpin_tree::Handle;
 
-/// Characters that are asked for at once.
+/// Characters per request.
 const PIECE: i32 = 65_536;
 
-/// Characters of one element's text that are read at most.
+/// Maximum number of characters that are read of one element's text.
 const WHOLE: i32 = 4 << 20;
 
-/// Selections of one field that are told.
+/// Maximum number of selections that are read of one field.
 const SELECTIONS: i32 = 16;
 
-/// Pieces of a text that look alike, as far as they are asked for.
+/// Maximum number of attribute runs that are read of one text.
 const RUNS: usize = 256;
 
-/// Characters of a marked word.
+/// Maximum length of a marked word, in characters.
 const WORD: i32 = 120;
 
-/// Whether a text attribute marks a word as misspelled: GTK draws it so, browsers and LibreOffice
-/// say it.
+/// Whether a text attribute marks a word as misspelled. GTK uses an underline; browsers and
+/// LibreOffice have attributes for it.
 fn is_misspelled(key: &str, value: &str) -> bool {
     matches!((key, value), ("underline", "error") | ("invalid", "spelling") | ("text-spelling", "misspelled"))
 }
 
-/// What an object says of itself where it is asked; nothing where it does not know.
+/// Asks an object a question, if wanted. Returns null if it does not support it.
 async fn told<T: Serialize>(
     app: &App,
     asked: bool,
@@ -44,7 +44,7 @@ async fn told<T: Serialize>(
     Ok(json!(told))
 }
 
-/// The app and its windows, without what is in them.
+/// Reads the app and its windows without their content.
 pub(crate) async fn windows(link: &Link) -> Result<Picture, Fault> {
     let root = Object { path: ROOT.to_owned(), ..Object::default() };
     let mut picture = Picture { toolkit: link.toolkit, objects: vec![root], truncated: false };
@@ -68,8 +68,8 @@ pub(crate) async fn windows(link: &Link) -> Result<Picture, Fault> {
     }
 }
 
-/// What was read of an object, and the attributes that the app gave it: those are words of the app,
-/// and take the place of nothing else.
+/// Returns what was read of an object with its attributes. The app chooses those, so they never
+/// replace other facts.
 fn facts(object: &Object) -> Value {
     let mut out = json!({
         "role": roles::tag(object.role),
@@ -86,11 +86,10 @@ fn facts(object: &Object) -> Value {
     out
 }
 
-/// The title of the app, asked of its windows alone; none where they do not tell which of them is
-/// active.
+/// Reads the title of the app from its windows; `None` if they do not tell which is active.
 ///
 /// # Errors
-/// `BACKEND_LOST`, `TIMEOUT`.
+/// Returns `BACKEND_LOST` or `TIMEOUT`.
 pub(crate) async fn title(app: &App) -> Result<Option<String>> {
     let Some(picture) = ask::or_none(app, windows(&app.link).await).await? else { return Ok(None) };
     let told = picture.root().children.len() == 1 || picture.active().is_some();
@@ -100,7 +99,7 @@ pub(crate) async fn title(app: &App) -> Result<Option<String>> {
 /// Answers a question about one element.
 ///
 /// # Errors
-/// `UNSUPPORTED`, `ELEMENT_NOT_FOUND`, `BACKEND_LOST`.
+/// Returns `UNSUPPORTED`, `ELEMENT_NOT_FOUND` or `BACKEND_LOST`.
 pub(crate) async fn answer(device: &mut LinuxDevice, handle: Handle, query: Query) -> Result<Value> {
     match query {
         Query::Html => Err(unsupported("linux", "show the markup of an element")),
@@ -116,20 +115,20 @@ async fn attributes(device: &mut LinuxDevice, handle: Handle) -> Result<Value> {
     let object = device.last.object(&path).ok_or_else(gone)?;
     let mut out = facts(object);
     let field = object.has(Interfaces::TEXT) && is_field(object.role) && object.role != role::PASSWORD;
-    // A capture asks text that nobody acts on for none.
+    // A capture does not read descriptions of plain text.
     let undescribed = device.app.link.toolkit.profile().reads_text_late && object.description.is_empty();
     let app = &device.app;
     let description = async { ask::property(app, &path, ACCESSIBLE, "Description").await?.property_text() };
     let told = tokio::try_join!(
         told(app, undescribed, description),
-        // Counted in characters from 0; none where it is elsewhere.
+        // In characters from 0; null if the caret is elsewhere.
         told(app, field, ask::count(app, &path, TEXT, "CaretOffset")),
         told(app, field, selected(app, &path)),
         told(app, field, misspelled(app, &path)),
     )?;
     let told = [("description", told.0), ("caret", told.1), ("selected", told.2), ("misspelled", told.3)];
     for (key, value) in told {
-        // What there is none of is not told.
+        // Absent facts are left out.
         if !value.is_null() && value.as_array().is_none_or(|all| !all.is_empty()) {
             out[key] = value;
         }
@@ -137,7 +136,7 @@ async fn attributes(device: &mut LinuxDevice, handle: Handle) -> Result<Value> {
     Ok(out)
 }
 
-/// From where to where something is selected in a text.
+/// Returns the selected ranges of a text.
 pub(crate) async fn selections(app: &App, path: &str) -> Result<Vec<(i32, i32)>, Fault> {
     let count: i32 = app.link.call(Call::new(path, TEXT, "GetNSelections")).await?.read()?;
     let selection = |n| Call::new(path, TEXT, "GetSelection").with((n,));
@@ -148,7 +147,7 @@ pub(crate) async fn selections(app: &App, path: &str) -> Result<Vec<(i32, i32)>,
     Ok(ranges)
 }
 
-/// What is selected, from where to where.
+/// Returns the selected ranges with their texts.
 async fn selected(app: &App, path: &str) -> Result<Vec<Value>, Fault> {
     let mut ranges = selections(app, path).await?;
     ranges.iter_mut().for_each(|(start, end)| *end = (*end).min(start.saturating_add(limits::TEXT)));
@@ -157,20 +156,20 @@ async fn selected(app: &App, path: &str) -> Result<Vec<Value>, Fault> {
     Ok(told.map(|((start, end), text)| json!({"start": start, "end": end, "text": text})).collect())
 }
 
-/// Pieces of a text, from where to where each.
+/// Reads these ranges of a text.
 async fn pieces(app: &App, path: &str, ranges: &[(i32, i32)]) -> Result<Vec<String>, Fault> {
     let call = |&range: &(i32, i32)| Call::new(path, TEXT, "GetText").with(range);
     let asked: Vec<_> = ranges.iter().map(call).collect();
     app.link.calls(&asked).await.into_iter().map(|answer| answer?.read()).collect()
 }
 
-/// The words that a spell checker has marked, from the beginning of the text.
+/// Returns the words that a spell checker has marked, in order.
 async fn misspelled(app: &App, path: &str) -> Result<Vec<String>, Fault> {
     let mut marked = Vec::new();
     let mut at = 0;
     for _ in 0..RUNS {
         let run = app.link.call(Call::new(path, TEXT, "GetAttributeRun").with((at, false))).await;
-        // Not every toolkit says how its text looks.
+        // Not every toolkit reports text attributes.
         let Some(run) = unless_lost(run)? else { break };
         let (looks, start, end): (Vec<(String, String)>, i32, i32) = run.read()?;
         if end <= at || start < 0 {
@@ -184,8 +183,8 @@ async fn misspelled(app: &App, path: &str) -> Result<Vec<String>, Fault> {
     pieces(app, path, &marked).await
 }
 
-/// The text that a person sees: that of the element itself, in pieces, else what stands in it. What
-/// is secret is not read.
+/// Returns the text that a person sees: that of the element itself, otherwise the text inside it.
+/// The content of password fields is not read.
 async fn text(device: &mut LinuxDevice, handle: Handle) -> Result<String> {
     let path = device.app.path(handle)?;
     let tree = reading::look(device, &[]).await?;
@@ -201,10 +200,10 @@ async fn text(device: &mut LinuxDevice, handle: Handle) -> Result<String> {
     Ok(if leaves.is_empty() { node.name().to_owned() } else { leaves.join("\n") })
 }
 
-/// The text of an object that has one, piece by piece.
+/// Reads the whole text of an object in pieces.
 ///
 /// # Errors
-/// `Unknown` when it has none.
+/// Returns `Unknown` when it has none.
 pub(crate) async fn whole_text(app: &App, path: &str) -> Result<String, Fault> {
     let count = ask::count(app, path, TEXT, "CharacterCount").await?.unwrap_or_default();
     let count = i32::try_from(count).unwrap_or(WHOLE).min(WHOLE);

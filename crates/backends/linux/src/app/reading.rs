@@ -1,4 +1,4 @@
-//! Reading an app, and what is kept of that.
+//! Readings of the whole app.
 
 use crate::app::{App, Last, LinuxDevice, life};
 use crate::bus::fault::Fault;
@@ -12,15 +12,15 @@ use stickpin_device::{Error, Result};
 use stickpin_tree::{Handle, Tree};
 use tokio::time::timeout;
 
-/// How long one reading of an app may take in all.
+/// Timeout for one reading of an app.
 const READING: Duration = Duration::from_secs(10);
 
-/// Reads the app and makes a tree of it. The same tree as before is the same `Arc`.
+/// Reads the app and builds its tree. Returns the previous `Arc` if the tree is equal.
 ///
 /// # Errors
-/// `BACKEND_LOST`, `TIMEOUT`.
+/// Returns `BACKEND_LOST` or `TIMEOUT`.
 pub(crate) async fn look(device: &mut LinuxDevice, watch: &[Handle]) -> Result<Arc<Tree>> {
-    // The counter first: what changes during the reading shows as a change since.
+    // The counter is read first, so that changes during the reading count as later ones.
     let changes = {
         let heard = device.app.heard.state();
         device.known.appeared.paths = heard.appeared();
@@ -36,16 +36,17 @@ pub(crate) async fn look(device: &mut LinuxDevice, watch: &[Handle]) -> Result<A
     Ok(tree)
 }
 
-/// Asks for the events of processes that have come into the windows. Events from before that are
-/// lost, which counts as one change. A process is noted only then: where this is dropped halfway,
-/// the next reading asks for its events.
+/// Subscribes to the events of processes whose objects appeared in the windows.
+///
+/// Earlier events are lost, which counts as one change. A process is noted only after the
+/// subscription: if this call is dropped halfway, the next reading subscribes again.
 pub(crate) async fn listen_to_guests(app: &App, picture: &Picture) {
     for (bus, _) in picture.objects.iter().filter_map(|object| guest(&object.path)) {
         if app.heard.state().guests.iter().any(|known| known == bus) {
             continue;
         }
         if let Err(e) = app.desktop.listen(bus, tokio::time::Instant::now() + BUS).await {
-            // It may just have left; then it is not read again.
+            // It may have left just now; then the next reading lacks it.
             tracing::debug!("{bus}, a guest of {}: {e}", app.called());
         }
         let mut heard = app.heard.state();
@@ -54,7 +55,7 @@ pub(crate) async fn listen_to_guests(app: &App, picture: &Picture) {
     }
 }
 
-/// The error of a picture that is no tree.
+/// The error for a picture that makes no valid tree.
 pub(crate) fn treeless(app: &App, e: &dyn std::error::Error) -> Error {
     Error::internal(format!("{} made no tree: {e}", app.at.url))
 }

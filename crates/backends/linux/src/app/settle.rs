@@ -1,4 +1,4 @@
-//! Waiting: for a change, for quiet, for the end.
+//! Waiting for changes and for quiet.
 
 use crate::app::{self, App, LinuxDevice, View, life};
 use crate::opening::worked;
@@ -6,18 +6,18 @@ use std::time::{Duration, Instant};
 use stickpin_device::{CancellationToken, Moving, Result, SettleRequest, Settled};
 use tokio::time::timeout;
 
-/// The net below events: how long `changed` waits before it says that something *may* have changed,
-/// because toolkits do not signal everything.
+/// The interval after which `changed` reports a *possible* change, because toolkits do not signal
+/// everything.
 const NET: Duration = Duration::from_millis(500);
 
-/// How long a process that works without a word may keep an act waiting for what comes of it, and
-/// one that works all the time.
+/// How long a process that works without signalling may delay an act, and after which it counts as
+/// always working.
 const BUSY: Duration = Duration::from_secs(3);
 
-/// How much of a time a process has to work in it to count as busy: one part in so many.
+/// The share of a period that a process has to work to count as busy: one part in this many.
 const BUSY_PART: u32 = 3;
 
-/// What the processor time of processes is counted in (`USER_HZ`).
+/// The unit of processes' CPU time (`USER_HZ`).
 const TICK: Duration = Duration::from_millis(10);
 
 /// Waits until nothing was signalled for `request.quiet`, at most `request.cap`.
@@ -26,7 +26,7 @@ pub(crate) async fn until_quiet(
     request: SettleRequest,
     cancel: &CancellationToken,
 ) -> Result<Settled> {
-    // What is about to happen has not been signalled yet.
+    // A pending activation has not been signalled yet.
     let pending = app::pending(device);
     let start = Instant::now() + pending;
     let end = start + request.cap;
@@ -40,12 +40,10 @@ pub(crate) async fn until_quiet(
         let quiet_at = last + request.quiet;
         let now = Instant::now();
         if now >= quiet_at {
-            // What it signalled until now has arrived when it answers: an app that is busy has not
-            // signalled
-            // yet.
+            // The answer comes after all signals so far: a busy app has not sent them yet.
             life::barrier(&device.app).await?;
             if device.app.heard.state().changes == changes && works_on(device, &mut work, start, end) {
-                // It says what it has done when it has done it.
+                // It will signal the result.
                 if signalled(&device.app, changes, request.quiet, cancel).await.is_some() {
                     continue;
                 }
@@ -53,7 +51,7 @@ pub(crate) async fn until_quiet(
             if device.app.heard.state().changes == changes {
                 return Ok(Settled::new(true, Vec::new()));
             }
-            // One that signals whenever it is asked is never at rest.
+            // An app that signals whenever it is asked never becomes quiet.
             if now < end && !cancel.is_cancelled() {
                 continue;
             }
@@ -62,14 +60,14 @@ pub(crate) async fn until_quiet(
             let still = vec![Moving::Other(device.app.heard.state().last.clone())];
             return Ok(Settled::new(false, still));
         }
-        // Whatever comes first: all is looked at again.
+        // Whatever happens first, everything is checked again.
         let wait = quiet_at.min(end).saturating_duration_since(now);
         signalled(&device.app, changes, wait, cancel).await;
     }
 }
 
-/// Whether the app signals something or is gone before `wait` is over, since it had changed so
-/// often; none where it was cancelled.
+/// Waits until the app signals a change beyond this count or leaves. Returns false after `wait`;
+/// `None` if cancelled.
 pub(crate) async fn signalled(
     app: &App,
     changes: u64,
@@ -80,29 +78,29 @@ pub(crate) async fn signalled(
     cancel.run_until_cancelled(timeout(wait, more)).await.map(|more| more.is_ok())
 }
 
-/// Whether the process of the app is at something that it has not signalled yet. One that works all
-/// the time without a word, as an animation does, is not waited for again.
+/// Whether the app's process is working on something it has not signalled yet. One that works all
+/// the time without signals, such as an animation, is not waited for again.
 fn works_on(device: &mut LinuxDevice, work: &mut Work, start: Instant, end: Instant) -> bool {
     let busy = !device.always_busy && work.is_busy();
     device.always_busy |= busy && Instant::now() >= start + BUSY;
     busy && !device.always_busy && Instant::now() < end
 }
 
-/// Waits until something may have changed since the last capture.
+/// Waits until something may have changed since the last reading.
 pub(crate) async fn until_changed(
     View { app, last }: View<'_>,
     wait: Duration,
     cancel: &CancellationToken,
 ) -> Result<bool> {
-    // Whoever asks again and again must not keep events from being read.
+    // A caller in a loop must not keep the events from being received.
     tokio::task::yield_now().await;
     let Some(changed) = signalled(app, last.seen, wait.min(NET), cancel).await else { return Ok(false) };
     life::alive(app).await?;
-    // The net is shorter than the wait: something may have changed without a word.
+    // If the interval is shorter than the wait, something may have changed without a signal.
     Ok(changed || wait > NET)
 }
 
-/// Waits until an act shows an effect. What GTK 4 was told to activate it only does a moment later.
+/// Waits until an act shows an effect. GTK 4 performs activations after a delay.
 pub(crate) async fn until_effect(
     device: &mut LinuxDevice,
     at_most: Duration,
@@ -112,7 +110,7 @@ pub(crate) async fn until_effect(
     let (told, start) = (device.told, Instant::now());
     let mut work = Work::of(device.app.info.pid);
     loop {
-        // Whether it came or not: the notices say.
+        // The notices tell whether it came.
         let ended = signalled(&device.app, told, wait, cancel).await.unwrap_or(true);
         if ended || !works_on(device, &mut work, start, start + wait + BUSY) {
             break;
@@ -121,7 +119,7 @@ pub(crate) async fn until_effect(
     life::alive(&device.app).await
 }
 
-/// The processor time of a process, looked at again and again.
+/// The CPU time of a process, sampled repeatedly.
 struct Work {
     pid: Option<u32>,
     ticks: u64,
@@ -134,8 +132,8 @@ impl Work {
         Self { pid, ticks, at: Instant::now() }
     }
 
-    /// Whether the process has worked for a good part of the time since this was asked last, or
-    /// waits for a processor or a disk now.
+    /// Whether the process worked for a good part of the time since the last call, or is now
+    /// runnable or waiting for a disk.
     fn is_busy(&mut self) -> bool {
         let Some((ticks, state)) = self.pid.and_then(worked) else { return false };
         let (since, done) = (self.at.elapsed(), ticks.saturating_sub(self.ticks));

@@ -1,12 +1,12 @@
-//! What messages hold. Answers are data of a stranger: zbus checks each length, text and path as it
-//! reads them as the type that was asked for, and what is no such value is a fault.
+//! Bodies of messages. Answers come from another program: zbus checks each length, text and path
+//! while it reads them as the requested type. Invalid values are faults.
 
 use crate::bus::fault::Fault;
 use serde::de::DeserializeOwned;
 use zbus::message::{Body, Type};
 use zbus::{OwnedVariant, Structure, Variant};
 
-/// An object as an answer names it: bus name, empty for an object of the app itself, and path.
+/// A reference to an object: bus name, empty for an object of the app itself, and path.
 pub(crate) type Reference = (String, String);
 
 /// A method call.
@@ -28,10 +28,10 @@ impl<'a> Call<'a> {
         Self { args: args.into().into_fields(), ..self }
     }
 
-    /// The message that it is.
+    /// Builds the message.
     ///
     /// # Errors
-    /// `Vanished` for an object of a path that is none: what an app named so is not there.
+    /// Returns `Vanished` if the path is not valid: an object with such a name does not exist.
     pub(super) fn message(&self, destination: Option<&str>) -> Result<zbus::Message, Fault> {
         let mut message = zbus::Message::method_call(self.path, self.member).interface(self.interface);
         if let Some(destination) = destination {
@@ -51,12 +51,12 @@ impl<'a> Call<'a> {
     }
 }
 
-/// A text as it can be an argument: NUL ends a text on the wire.
+/// Makes a text valid as an argument, which must not contain NUL.
 pub(crate) fn on_the_wire(text: &str) -> String {
     text.replace('\0', " ")
 }
 
-/// A message that was received.
+/// A received message.
 #[derive(Debug, Clone)]
 pub(crate) struct Message {
     message: zbus::Message,
@@ -69,15 +69,15 @@ impl Message {
         Self { message, body }
     }
 
-    /// Reads the body as a value, or its first values as a tuple of such.
+    /// Reads the body as a value, or its first values as a tuple.
     ///
     /// # Errors
-    /// `Corrupt` where there is no such value.
+    /// Returns `Corrupt` if it has another type.
     pub(crate) fn read<T: DeserializeOwned + zbus::Type>(&self) -> Result<T, Fault> {
         self.body.deserialize_ignore_signature().map_err(|_| Fault::Corrupt("a value of another type"))
     }
 
-    /// Reads a text that is the value of a property; any other value is empty.
+    /// Reads a text property; empty for any other value.
     ///
     /// # Errors
     /// As [`Message::read`].
@@ -85,7 +85,7 @@ impl Message {
         Ok(text(&self.read()?))
     }
 
-    /// Reads a number that is the value of a property; none where it is something else.
+    /// Reads a numeric property; `None` for any other value.
     ///
     /// # Errors
     /// As [`Message::read`].
@@ -98,37 +98,37 @@ impl Message {
         })
     }
 
-    /// What its body is made of: `a(so)`, `siiv`.
+    /// Returns the signature of the body, such as `a(so)` or `siiv`.
     pub(crate) fn signature(&self) -> String {
         self.body.signature().to_string_no_parens()
     }
 
-    /// How many bytes its body has.
+    /// Returns the size of the body in bytes.
     pub(crate) fn size(&self) -> usize {
         self.body.len()
     }
 
-    /// Who sent it: a name on the bus; empty from an app itself.
+    /// Returns the bus name of the sender; empty on an app's own socket.
     pub(crate) fn sender(&self) -> String {
         self.message.header().sender().map(ToString::to_string).unwrap_or_default()
     }
 
-    /// The interface that the signal is of.
+    /// Returns the interface of a signal.
     pub(crate) fn interface(&self) -> String {
         self.message.header().interface().map(ToString::to_string).unwrap_or_default()
     }
 
-    /// The object that the signal is of.
+    /// Returns the object of a signal.
     pub(crate) fn path(&self) -> String {
         self.message.header().path().map(ToString::to_string).unwrap_or_default()
     }
 
-    /// What the signal is.
+    /// Returns the name of a signal.
     pub(crate) fn member(&self) -> String {
         self.message.header().member().map(ToString::to_string).unwrap_or_default()
     }
 
-    /// The error that it is, if it is one.
+    /// Returns the fault, if the message is an error.
     pub(super) fn fault(&self) -> Option<Fault> {
         if self.message.message_type() != Type::Error {
             return None;
@@ -141,7 +141,7 @@ impl Message {
     }
 }
 
-/// The object that a variant refers to; none where it holds something else.
+/// Returns the object that a variant refers to; `None` for another value.
 pub(crate) fn referred(value: &OwnedVariant) -> Option<Reference> {
     let Variant::Structure(fields) = &**value else { return None };
     match fields.fields() {
@@ -150,7 +150,7 @@ pub(crate) fn referred(value: &OwnedVariant) -> Option<Reference> {
     }
 }
 
-/// The text that a variant holds; any other is empty.
+/// Returns the text of a variant; empty for another value.
 pub(crate) fn text(value: &OwnedVariant) -> String {
     match &**value {
         Variant::Str(text) => text.to_string(),

@@ -1,42 +1,41 @@
-//! Why a call has no answer.
+//! Faults: reasons why a call has no answer.
 
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long it is until then.
+/// Returns the time left until a deadline.
 pub(crate) fn left(until: Instant) -> Duration {
     until.saturating_duration_since(Instant::now())
 }
 
-/// Why a call has no answer.
+/// The reason why a call has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum Fault {
-    /// The app, or the bus, is not there any more.
+    /// The app or the bus is gone.
     #[error("the connection is closed: {0}")]
     Closed(String),
-    /// Nothing was answered in time.
+    /// There was no answer in time.
     #[error("no answer{}", within(*.0))]
     Silent(u128),
-    /// There is no such object (any more).
+    /// The object does not exist (any more).
     #[error("the object is not there any more")]
     Vanished,
-    /// The object is there, and does not know this method.
+    /// The object exists, but does not support this method.
     #[error("the app does not know this question")]
     Unknown,
-    /// Any other error that the app answered with, in its own words.
+    /// The app answered with any other error, in its own words.
     #[error("the app answered with an error: {}", stickpin_tree::quote(.0))]
     Refused(String),
-    /// What was answered makes no sense.
+    /// The answer has the wrong type.
     #[error("the answer cannot be read: {0}")]
     Corrupt(&'static str),
 }
 
-/// What has no answer because of one object alone is none; that the app is gone or silent is an
-/// error.
+/// Converts an answer to `None` if only its object has none.
 ///
 /// # Errors
-/// `Closed` and `Silent`.
+/// Returns `Closed` or `Silent`, which concern the whole app.
 pub(crate) fn unless_lost<T>(answer: Result<T, Fault>) -> Result<Option<T>, Fault> {
     match answer {
         Ok(value) => Ok(Some(value)),
@@ -46,31 +45,31 @@ pub(crate) fn unless_lost<T>(answer: Result<T, Fault>) -> Result<Option<T>, Faul
 }
 
 impl Fault {
-    /// What a D-Bus error name means.
+    /// Interprets the name of a D-Bus error.
     pub(crate) fn of(name: &str, message: &str) -> Self {
         match name.strip_prefix("org.freedesktop.DBus.Error.").unwrap_or(name) {
             "UnknownMethod" | "UnknownInterface" | "UnknownProperty" | "NotSupported" => Self::Unknown,
             "UnknownObject" => Self::Vanished,
             "ServiceUnknown" | "NameHasNoOwner" | "Disconnected" => Self::Closed("the app has left".into()),
-            // The bus answers so for an app that ends before it does.
+            // The bus answers this when an app ends before it has answered.
             "NoReply" if message.contains("disconnected") => Self::Closed("the app has left".into()),
             "NoReply" | "Timeout" | "TimedOut" => Self::Silent(0),
             other => Self::Refused(format!("{other}: {message}")),
         }
     }
 
-    /// Whether it says that the app is gone or silent, not something of one object.
+    /// Whether the app is gone or silent, as opposed to a fault of one object.
     pub(crate) fn is_lost(&self) -> bool {
         matches!(self, Self::Closed(_) | Self::Silent(_))
     }
 
-    /// Whether nothing more will be answered.
+    /// Whether there will be no more answers.
     pub(crate) fn is_final(&self) -> bool {
         matches!(self, Self::Closed(_))
     }
 }
 
-/// How long an answer was waited for, where that is known: the bus itself may say that none comes.
+/// Formats the timeout, if it is known: the bus itself may also report that no answer comes.
 pub(crate) fn within(ms: u128) -> String {
     if ms == 0 { String::new() } else { format!(" within {ms} ms") }
 }

@@ -1,10 +1,9 @@
-//! Objects of other processes inside a window of the app: the page of a WebKitGTK app, what a
-//! socket holds.
+//! Guests: objects of other processes inside a window of the app, such as the page of a WebKitGTK
+//! app, or the content of a socket.
 //!
-//! Such a guest goes by its process's name on the bus and its path there in one string,
-//! `:1.9/org/a11y/...`; an object of the app itself by its path alone. What an app names as its own
-//! child is believed only where that one says the same of its parent: else an app could show
-//! another one's buttons as its own.
+//! The path of a guest is its process's bus name followed by its object path: `:1.9/org/a11y/...`.
+//! Objects of the app itself have the object path alone. A child of another process is accepted
+//! only if it names the same parent. Otherwise an app could show another app's buttons as its own.
 
 use crate::bus::body::{Call, Reference};
 use crate::bus::calls::of_bus;
@@ -15,10 +14,10 @@ use crate::bus::wire::Answer;
 use hashbrown::HashMap;
 use std::time::Duration;
 
-/// How long a guest may take for its answers. Its host does not hang with it.
+/// Timeout for answers of a guest. Its host does not wait longer.
 const PATIENCE: Duration = Duration::from_millis(800);
 
-/// The process on the bus and the path there, where an object is a guest.
+/// Splits the path of a guest into bus name and object path; `None` for an object of the app.
 pub(crate) fn guest(path: &str) -> Option<(&str, &str)> {
     match path.find('/') {
         None | Some(0) => None,
@@ -27,7 +26,7 @@ pub(crate) fn guest(path: &str) -> Option<(&str, &str)> {
 }
 
 impl Link {
-    /// What an object is called here that an answer of another one (or of the app) refers to.
+    /// Returns the path under which an object is known here that another one (`by`) refers to.
     pub(crate) fn named(&self, by: &str, (bus, path): Reference) -> String {
         let nearby = guest(by).map(|(bus, _)| bus);
         match nearby {
@@ -37,13 +36,12 @@ impl Link {
         }
     }
 
-    /// Whether two objects are of the same process.
+    /// Whether two objects belong to the same process.
     pub(crate) fn same_process(one: &str, other: &str) -> bool {
         guest(one).map(|(bus, _)| bus) == guest(other).map(|(bus, _)| bus)
     }
 
-    /// What an object of another process is called here, if that says itself that it belongs below
-    /// `host`.
+    /// Returns the path of an object of another process, if it reports `host` as its parent.
     pub(crate) async fn admitted(&self, host: &str, child: &str) -> Option<String> {
         let (bus, path) = guest(child)?;
         let bus = if bus.starts_with(':') { bus.to_owned() } else { self.owner(bus).await.ok()? };
@@ -52,13 +50,13 @@ impl Link {
         (self.named(&child, parent) == host).then_some(child)
     }
 
-    /// The process that has a well-known name.
+    /// Returns the owner of a well-known name.
     async fn owner(&self, name: &str) -> Result<String, Fault> {
         self.bus.call(Some(DAEMON), &of_bus("GetNameOwner").with((name,)), PATIENCE).await?.read()
     }
 
-    /// Calls of which some are for guests. What a guest does not answer, because it is gone or
-    /// hangs, is an object that is not there: the app itself goes on.
+    /// Makes calls of which some are for guests. A guest that is gone or hangs counts as vanished,
+    /// and does not affect the app.
     pub(super) async fn mixed(&self, calls: &[Call<'_>]) -> Vec<Answer> {
         let mut answers: Vec<Answer> = calls.iter().map(|_| Err(Fault::Vanished)).collect();
         let mut groups: HashMap<Option<&str>, Vec<usize>> = HashMap::new();

@@ -1,16 +1,16 @@
-//! How long an app may take, and how much it is asked at once.
+//! Timeouts of calls, and the size of batches.
 
 use std::time::Duration;
 
-/// How long an app may take for one answer when nothing else comes from it either.
+/// Timeout for an answer while nothing else arrives from the app.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(2_000);
 
-/// Calls that are under way at once: enough to keep an app busy, few enough that it goes on drawing
-/// in between.
+/// Maximum number of pending calls: enough to keep an app busy, few enough that it can draw in
+/// between.
 pub(crate) const AT_ONCE: usize = 512;
 
-/// How long an app may take to let us in by its own socket. There is another way.
+/// Timeout for connecting to an app's own socket. The bus is the alternative.
 pub(crate) const SOCKET: Duration = Duration::from_secs(3);
 
-/// How long the bus itself may take for an answer once everything runs.
+/// Timeout for answers of the bus itself, once it is running.
 pub(crate) const BUS: Duration = Duration::from_secs(3);

@@ -1,4 +1,5 @@
-//! The way to one app: over its own socket where it offers one, else over the accessibility bus.
+//! The connection to one app: over its own socket if it offers one, otherwise over the
+//! accessibility bus.
 
 use super::orders::Orders;
 use crate::bus::body::{Call, Message, Reference, referred};
@@ -16,25 +17,25 @@ use std::time::Duration;
 use tokio::time::Instant;
 use zbus::{OwnedVariant, Type};
 
-/// One app that can be asked.
+/// The connections to one app.
 #[derive(Debug, Clone)]
 pub(crate) struct Link {
     /// The accessibility bus.
     pub(super) bus: Arc<Wire>,
-    /// The app's own socket.
+    /// The app's own socket, if it has one.
     pub(super) direct: Option<Arc<Wire>>,
-    /// Those for what the app is told to do.
+    /// Separate sockets for orders.
     pub(super) orders: Option<Orders>,
-    /// Its name on the bus: `:1.7`.
+    /// The bus name, such as `:1.7`.
     pub(crate) name: String,
     pub(crate) toolkit: Toolkit,
 }
 
 impl Link {
-    /// Finds out what an app is and how it is best talked to; it may take until `until` for that.
+    /// Determines the toolkit of an app and connects to it, by `until`.
     ///
     /// # Errors
-    /// When it does not answer.
+    /// Returns a fault when the app does not answer.
     pub(crate) async fn to(desktop: &Desktop, name: &str, until: Instant) -> Result<Self, Fault> {
         let bus = Arc::clone(&desktop.wire);
         let asked = [
@@ -47,10 +48,10 @@ impl Link {
         let toolkit = unless_lost(answer().and_then(|answer| answer.property_text()))?.unwrap_or_default();
         let version = answer().and_then(|answer| answer.property_text()).unwrap_or_default();
         let mut toolkit = Toolkit::of(&toolkit, &version);
-        // Most toolkits know no such thing, and then there is the bus.
+        // Most toolkits do not support this; then the bus is used.
         let address = answer().and_then(|answer| answer.read::<String>()).unwrap_or_default();
         if toolkit == Toolkit::default() {
-            // Its name says too little: its first window may tell.
+            // The name is not conclusive, but the first window may be.
             let window = bus.call(Some(name), &child(ROOT, 0), left(until)).await;
             let window: Option<Reference> = unless_lost(window.and_then(|answer| answer.read()))?;
             toolkit = window.map_or(toolkit, |(_, path)| Toolkit::of_window(&path));
@@ -64,36 +65,34 @@ impl Link {
         Ok(Self { bus, direct: direct.map(Arc::new), orders, name: name.to_owned(), toolkit })
     }
 
-    /// Calls over the fastest way, those of guests to their own processes. An app answers in the
-    /// order in which it is asked.
+    /// Makes calls over the fastest connection, those to guests over the bus. An app answers in
+    /// order.
     pub(crate) async fn calls(&self, calls: &[Call<'_>]) -> Vec<Answer> {
         let mixed = calls.iter().any(|call| guest(call.path).is_some());
         if mixed { self.mixed(calls).await } else { self.own(calls).await }
     }
 
-    /// The way that the app itself is asked on, and the name that it has there.
+    /// Returns the connection for questions, and the app's name on it.
     fn way(&self) -> (&Wire, Option<&str>) {
         self.socket().map_or((&*self.bus, Some(&*self.name)), |own| (own, None))
     }
 
-    /// The app's own socket, where it is open.
+    /// Returns the app's own socket, if it is open.
     fn socket(&self) -> Option<&Wire> {
         self.direct.as_deref().filter(|wire| !wire.closed())
     }
 
-    /// The sockets that orders go on, where there are any.
+    /// Returns the sockets for orders, if there are any.
     fn apart(&self) -> Option<&Orders> {
         self.socket().and(self.orders.as_ref())
     }
 
-    /// Whether orders go on sockets of their own, so that what is asked at the same time may be
-    /// answered first.
+    /// Whether orders use separate sockets, so that a simultaneous question may be answered first.
     pub(crate) fn orders_apart(&self) -> bool {
         self.apart().is_some()
     }
 
-    /// Calls to the app over the fastest way. One that has just been silent for so long is not
-    /// asked the rest.
+    /// Makes calls to the app over the fastest connection. After a timeout, the rest is not asked.
     pub(super) async fn own(&self, calls: &[Call<'_>]) -> Vec<Answer> {
         let (wire, to) = self.way();
         let mut out = Vec::with_capacity(calls.len());
@@ -108,21 +107,22 @@ impl Link {
         out
     }
 
-    /// A call that makes the app do something. Where the app shows a dialog from inside it, the app
-    /// takes in nothing more on that connection until the dialog is closed, and may not even
-    /// answer before: none when it was told, and has not answered within `patience`. The call
-    /// goes on a socket of its own where there is one.
+    /// Makes a call that has an effect, over a separate socket if there is one.
+    ///
+    /// If the app shows a dialog from inside the call, it reads nothing more from that connection
+    /// until the dialog is closed, and may not answer before. Returns `None` if the call was sent
+    /// but not answered within `patience`.
     ///
     /// # Errors
-    /// Why it was not told, or what it answered.
+    /// Returns the fault of sending or of the answer.
     pub(crate) async fn order(&self, call: &Call<'_>, patience: Duration) -> Result<Option<Message>, Fault> {
         self.order_among(call, patience, None).await
     }
 
-    /// As [`Link::order`], where it is known which `windows` the app has by now.
+    /// As [`Link::order`], with the app's current `windows` if they are known.
     ///
     /// # Errors
-    /// Why it was not told, or what it answered.
+    /// As [`Link::order`].
     pub(crate) async fn order_among(
         &self,
         call: &Call<'_>,
@@ -143,18 +143,18 @@ impl Link {
         }
     }
 
-    /// One call over the fastest way.
+    /// Makes one call over the fastest connection.
     ///
     /// # Errors
-    /// Why there is no answer.
+    /// Returns the fault of the answer.
     pub(crate) async fn call(&self, call: Call<'_>) -> Answer {
         self.calls(&[call]).await.pop().unwrap_or(Err(Fault::Vanished))
     }
 
-    /// Makes calls and reads what each is answered; none for what has no such answer.
+    /// Makes calls and reads the answers; `None` for those without an answer of this type.
     ///
     /// # Errors
-    /// When the app is gone or silent.
+    /// Returns a fault when the app is gone or silent.
     pub(crate) async fn each<T: DeserializeOwned + Type>(
         &self,
         calls: &[Call<'_>],
@@ -163,22 +163,22 @@ impl Link {
         answers.map(|answer| unless_lost(answer.and_then(|answer| answer.read()))).collect()
     }
 
-    /// What objects lie in, as each says it.
+    /// Returns the parents of objects, as they report them.
     ///
     /// # Errors
-    /// When the app is gone or silent.
+    /// Returns a fault when the app is gone or silent.
     pub(crate) async fn parents(&self, paths: &[&str]) -> Result<Vec<Option<Reference>>, Fault> {
         let calls: Vec<Call<'_>> = paths.iter().map(|path| property(path, ACCESSIBLE, "Parent")).collect();
         let parents = self.each::<OwnedVariant>(&calls).await?;
         Ok(parents.into_iter().map(|parent| parent.and_then(|parent| referred(&parent))).collect())
     }
 
-    /// Calls, and all that the app signalled before it answered has been heard when this comes
-    /// back: its own socket is asked at the same time as the bus, and over the bus the answers
-    /// themselves come behind the signals.
+    /// Makes calls, and returns after all signals that preceded the answers have been received.
+    /// Answers over the bus follow the signals. When the own socket is used, the bus is asked at
+    /// the same time.
     ///
     /// # Errors
-    /// When the app is gone or silent.
+    /// Returns a fault when the app is gone or silent.
     pub(crate) async fn calls_in_order(&self, calls: &[Call<'_>]) -> Result<Vec<Answer>, Fault> {
         let (answers, heard) = tokio::join!(self.calls(calls), async {
             let asked = calls.iter().any(|call| guest(call.path).is_none());
@@ -187,11 +187,11 @@ impl Link {
         heard.map(|()| answers)
     }
 
-    /// Goes to the app and back on the way that its events take: all that it signalled before has
-    /// been heard then.
+    /// Makes a round trip on the connection of the app's signals. All earlier signals have been
+    /// received when it returns.
     ///
     /// # Errors
-    /// When it does not answer.
+    /// Returns a fault when the app does not answer.
     pub(crate) async fn barrier(&self) -> Result<(), Fault> {
         self.bus.call(Some(&self.name), &role(), PATIENCE).await.map(drop)
     }

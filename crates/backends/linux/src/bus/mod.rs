@@ -1,5 +1,5 @@
-//! Talking to apps over D-Bus: connections, calls in batches with a deadline each, the
-//! accessibility bus and what is registered there.
+//! Communication with apps over D-Bus: connections, batches of calls with timeouts, and the
+//! accessibility bus with its registry.
 
 pub(crate) mod body;
 pub(crate) mod calls;

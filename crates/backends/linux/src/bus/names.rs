@@ -1,4 +1,4 @@
-//! Names of the interfaces of AT-SPI and D-Bus.
+//! Names of AT-SPI and D-Bus interfaces.
 
 /// The prefix of all interfaces of AT-SPI.
 pub(crate) const ACCESSIBLE: &str = "org.a11y.atspi.Accessible";
@@ -17,7 +17,7 @@ pub(crate) const EDITABLE: &str = "org.a11y.atspi.EditableText";
 
 pub(crate) const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
 
-/// The object of an app that is the app.
+/// The object that represents the app.
 pub(crate) const ROOT: &str = "/org/a11y/atspi/accessible/root";
 
 pub(crate) const SELECTION: &str = "org.a11y.atspi.Selection";
@@ -26,11 +26,11 @@ pub(crate) const TEXT: &str = "org.a11y.atspi.Text";
 
 pub(crate) const VALUE: &str = "org.a11y.atspi.Value";
 
-/// What the bus itself is called on it.
+/// The name of the bus itself.
 pub(crate) const DAEMON: &str = "org.freedesktop.DBus";
 
 /// Coordinates relative to the screen (`AtspiCoordType`).
 pub(crate) const SCREEN: u32 = 0;
 
-/// Coordinates relative to the window (`AtspiCoordType`), which is what the extents of GTK 4 are.
+/// Coordinates relative to the window (`AtspiCoordType`), as the extents of GTK 4 are.
 pub(crate) const WINDOW: u32 = 1;

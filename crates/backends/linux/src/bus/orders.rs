@@ -1,11 +1,11 @@
-//! Sockets for what an app is told to do, apart from those for questions.
+//! Sockets for orders, separate from those for questions.
 //!
 //! An order may show a dialog from inside (`gtk_dialog_run`). Until that is closed, the bridge of
-//! GTK 3 is inside the dispatch of the connection that the order came on. For every key that it
-//! then receives it asks the registry, and serves all its connections from a nested main loop
-//! meanwhile: a message that waits on the connection of the order is dispatched from inside its own
-//! dispatch, and libdbus waits for itself for good. So nothing is sent on the socket of an order,
-//! nor is it closed, before the order is known to have returned.
+//! GTK 3 is inside the dispatch of the order's connection. For every key, it asks the registry and
+//! serves all its connections from a nested main loop meanwhile. A message waiting on the order's
+//! connection would be dispatched from inside its own dispatch, and libdbus would deadlock. So
+//! nothing is sent on the socket of an order, nor is it closed, before the order is known to have
+//! returned.
 
 use crate::bus::body::{Call, Message, Reference};
 use crate::bus::calls::role;
@@ -19,17 +19,18 @@ use std::time::Duration;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::{Instant, sleep};
 
-/// How long an app may take to answer a probe of a socket after its order has returned.
+/// Timeout for the answer to a probe after an order has returned.
 const PROBED: Duration = Duration::from_millis(150);
 
-/// Sockets up to which one that opened a window is left alone, even after that window is gone.
+/// The number of sockets up to which one that opened a window is left alone, even after that window
+/// is gone.
 const MOST: usize = 32;
 
-/// How long keys wait for a probe that the app has not answered, and how often that is looked at.
+/// How long keys wait for the answer to a probe, and the polling interval.
 const CLEAR: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The sockets for orders. The lock is held while an order is under way, and until its socket has
+/// The sockets for orders. The lock is held while an order is running, and until its socket has
 /// been probed.
 #[derive(Debug, Clone)]
 pub(super) struct Orders {
@@ -47,16 +48,15 @@ struct Socket {
 enum State {
     /// Its last order has returned.
     Free,
-    /// Its order may still run. The windows that the app had before it.
+    /// Its order may still be running. Holds the windows that the app had before it.
     Running(Vec<String>),
-    /// Its order seemed to have returned, and a question was sent that proves it once it is
-    /// answered.
+    /// Its order seemed to have returned. The answer to a question that was sent will prove it.
     Probed,
 }
 
 impl Socket {
-    /// Whether a question waits behind an order that has not returned: any key would lock up the
-    /// app.
+    /// Whether a question waits behind an order that has not returned. Any key would then lock up
+    /// the app.
     fn is_blocked(&self) -> bool {
         self.state == State::Probed && self.wire.stuck()
     }
@@ -67,7 +67,7 @@ impl Orders {
         Self { address: address.into(), sockets: Arc::default() }
     }
 
-    /// The index of a socket that is free; connects one where none is.
+    /// Returns the index of a free socket; connects a new one if there is none.
     async fn free(&self, sockets: &mut Vec<Socket>, windows: &[String]) -> Result<usize, Fault> {
         sockets.retain(|socket| !socket.wire.closed());
         let proven = |socket: &&mut Socket| socket.state == State::Probed && !socket.wire.stuck();
@@ -90,7 +90,7 @@ impl Orders {
 }
 
 impl Socket {
-    /// Finds out whether an order has returned that opened none of these windows; true if it has.
+    /// Checks whether an order that opened none of these windows has returned.
     async fn probe(&mut self, windows: &[String]) -> bool {
         let State::Running(before) = &self.state else { return self.state == State::Free };
         if self.wire.stuck() || !windows.iter().all(|window| before.contains(window)) {
@@ -106,11 +106,11 @@ impl Socket {
 }
 
 impl Link {
-    /// Calls on a socket for orders. `windows`: the paths of those that the app has, if they are
-    /// known.
+    /// Gives an order on a separate socket. `windows` holds the paths of the app's windows, if they
+    /// are known.
     ///
     /// # Errors
-    /// Why it was not told, or what it answered.
+    /// As [`Link::order`].
     pub(super) async fn order_apart(
         &self,
         orders: &Orders,
@@ -125,13 +125,13 @@ impl Link {
         };
         let at = orders.free(&mut sockets, &windows).await?;
         let wire = Arc::clone(&sockets[at].wire);
-        // Also where nobody waits for the answer any more.
+        // Set even if the caller stops waiting.
         sockets[at].state = State::Running(windows);
         match wire.call(None, call, patience).await {
             Err(Fault::Silent(_)) => Ok(None),
             Err(fault @ Fault::Closed(_)) => Err(fault),
             answer if call.interface == ACTION => {
-                // The bridge of GTK 3 answers first, and acts then.
+                // The bridge of GTK 3 answers first and acts then.
                 tokio::spawn(returned(self.clone(), sockets, at));
                 answer.map(Some)
             }
@@ -142,15 +142,15 @@ impl Link {
         }
     }
 
-    /// The paths of the app's windows.
+    /// Returns the paths of the app's windows.
     async fn windows(&self) -> Result<Vec<String>, Fault> {
         let windows = self.each::<Vec<Reference>>(&[Call::new(ROOT, ACCESSIBLE, "GetChildren")]).await?;
-        // An app that lists no windows has none that could be told apart.
+        // An app without windows has an empty list.
         Ok(windows.into_iter().flatten().flatten().map(|(_, path)| path).collect())
     }
 
-    /// Waits until no question is behind an order that has not returned; false if one stays there,
-    /// so that a key would lock up the app for good.
+    /// Waits until no question is behind an order that has not returned. Returns false if one
+    /// remains, so that a key would lock up the app for good.
     pub(crate) async fn takes_keys(&self) -> bool {
         let Some(orders) = &self.orders else { return true };
         let until = Instant::now() + CLEAR;
@@ -164,8 +164,8 @@ impl Link {
     }
 }
 
-/// Probes the socket of an order that was answered: the questions of another socket are answered
-/// when the order has returned, or runs a main loop of its own, which opens a window.
+/// Probes the socket of an order that was answered. Questions on another socket are answered once
+/// the order has returned or runs a nested main loop, which opens a window.
 async fn returned(link: Link, mut sockets: OwnedMutexGuard<Vec<Socket>>, at: usize) {
     let windows = tokio::time::timeout(PATIENCE, link.windows()).await;
     if let Ok(Ok(windows)) = windows {

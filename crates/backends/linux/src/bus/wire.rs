@@ -1,12 +1,12 @@
-//! One connection: the answers that are waited for, and the signals that come by themselves.
+//! One connection with its pending answers and its signals.
 //!
-//! Calls go out in batches and are answered while the next are still being sent: over one socket an
-//! app answers a thousand questions in the time of fifty that wait for each other. Answers and
-//! signals are taken in by one task, in the order in which the app sent them, so an answer proves
-//! that what was signalled before it has been heard.
+//! Calls are sent in batches, and answered while further ones are being sent: an app answers a
+//! thousand batched questions in the time of fifty sequential ones. One task receives answers and
+//! signals in the order in which the app sent them. An answer thus proves that all earlier signals
+//! have been received.
 //!
-//! What is asked in the same moment is written in one go, whoever asks: an app takes in what has
-//! come before it goes on drawing, and one that draws answers later (ADR 35).
+//! Simultaneous calls of all callers are written at once. An app reads everything that has arrived
+//! before it draws, and answers later once it draws (ADR 35).
 
 use super::body::{Call, Message};
 use crate::bus::fault::Fault;
@@ -23,8 +23,7 @@ use zbus::export::futures_core::Stream;
 use zbus::message::Type;
 use zbus::{Connection, MessageStream, connection};
 
-/// Who hears the signals of a connection, in their order. Called by the task that reads: it must
-/// not wait.
+/// The receiver of signals, in order. Called by the reading task, so it must not block.
 pub(crate) type Listener = Box<dyn Fn(&Message) + Send + Sync>;
 
 /// A connection to a bus or to an app.
@@ -32,13 +31,13 @@ pub(crate) type Listener = Box<dyn Fn(&Message) + Send + Sync>;
 pub(crate) struct Wire {
     shared: Arc<Shared>,
     connection: Connection,
-    /// What is to be written, in the order in which it was asked. The writer ends with it.
+    /// Messages that are waiting to be written. The writer ends when it is dropped.
     outbox: mpsc::UnboundedSender<zbus::Message>,
-    /// Ends with the connection.
+    /// Aborted when the connection is dropped.
     _reader: JoinSet<()>,
 }
 
-/// The answer to a call, or why there is none.
+/// The answer to a call, or the fault.
 pub(crate) type Answer = Result<Message, Fault>;
 
 #[derive(Debug, Default)]
@@ -46,17 +45,17 @@ struct Shared(Mutex<Waiting>);
 
 #[derive(Debug, Default)]
 struct Waiting {
-    /// Who waits for the answer to a call. One that nobody waits for any more is owed all the same.
+    /// The receivers of pending answers. An answer is still pending if its receiver is gone.
     calls: HashMap<NonZeroU32, oneshot::Sender<Answer>>,
     closed: Option<String>,
-    /// How often something was written.
+    /// The number of writes.
     #[cfg(test)]
     trips: usize,
 }
 
 impl Shared {
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        // Nothing panics while it is held; if something did, the state would still be whole.
+        // Nothing panics while the lock is held; even then, the state would be intact.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -64,19 +63,19 @@ impl Shared {
         let mut waiting = self.waiting();
         let why = waiting.closed.get_or_insert_with(|| why.to_owned()).clone();
         for (_, call) in waiting.calls.drain() {
-            // Whoever gave up waiting knows.
+            // The caller may have stopped waiting.
             call.send(Err(Fault::Closed(why.clone()))).ok();
         }
     }
 }
 
 impl Wire {
-    /// Connects to the first of the addresses that answers (`unix:path=…;unix:abstract=…`), each
-    /// within `patience`. An app names its own address, so other transports are refused:
-    /// `unixexec:` starts a program.
+    /// Connects to the first responding address of a list (`unix:path=…;unix:abstract=…`), with a
+    /// timeout for each. Only Unix sockets are accepted, because the app chooses the address:
+    /// `unixexec:` would start a program.
     ///
     /// # Errors
-    /// `Closed` when none does.
+    /// Returns `Closed` when none responds.
     pub(crate) async fn connect(
         addresses: &str,
         bus: bool,
@@ -111,34 +110,34 @@ impl Wire {
         Self { shared, connection, outbox, _reader: reader }
     }
 
-    /// Our name on the bus; empty for a connection to an app.
+    /// Returns our name on the bus; empty for a connection to an app.
     pub(crate) fn name(&self) -> &str {
         self.connection.unique_name().map_or("", |name| name.as_str())
     }
 
-    /// Whether nothing more will be answered.
+    /// Whether there will be no more answers.
     pub(crate) fn closed(&self) -> bool {
         self.shared.waiting().closed.is_some()
     }
 
-    /// Whether an app still owes an answer here that nobody waits for any more: it hangs, or it
-    /// answers when what it shows from inside a call is closed (`gtk_dialog_run`), and takes in
-    /// nothing more on this connection before.
+    /// Whether an answer is pending that nobody waits for any more. The app hangs, or answers when
+    /// a dialog that it shows from inside a call is closed (`gtk_dialog_run`); it reads nothing
+    /// more from this connection before.
     pub(super) fn stuck(&self) -> bool {
         self.shared.waiting().calls.values().any(oneshot::Sender::is_closed)
     }
 
-    /// One call.
+    /// Makes one call.
     ///
     /// # Errors
-    /// Why there is no answer.
+    /// Returns the fault of the answer.
     pub(crate) async fn call(&self, to: Option<&str>, call: &Call<'_>, deadline: Duration) -> Answer {
         let mut answers = self.calls(to, std::slice::from_ref(call), deadline).await;
         answers.pop().unwrap_or(Err(Fault::Silent(deadline.as_millis())))
     }
 
-    /// Many calls at once; their answers in the same order. `patience` is how long nothing at all
-    /// may come: each answer gives the next as long.
+    /// Makes calls at once and returns their answers in the same order. `patience` is the timeout
+    /// for each further answer.
     pub(crate) async fn calls(
         &self,
         to: Option<&str>,
@@ -148,7 +147,7 @@ impl Wire {
         let under_way: Vec<_> = {
             let mut waiting = self.shared.waiting();
             if to.is_some() {
-                // The bus says itself when an app that owes an answer has left.
+                // The bus itself reports when an app with a pending answer leaves.
                 waiting.calls.retain(|_, call| !call.is_closed());
             }
             calls.iter().map(|call| self.post(&mut waiting, call.message(to)?)).collect()
@@ -167,7 +166,7 @@ impl Wire {
         answers
     }
 
-    /// Has a message written with whatever else is posted until the writer comes to it.
+    /// Queues a message, to be written with all others that are queued until the writer runs.
     fn post(
         &self,
         waiting: &mut Waiting,
@@ -183,10 +182,10 @@ impl Wire {
     }
 }
 
-/// Writes what is posted, all that there is at once, until nobody reads it any more.
+/// Writes all queued messages at once, until the queue is dropped.
 ///
-/// A task of its own: it comes to it when who posts waits for an answer, and a half-written message
-/// is finished, whoever has given up waiting meanwhile.
+/// This is a task of its own: it runs when callers wait for answers, and completes partially
+/// written messages even if a caller stops waiting.
 async fn write_all(
     connection: Connection,
     mut posted: mpsc::UnboundedReceiver<zbus::Message>,
@@ -202,8 +201,7 @@ async fn write_all(
                 continue;
             }
             Ok(Err(e)) => e.to_string(),
-            // Half a message may have been written: nothing can be said on this connection any
-            // more.
+            // A message may have been written partially, so the connection is unusable.
             Err(_) => "it reads nothing that is written to it".to_owned(),
         };
         return shared.close(&why);
@@ -225,13 +223,13 @@ async fn read_all(mut stream: MessageStream, shared: Arc<Shared>, listener: List
 fn received(shared: &Shared, listener: &Listener, message: zbus::Message) {
     match message.message_type() {
         Type::Signal => listener(&Message::new(message)),
-        // Nobody has anything to ask of us.
+        // No method calls are served.
         Type::MethodCall => {}
         Type::MethodReturn | Type::Error => {
             let Some(to) = message.header().reply_serial() else { return };
             let Some(call) = shared.waiting().calls.remove(&to) else { return };
             let answer = Message::new(message);
-            // One that comes too late is waited for by nobody.
+            // A late answer has no receiver.
             call.send(answer.fault().map_or(Ok(answer), Err)).ok();
         }
     }

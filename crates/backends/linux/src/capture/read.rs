@@ -134,7 +134,7 @@ impl Reading {
             let object = &self.picture.objects[*at];
             // The box around the list of a combo box is none: its list is known.
             let list = matches!(object.role, role::LIST | role::LIST_BOX | role::TREE | role::TABLE);
-            let listed = list || matches!(object.role, role::MENU | role::POPUP_MENU);
+            let listed = list || roles::is_menu(object.role);
             listed && !gone.contains(at) && states::seen(object.states, link.toolkit)
         };
         let shown: Vec<usize> = (from..self.picture.objects.len()).filter(pops_up).collect();

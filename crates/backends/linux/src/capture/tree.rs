@@ -10,11 +10,11 @@ use super::{gecko, labels, qt};
 use crate::limits::DEPTH;
 use crate::model::ids::{APP, Ids, Where};
 use crate::model::names;
-use crate::model::roles::{self, Above, is_field, number as n};
+use crate::model::roles::{self, Above, is_field, is_menu, number as n};
 use crate::model::states as s;
 use crate::model::{EMBEDDED, Object, Picture};
 use hashbrown::{HashMap, HashSet};
-use kinds::{has_pieces, holds_page, is_menu, is_part, is_popup, meant, opens};
+use kinds::{has_pieces, holds_page, is_part, is_popup, meant, opens};
 use named::text_below;
 use std::sync::Arc;
 use stickpin_tree::{

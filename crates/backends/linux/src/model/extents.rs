@@ -132,10 +132,5 @@ pub(crate) fn common(a: Rect, b: Rect) -> Option<Rect> {
     (width > 0.0 && height > 0.0).then_some(Rect { x, y, width, height })
 }
 
-/// Whether a rectangle has this point.
-pub(crate) fn has(rect: Rect, (x, y): (f64, f64)) -> bool {
-    x >= rect.x && y >= rect.y && x < rect.x + rect.width && y < rect.y + rect.height
-}
-
 #[cfg(test)]
 pub(crate) mod tests;

@@ -1,7 +1,7 @@
 //! The way from an object up to its window.
 
 use crate::model::Picture;
-use crate::model::roles::number as n;
+use crate::model::roles::{is_menu_item, number as n};
 
 /// Indices from an object up to its window, itself first.
 pub(crate) fn chain(picture: &Picture, at: usize) -> Vec<usize> {
@@ -40,10 +40,6 @@ pub(crate) fn popup_in(picture: &Picture, chain: &[usize]) -> Option<usize> {
     (1..chain.len()).find(|&i| holds_popup(picture, chain[i], chain[i - 1], chain.get(i + 1).copied()))
 }
 
-pub(crate) fn is_entry(role: Option<u32>) -> bool {
-    matches!(role, Some(n::MENU_ITEM | n::CHECK_MENU_ITEM | n::RADIO_MENU_ITEM))
-}
-
 /// What GTK 4 calls the content of a popover, until 4.10.
 pub(crate) const POPOVER: &str = "GtkPopoverContent";
 
@@ -58,7 +54,7 @@ pub(crate) fn holds_popup(picture: &Picture, at: usize, child: usize, above: Opt
         false => match role(at) {
             n::MENU | n::POPUP_MENU => true,
             // GTK 3 puts the entries of a menu that a button opened into the button.
-            parent if is_entry(Some(role(child))) => parent != n::MENU_BAR,
+            parent if is_menu_item(role(child)) => parent != n::MENU_BAR,
             n::LIST | n::LIST_BOX | n::TREE | n::TABLE => above.map(role) == Some(n::COMBO_BOX),
             _ => false,
         },

@@ -167,6 +167,16 @@ pub(crate) fn inherent(role: u32, mapped: Role, states: u64) -> States {
     out
 }
 
+/// Whether a role is one of the entries of a menu.
+pub(crate) fn is_menu_item(number: u32) -> bool {
+    matches!(number, role::MENU_ITEM | role::CHECK_MENU_ITEM | role::RADIO_MENU_ITEM)
+}
+
+/// Whether a role is a menu, of a menu bar or its own window.
+pub(crate) fn is_menu(number: u32) -> bool {
+    matches!(number, role::MENU | role::POPUP_MENU)
+}
+
 /// Roles that text is typed into.
 pub(crate) fn is_field(number: u32) -> bool {
     matches!(number, role::TEXT | role::ENTRY | role::PASSWORD | role::SPIN_BUTTON | role::TERMINAL)

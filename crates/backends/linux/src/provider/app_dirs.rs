@@ -10,7 +10,7 @@ use stickpin_device::{AppFolders, Error, Result};
 use stickpin_x11desk::Home;
 use tokio::process::Command;
 
-/// Where apps have their home, and where they are started.
+/// The home folder and the working directory of apps.
 #[derive(Debug, Clone)]
 pub(crate) struct AppDirs {
     pub(crate) home: Home,
@@ -18,11 +18,11 @@ pub(crate) struct AppDirs {
 }
 
 impl AppDirs {
-    /// The folders that `request` asks for. `inherited` is the home of this process, which its
-    /// environment fits.
+    /// Returns the folders that `request` asks for. `inherited` is the home of this process, to
+    /// which its environment belongs.
     ///
     /// # Errors
-    /// `INVALID_ARGS` for options that exclude one another.
+    /// Returns `INVALID_ARGS` for mutually exclusive options.
     pub(crate) fn of(request: &Request, inherited: Option<&Path>) -> Result<Self> {
         let profile = request.options.profile.as_ref().map(|_| "--profile");
         if profile.is_some() && request.options.private_home {
@@ -47,7 +47,7 @@ impl AppDirs {
         Ok(Self { home, cwd })
     }
 
-    /// Starts a program in the working directory, or in the root where that is none any more.
+    /// Sets the working directory of a program; the root directory if it does not exist any more.
     pub(crate) fn apply_cwd(&self, command: &mut Command) {
         command.current_dir(if self.cwd.is_dir() { &self.cwd } else { Path::new("/") });
     }
@@ -57,7 +57,7 @@ impl AppDirs {
         &self.cwd
     }
 
-    /// The folders, for whoever asked for the app.
+    /// Returns the folders in the form of the device trait.
     pub(crate) fn folders(&self) -> Option<AppFolders> {
         let home = self.home.path()?.to_owned();
         Some(AppFolders::new(home, self.cwd.clone(), self.home.to_remove().is_some()))

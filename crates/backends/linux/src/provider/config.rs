@@ -1,4 +1,4 @@
-//! What the provider knows of this machine, and the ways to its displays and buses.
+//! The provider's configuration, and access to displays and buses.
 
 use crate::app::lost;
 use crate::bus::fault::Fault;
@@ -15,16 +15,16 @@ use stickpin_device::{Error, OpenRequest, Result, Viewport};
 use stickpin_x11desk::Private;
 use tokio::time::Instant;
 
-/// How long the registry of a desktop may take to say what runs.
+/// Timeout for the registry of a desktop to list the running apps.
 pub(crate) const RUNNING: Duration = Duration::from_secs(10);
 
-/// How long nothing may move until an app counts as opened.
+/// How long an app must be quiet to count as opened.
 pub(crate) const QUIET: Duration = Duration::from_millis(150);
 
-/// The word before the colon.
+/// The prefix of addresses.
 pub(super) const PREFIX: &str = "linux:";
 
-/// What the binary says about the desktop; nothing here reads the environment.
+/// The environment of the desktop. Nothing in this crate reads environment variables.
 #[derive(Debug, Clone, Default)]
 pub struct LinuxConfig {
     /// `DBUS_SESSION_BUS_ADDRESS`.
@@ -43,13 +43,13 @@ pub struct LinuxConfig {
     pub qt_accessibility: Option<String>,
     /// `PATH`.
     pub path: Option<OsString>,
-    /// The home folder of this process, which the rest of its environment fits.
+    /// The home folder of this process, to which its environment belongs.
     pub home: Option<PathBuf>,
-    /// `XDG_DATA_HOME` and `XDG_DATA_DIRS`, the first first.
+    /// `XDG_DATA_HOME` and `XDG_DATA_DIRS`, in order of precedence.
     pub data: Vec<PathBuf>,
 }
 
-/// The apps of a Linux desktop.
+/// The provider of Linux apps.
 #[derive(Debug, Clone, Default)]
 pub struct LinuxProvider {
     pub(crate) config: LinuxConfig,
@@ -76,7 +76,7 @@ pub(crate) struct LinuxOptions {
 pub(crate) type Request = OpenRequest<LinuxOptions>;
 
 impl LinuxProvider {
-    /// A provider of the desktop that `config` describes.
+    /// Creates a provider for the desktop that `config` describes.
     #[must_use]
     pub fn new(config: LinuxConfig) -> Self {
         Self { config }
@@ -90,14 +90,13 @@ impl LinuxProvider {
         }
     }
 
-    /// Where the buses of a screen are.
+    /// Returns the addresses of the buses of a screen.
     pub(crate) fn addresses_on(&self, screen: &Screen) -> Addresses {
         let Some(private) = screen.private() else { return self.addresses() };
         Addresses { session: Some(private.bus.clone()), ..Addresses::default() }
     }
 
-    /// What the app is to be shown on: a display of its own where one was asked for or there is no
-    /// other.
+    /// Returns the screen for an app: a private display if one was requested or there is no other.
     pub(crate) async fn screen(&self, request: &Request, opening: &Opening) -> Result<Screen> {
         if request.options.attach && request.options.private {
             return Err(Error::invalid_args(
@@ -116,12 +115,12 @@ impl LinuxProvider {
         Screen::own(private, opening).await
     }
 
-    /// Home and working directory of what is started.
+    /// Returns the home and working directory of started apps.
     pub(crate) fn dirs(&self, request: &Request) -> Result<AppDirs> {
         AppDirs::of(request, self.config.home.as_deref())
     }
 
-    /// Connects to the accessibility bus; what it signals goes to `listener`.
+    /// Connects to the accessibility bus; its signals go to `listener`.
     pub(crate) async fn bus(
         &self,
         addresses: &Addresses,
@@ -135,7 +134,7 @@ impl LinuxProvider {
     }
 }
 
-/// The name in `linux:NAME`.
+/// Returns the name in `linux:NAME`.
 pub(super) fn named(what: &str) -> &str {
     what.strip_prefix(PREFIX).unwrap_or(what).trim()
 }

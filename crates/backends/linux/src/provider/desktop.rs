@@ -1,6 +1,6 @@
-//! The whole desktop as one device: a member per running app (ADR 38). What the members answer and
-//! which of them an input is for is the work of `stickpin-compose`; here is who is there (`apps`),
-//! how one is started, and what they share.
+//! The whole desktop as one device, with one member per running app (ADR 38). `stickpin-compose`
+//! merges their answers and routes inputs. This module finds the apps (`apps`), starts them, and
+//! provides what they share.
 
 mod apps;
 mod inaccessible;
@@ -28,7 +28,7 @@ use stickpin_tree::{IdentityGrade, Rect};
 use stickpin_x11desk::{Window, pings, pointer, windows};
 use tokio::process::Child;
 
-/// What it is opened as: `linux:desktop`.
+/// The name in its address, `linux:desktop`.
 pub(crate) const NAME: &str = "desktop";
 
 /// The desktop below its apps.
@@ -41,22 +41,21 @@ pub(crate) struct Desk {
     hub: Arc<Hub>,
     registry: Registry,
     screen: Screen,
-    /// How the desktop was opened, as `linux:desktop`; apps are started in the folders that it
-    /// names.
+    /// The request that opened the desktop. Apps are started in its folders.
     request: Request,
-    /// Apps that this session started, with what started them.
+    /// The processes that this session started, with the addresses of their apps.
     started: Vec<(Child, String)>,
-    /// The window of an app that is not on the accessibility bus, where that was pressed last.
+    /// The window of an inaccessible app that was pressed last, if that was the last press.
     inaccessible_keys: Option<u32>,
 }
 
-/// Takes the desktop that the person uses, or begins an empty one of the session's own.
+/// Opens the person's desktop or an empty private one.
 ///
 /// # Errors
 /// As [`stickpin_device::Provider::open`].
 pub(crate) async fn open(provider: &LinuxProvider, request: &Request) -> Result<Box<dyn Device>> {
     let opening = Opening::begin(&request.cancel);
-    // Before anything is started for options that exclude one another.
+    // Checked before anything is started.
     let folders = provider.dirs(request)?.folders();
     let mut screen = provider.screen(request, &opening).await?;
     let connect = connect(provider, &screen, &opening);
@@ -110,14 +109,14 @@ async fn connect(
 }
 
 impl Desk {
-    /// The window that takes the input at a point of the screen.
+    /// Returns the window that receives input at a point of the screen.
     async fn top_at(&mut self, (x, y): (f64, f64), to: &str) -> Result<Option<Window>> {
         let x11 = self.screen.x11(to).await?;
         let (top, windows) = x11.run(move |d| Ok((windows::top_at(d, x, y)?, windows::all(d)?))).await?;
         Ok(windows.into_iter().find(|w| top == Some(w.frame) || top == Some(w.id)))
     }
 
-    /// The window of an app that takes the input at a point, and that app.
+    /// Returns the window that receives input at a point, and its app.
     async fn app_at(
         &mut self,
         apps: &Parts<App>,
@@ -136,7 +135,7 @@ impl Desk {
     }
 }
 
-/// The app that a window is of.
+/// Returns the app that owns a window.
 fn app_with(apps: &Parts<App>, window: &Window) -> Option<u64> {
     let mut there = apps.iter().filter(|app| !app.gone && app.member.pid.is_some());
     there.find(|app| app.member.pid == window.pid).map(|app| app.number)
@@ -180,7 +179,7 @@ impl Ground for Desk {
     }
 
     fn inside_others(&self, apps: &Parts<App>) -> Vec<u64> {
-        // The process of a page stands in the window of its app, and is read there.
+        // The process of an embedded page is read as a part of its host.
         let devices = apps.iter().filter_map(|app| app.member.device.as_ref());
         let guests: Vec<String> =
             devices.flat_map(|device| device.app.heard.state().guests.clone()).collect();
@@ -230,7 +229,7 @@ impl Ground for Desk {
         let starting = self.provider.launch(&self.bus, &self.screen, &launch, &request, opening.until);
         let (app, child) = match opening.part(starting, self.screen.fallen()).await {
             Err(e) => {
-                // What was started has ended; the desktop has not, unless it says so itself.
+                // The started app has ended, but the desktop goes on, unless it reports otherwise.
                 self.alive()?;
                 return Err(not_started(e));
             }
@@ -265,9 +264,8 @@ impl Ground for Desk {
     }
 
     async fn close(&mut self) -> Result<()> {
-        // At once: each may take its time to save what it keeps. Apps of the person stay, and so do
-        // their
-        // windows.
+        // Concurrently, because each may take time to save its data. Apps of the person keep
+        // running.
         let ends = self.started.drain(..).map(|(child, what)| async move { end_child(child, &what).await });
         let ended: Result<()> = join_all(ends).await.into_iter().collect();
         let screen = self.screen.end().await;
@@ -275,7 +273,7 @@ impl Ground for Desk {
     }
 }
 
-/// The error of an app that did not come to the desktop.
+/// Converts the error of an app that did not start.
 fn not_started(e: Error) -> Error {
     match e.code {
         ErrorCode::BackendLost => Error { code: ErrorCode::DeviceNotFound, ..e }.hint(

@@ -1,16 +1,16 @@
-//! What the desktop needs, and the command that mends what is missing.
+//! Checks of what the desktop device needs, with commands that fix what is missing.
 
 use crate::bus::Desktop;
 use crate::provider::config::{LinuxConfig, LinuxProvider, RUNNING};
 use stickpin_device::Check;
 use tokio::time::Instant;
 
-/// Looks at everything that the desktop device needs.
+/// Runs all checks of the desktop device.
 pub(crate) async fn checks(provider: &LinuxProvider) -> Vec<Check> {
     let config = &provider.config;
     let private = stickpin_x11desk::missing(config.path.as_deref());
     let mut checks = vec![display(config, private.is_empty()), tools(&private)];
-    // Without a desktop every app gets a private one, with a bus of its own.
+    // Without a desktop, every app gets a private display with its own bus.
     if config.display.is_some() || config.wayland.is_some() {
         checks.push(bus(provider).await);
         let on = Desktop::is_on(&provider.addresses(), Instant::now() + RUNNING).await;
@@ -24,10 +24,10 @@ fn check(name: &str, ok: bool, found: impl Into<String>, fix: &str) -> Check {
     Check::new(format!("linux {name}"), ok, found, fix)
 }
 
-/// What apps are shown on.
+/// Checks the display.
 fn display(config: &LinuxConfig, private: bool) -> Check {
     let found = match (&config.display, &config.wayland) {
-        // XWayland counts as X11 for the apps that use it.
+        // XWayland counts as X11 for apps that use it.
         (Some(display), Some(_)) => format!("Wayland, and X11 on {display} for pointer and keys"),
         (Some(display), None) => format!("X11 on {display}"),
         (None, Some(_)) => {
@@ -39,7 +39,7 @@ fn display(config: &LinuxConfig, private: bool) -> Check {
     check("display", ok, found, "apt install xvfb openbox dbus at-spi2-core")
 }
 
-/// What private sessions need.
+/// Checks the programs for private displays.
 fn tools(missing: &[(&'static str, &'static str)]) -> Check {
     let (programs, packages): (Vec<&str>, Vec<&str>) = missing.iter().copied().unzip();
     if missing.is_empty() {
@@ -50,8 +50,8 @@ fn tools(missing: &[(&'static str, &'static str)]) -> Check {
     check("private displays", false, found, &fix)
 }
 
-/// Whether toolkits have accessibility switched off. `on`: whether those that wait for somebody to
-/// listen are told so.
+/// Checks whether toolkits have accessibility switched off. `on`: whether apps are told that an
+/// assistive technology is running.
 fn toolkits(config: &LinuxConfig, on: Option<bool>) -> Check {
     let set = |value: &Option<String>, off: fn(&str) -> bool| value.as_deref().is_some_and(off);
     let all = [
@@ -83,7 +83,7 @@ fn toolkits(config: &LinuxConfig, on: Option<bool>) -> Check {
     check(name, true, found, "")
 }
 
-/// The accessibility bus of the desktop, and who is on it.
+/// Checks the accessibility bus of the desktop and its apps.
 async fn bus(provider: &LinuxProvider) -> Check {
     let name = "accessibility bus";
     let fix = "apt install at-spi2-core dbus, and log in again";

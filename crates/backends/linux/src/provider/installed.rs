@@ -1,5 +1,5 @@
-//! Which program `linux:NAME` means: a desktop id (Desktop Entry Specification 1.5), a program, or
-//! a command line.
+//! The program behind `linux:NAME`: a desktop id (Desktop Entry Specification 1.5), a program, or a
+//! command line.
 
 use crate::provider::config::LinuxConfig;
 use std::collections::BTreeSet;
@@ -14,11 +14,10 @@ pub(crate) struct Launch {
     pub(crate) arguments: Vec<String>,
 }
 
-/// What `NAME` starts. Relative paths of programs are relative to `cwd`.
+/// Returns the command for `NAME`. Relative paths of programs are relative to `cwd`.
 ///
 /// # Errors
-/// `DEVICE_NOT_FOUND` when nothing has that name, `INVALID_ARGS` for a command line with an open
-/// quote.
+/// Returns `DEVICE_NOT_FOUND` when nothing has that name, or `INVALID_ARGS` for an unclosed quote.
 pub(crate) fn find(name: &str, config: &LinuxConfig, cwd: &Path) -> Result<Launch> {
     let open = || Error::invalid_args(format!("{} has a quote that is not closed", quote(name)));
     let words = shlex::split(name).ok_or_else(open)?;
@@ -35,7 +34,7 @@ pub(crate) fn find(name: &str, config: &LinuxConfig, cwd: &Path) -> Result<Launc
     let path = config.path.iter().filter(|_| here.is_none()).flat_map(std::env::split_paths);
     let mut files = here.into_iter().map(Path::to_owned).chain(path).map(|dir| dir.join(first));
     if let Some(file) = files.find(|file| file.is_file()) {
-        // Where it runs may be another folder than where it is looked for.
+        // It may run in another folder than the one it was looked up in.
         let program = if here.is_some() { file.display().to_string() } else { first.clone() };
         return Ok(Launch { program, arguments: rest.to_vec() });
     }
@@ -43,14 +42,14 @@ pub(crate) fn find(name: &str, config: &LinuxConfig, cwd: &Path) -> Result<Launc
         .hint("give its desktop id (org.gnome.Calculator), a program on PATH, or a path; stickpin devices lists what runs"))
 }
 
-/// The command and the text of `NAME.desktop`, or of the file whose id ends so
-/// (`org.gnome.Calculator` for `Calculator` is not guessed).
+/// Returns the command and the text of `NAME.desktop`. Only full ids count: `Calculator` does not
+/// find `org.gnome.Calculator`.
 fn by_desktop_id(id: &str, data: &[PathBuf]) -> Option<(Launch, String)> {
     if id.contains('/') {
         return None;
     }
     let file = format!("{}.desktop", id.strip_suffix(".desktop").unwrap_or(id));
-    // The dashes of an id are folders of the file.
+    // Dashes in an id may stand for folders.
     let below = file.replace('-', "/");
     if below.split('/').any(|part| part == "..") {
         return None;
@@ -63,8 +62,8 @@ fn by_desktop_id(id: &str, data: &[PathBuf]) -> Option<(Launch, String)> {
     })
 }
 
-/// Whether a name is that of an installed app and of nothing else. A terminal runs whatever is
-/// typed into it, so it counts as a program.
+/// Whether a name can only mean an installed app. Terminals count as programs, because they run
+/// whatever is typed into them.
 pub(crate) fn is_installed(name: &str, data: &[PathBuf]) -> bool {
     let words = shlex::split(name).unwrap_or_default();
     let [id] = &*words else { return false };
@@ -75,7 +74,7 @@ pub(crate) fn is_installed(name: &str, data: &[PathBuf]) -> bool {
     })
 }
 
-/// The ids of the desktop files that a menu of applications would show.
+/// Returns the ids of the desktop files that an application menu would show.
 pub(crate) fn installed(data: &[PathBuf]) -> BTreeSet<String> {
     let mut ids = BTreeSet::new();
     for data in data {
@@ -84,10 +83,9 @@ pub(crate) fn installed(data: &[PathBuf]) -> BTreeSet<String> {
     ids
 }
 
-/// Adds the ids of a folder of desktop files: a folder in it is a part of the id, with a dash
-/// behind.
+/// Adds the ids in a folder of desktop files. A subfolder is a part of the id, followed by a dash.
 fn list(folder: &Path, prefix: &str, ids: &mut BTreeSet<String>) {
-    // A folder that is not there, or not readable, holds no apps for this user.
+    // A folder that is missing or unreadable holds no apps for this user.
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
@@ -106,13 +104,13 @@ fn list(folder: &Path, prefix: &str, ids: &mut BTreeSet<String>) {
     }
 }
 
-/// The value of a key of the first section, which is that of the app.
+/// Returns the value of a key in the first section, which is the app's.
 fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let section = text.split("\n[").next()?;
     section.lines().find_map(|line| line.strip_prefix(key)?.trim_start().strip_prefix('=')).map(str::trim)
 }
 
-/// The command of a desktop file, without the places for files (`%U`).
+/// Returns the command of a desktop file without the placeholders for files (`%U`).
 fn exec(text: &str) -> Option<Launch> {
     let mut words = shlex::split(value(text, "Exec")?)?.into_iter().filter_map(|word| match word.as_str() {
         code if code.len() == 2 && code.starts_with('%') && code != "%%" => None,

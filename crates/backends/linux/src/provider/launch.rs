@@ -1,5 +1,5 @@
-//! Starting an app: until it has registered on the accessibility bus, has ended, or shows a window
-//! without registering.
+//! Launching an app: until it registers on the accessibility bus, ends, or shows a window without
+//! registering.
 
 use crate::app::lost;
 use crate::bus::fault::Fault;
@@ -20,40 +20,38 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep};
 
-/// How often it is looked whether an app that was started has registered, and whether it is still
-/// at it.
+/// The intervals at which a started app is checked for registration, and for CPU time and windows.
 const LOOK: Duration = Duration::from_millis(50);
 const WORK: Duration = Duration::from_secs(1);
 
-/// How long an app may show a window before it registers: one that does nothing meanwhile, and one
-/// that works.
+/// How long an app may show a window before it registers: while it is idle, and while it works.
 const UNREGISTERED: Duration = Duration::from_secs(5);
 const UNREGISTERED_BUSY: Duration = Duration::from_secs(20);
 
-/// How much of what an app writes to stderr is kept.
+/// How many bytes of the end of an app's stderr are kept.
 const STDERR: usize = 4096;
 
-/// An app that was started.
+/// The result of a launch.
 #[derive(Debug)]
 pub(crate) enum Launched {
-    /// The app has registered, with a window.
+    /// The app has registered with a window.
     Registered(Running, Child),
-    /// The app shows a window and has not registered.
+    /// The app shows a window but has not registered.
     Inaccessible(Inaccessible),
 }
 
-/// An app that shows a window and says nothing over accessibility.
+/// An app that shows a window but is not accessible.
 #[derive(Debug)]
 pub(crate) struct Inaccessible {
     pub(crate) child: Child,
-    /// Its window and why nothing is known of it, in words.
+    /// Describes its window and the problem.
     pub(crate) what: String,
-    /// What it lacks, where that is known: a sentence with a command.
+    /// What it lacks, if that is known: a sentence with a command.
     lacks: Option<&'static str>,
 }
 
 impl Inaccessible {
-    /// The error where nothing can be done with such an app: how to drive it by pictures and
+    /// Returns the error outside a desktop session, with a hint to drive the app by screenshots and
     /// points.
     pub(crate) fn error(&self, what: &str, own_display: bool) -> Error {
         let private = if own_display { " --private" } else { "" };
@@ -68,13 +66,12 @@ impl Inaccessible {
     }
 }
 
-/// The end of what an app has written to stderr.
+/// The end of an app's stderr.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stderr(Arc<Mutex<Vec<u8>>>);
 
 impl Stderr {
-    /// Reads until everybody has closed it: an app that nobody reads would hang when the pipe is
-    /// full.
+    /// Reads until all writers have closed it. An app would block on a full pipe otherwise.
     pub(crate) fn read(mut from: impl AsyncRead + Unpin + Send + 'static) -> Self {
         let kept = Self::default();
         let own = kept.clone();
@@ -91,11 +88,11 @@ impl Stderr {
     }
 
     fn kept(&self) -> MutexGuard<'_, Vec<u8>> {
-        // Nothing panics while it is held; if something did, it would still be text.
+        // Nothing panics while the lock is held; even then, the text would be intact.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The last line with something in it, for the end of a sentence.
+    /// Returns the last line that is not blank, as the end of a sentence.
     pub(crate) fn said(&self) -> String {
         let kept = self.kept();
         let text = String::from_utf8_lossy(&kept);
@@ -105,7 +102,8 @@ impl Stderr {
 }
 
 impl LinuxProvider {
-    /// Starts an app and waits until it has registered with a window, or shows one without.
+    /// Starts an app and waits until it has registered with a window, or shows one without
+    /// registering.
     pub(crate) async fn launch(
         &self,
         desktop: &Desktop,
@@ -124,23 +122,23 @@ impl LinuxProvider {
         let started = Instant::now();
         let own = child.id();
         let is_own = |app: &Running| app.pid.zip(own).is_some_and(|(pid, own)| is_of(pid, own));
-        // One that shows nothing is given up when it does nothing either.
+        // An app that shows no window is given up once it is idle.
         let (mut worked, mut worked_at, mut looked_at) = (0, started, started);
         let mut shown: Option<(Instant, String)> = None;
         let screen_of = screen.beside();
         loop {
-            // First: what one that has ended handed over to has not been asked before that.
+            // Checked first, so that the app it handed over to is looked for afterwards.
             let ended = child.try_wait().map_err(|e| lost(&e.to_string()))?;
             let handed_over = ended.is_some_and(|status| status.success());
             let running = match desktop.running(until).await {
-                // It was asked too late; what is the matter with the app is said below.
+                // The registry was asked too late; the state of the app is reported below.
                 Err(Fault::Silent(_)) if Instant::now() >= until => Vec::new(),
                 running => running.map_err(no_registry)?,
             };
             if let Some(app) = found(&running, &before, is_own, screen.is_own(), handed_over) {
                 return Ok(Launched::Registered(app.clone(), child));
             }
-            // One that hands over to a process that runs already ends well and at once.
+            // An app that hands over to a running process exits successfully at once.
             if let Some(status) = ended.filter(|status| !status.success()) {
                 // Its last words may still be in the pipe.
                 sleep(LOOK).await;
@@ -179,7 +177,7 @@ impl LinuxProvider {
         }
     }
 
-    /// The program with its surroundings, not started yet.
+    /// Builds the command with its environment.
     fn command(&self, screen: &Screen, launch: &Launch, request: &Request) -> Result<Command> {
         let dirs = self.dirs(request)?;
         let mut command = match screen.private() {
@@ -198,7 +196,7 @@ impl LinuxProvider {
     }
 }
 
-/// A window that a process or one below it shows, in words; none where there is no display either.
+/// Returns a window of a process or its descendants, in words; `None` also without a display.
 async fn window_of(screen: &Screen, own: Option<u32>) -> Result<Option<String>> {
     let (Some(x11), Some(own)) = (screen.x11_if_any().await?, own) else { return Ok(None) };
     let windows = x11.run(windows::all).await?;
@@ -206,9 +204,8 @@ async fn window_of(screen: &Screen, own: Option<u32>) -> Result<Option<String>> 
     Ok(windows.iter().find(|w| !w.popup && is_own(w.pid)).map(stickpin_x11desk::Window::words))
 }
 
-/// The app among those that run with a window that is the one that was started. One that is not of
-/// its process is, where nobody else starts any (`alone`), and where that process `handed_over`:
-/// then as the only one that came.
+/// Returns the running app with a window that was started. An app of another process counts if
+/// nobody else starts apps (`alone`), or if it is the only new one after the process `handed_over`.
 fn found<'a>(
     running: &'a [Running],
     before: &[Running],

@@ -1,5 +1,5 @@
-//! What is asked again of an element: itself, what its row holds, and of what lies above it what
-//! may tell another record.
+//! The questions that verify an element: about itself, the content of its row, and what may change
+//! its record among its ancestors.
 
 use crate::capture::ask::{Ask, Questions, may_be_socket};
 use crate::capture::pages::Spot;
@@ -11,36 +11,36 @@ use crate::model::{Object, Picture, parents};
 use hashbrown::HashSet;
 use stickpin_tree::Handle;
 
-/// Objects that are asked again at most; more, and the app is read anew.
+/// Maximum number of objects that are asked again; beyond that, the whole app is read.
 const MOST: usize = 120;
 
-/// Children of one object that are compared.
+/// Maximum number of children of one object that are compared.
 const CHILDREN: usize = 200;
 
-/// Characters of a text that are read again.
+/// Maximum length of a text that is read again, in characters.
 const CHARACTERS: usize = 2_000;
 
 /// The objects that are asked again.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Again {
-    /// The element is the first.
+    /// The first is the element.
     pub(super) objects: Vec<usize>,
-    /// Those whose children are compared, too.
+    /// Those whose children are compared as well.
     pub(super) above: HashSet<usize>,
-    /// Where it is on a page that may have been turned without a word.
+    /// Its position on a page that may be switched without a signal.
     pub(super) spot: Option<Spot>,
 }
 
 impl Again {
-    /// The place of the element in the picture.
+    /// Returns the index of the element in the picture.
     pub(super) fn target(&self) -> usize {
         self.objects.first().copied().unwrap_or_default()
     }
 
-    /// What counts for an element: itself, all above it, its row, and what its record is told by.
-    /// None where it is not in the picture, or it would be too much.
+    /// Collects what matters for an element: itself, its ancestors, its row, and the context of its
+    /// record. `None` if it is not in the picture, or there is too much.
     pub(super) fn of(picture: &Picture, ids: &Ids, handle: Handle, context: &[Handle]) -> Option<Self> {
-        // What is no child of anything, the app, lies above all the rest; its own place says so.
+        // The app is a child of nothing; it is above all others.
         let above = parents::parents(picture);
         let find = |h: Handle| shown(picture, &ids.path(h.id)?);
         let target = find(handle)?;
@@ -58,8 +58,8 @@ impl Again {
         (again.objects.len() <= MOST).then_some(again)
     }
 
-    /// The element with what may name it: what is written inside, and what labels it; and the
-    /// window that it stands in: an act may give that another title.
+    /// Collects the element with what may name it, its content and labels, and its window, whose
+    /// title an act may change.
     pub(super) fn itself(picture: &Picture, ids: &Ids, handle: Handle) -> Option<Self> {
         let target = shown(picture, &ids.path(handle.id)?)?;
         let find = |path: &str| picture.objects.iter().position(|o| o.path == path);
@@ -73,7 +73,7 @@ impl Again {
         (again.objects.len() <= MOST).then_some(again)
     }
 
-    /// Adds an object, or the whole of it: everything below, too.
+    /// Adds an object; with `whole`, also all its descendants.
     fn add(&mut self, picture: &Picture, at: usize, whole: bool, seen: &mut HashSet<usize>) -> Option<()> {
         if whole && self.objects.len() > MOST {
             return None;
@@ -89,11 +89,11 @@ impl Again {
         children.try_for_each(|&child| self.add(picture, child, true, seen))
     }
 
-    /// What is asked of each.
+    /// Returns the questions about each object.
     pub(super) fn questions(&self, picture: &Picture, old: &[&Object]) -> Questions {
         let mut questions = Questions::default();
         for (at, (&object, &place)) in old.iter().zip(&self.objects).enumerate() {
-            // The app knows no object for it.
+            // The app has no such object.
             if object.path.is_empty() || object.path.ends_with(ROW) {
                 continue;
             }
@@ -114,20 +114,20 @@ impl Again {
     }
 }
 
-/// The object with a path, where it is shown.
+/// Returns the object with a path, if it is shown.
 fn shown(picture: &Picture, path: &str) -> Option<usize> {
     picture.objects.iter().position(|object| object.path == path).filter(|&at| picture.objects[at].shown)
 }
 
-/// Whether what is written inside is little, and may be the name.
+/// Whether the content of an object is short and may be its name.
 fn names_itself(picture: &Picture, at: usize) -> bool {
     let object = &picture.objects[at];
-    // A cell of GTK 3 may be called what the cells in it read.
+    // In GTK 3, the name of a cell may come from the cells inside it.
     let of_pieces = picture.toolkit.profile().cells_hold_cells && object.role == role::TABLE_CELL;
     roles::is(object.role, Facts::CONTENT) || of_pieces
 }
 
-/// What repeats, and tells its elements from those of its likes.
+/// Whether an object is a row, which distinguishes its elements from similar ones.
 fn is_row(object: &Object) -> bool {
     matches!(object.role, role::LIST_ITEM | role::TABLE_ROW | role::TREE_ITEM | role::ARTICLE)
 }

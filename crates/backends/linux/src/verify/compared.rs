@@ -1,5 +1,4 @@
-//! How what is answered compares with the last reading, and whether it can stand there in its
-//! place.
+//! Comparing answers with the last reading, and putting them in its place.
 
 use super::asked::Again;
 use crate::bus::body::Reference;
@@ -8,20 +7,20 @@ use crate::bus::{Link, guest};
 use crate::model::states;
 use crate::model::{Object, Picture};
 
-/// What was asked again, as it is now.
+/// The current state of the objects that were asked again.
 #[derive(Debug)]
 pub(crate) struct Now {
-    /// In the order in which they were asked for.
+    /// In the order of the questions.
     pub(super) objects: Vec<Object>,
-    /// Whether all of them are still there, with the same children.
+    /// Whether all of them still exist, with the same children.
     there: bool,
-    /// Whether nothing at all differs.
+    /// Whether nothing differs at all.
     pub(super) same: bool,
 }
 
 impl Again {
-    /// Asks again, and compares. All that the app signalled until it answered has been heard when
-    /// this comes back.
+    /// Asks again and compares. All signals that preceded the answers have been received when it
+    /// returns.
     pub(crate) async fn ask(&self, link: &Link, picture: &Picture) -> std::result::Result<Now, Fault> {
         let old: Vec<&Object> = self.objects.iter().map(|&at| &picture.objects[at]).collect();
         let objects = old.iter().map(|&object| object.clone()).collect();
@@ -41,7 +40,7 @@ impl Again {
             let own = |path: &str| Link::same_process(host, path);
             let named = named.iter().map(|child| link.named(host, child.clone()));
             let known = old[*at].children.iter().map(path).filter(|path| own(path)).map(str::to_owned);
-            // What it lists and another shows: still there, and no more of it.
+            // Children that another parent shows: they must still be listed, and nothing else.
             let mut aside: Vec<&str> = old[*at].aside.iter().map(path).collect();
             let mut here = Vec::new();
             for named in named.filter(|path| own(path)) {
@@ -52,7 +51,7 @@ impl Again {
             }
             aside.is_empty() && known.eq(here)
         };
-        // What is plugged in may name its process otherwise than the process names itself.
+        // A plugged-in process may be named differently than it names itself.
         let same_plugged = |(at, child): &(usize, Reference)| {
             let host = &old[*at].path;
             let named = link.named(host, child.clone());
@@ -67,14 +66,14 @@ impl Again {
         Ok(Now { objects, there, same })
     }
 
-    /// Whether what was answered can stand in the picture: nothing came or went.
+    /// Whether the answers can replace the old objects: nothing came or went.
     pub(super) fn fits(&self, now: &Now, picture: &Picture) -> bool {
         let seen = |object: &Object| states::seen(object.states, picture.toolkit);
         let kept = |(object, &at): (&Object, &usize)| seen(object) == seen(&picture.objects[at]);
         now.there && now.objects.iter().zip(&self.objects).all(kept)
     }
 
-    /// Puts what was answered into the picture, and what stood there into the answers.
+    /// Exchanges the answers with the old objects of the picture.
     pub(super) fn exchange(&self, now: &mut Now, picture: &mut Picture) {
         for (object, &at) in now.objects.iter_mut().zip(&self.objects) {
             std::mem::swap(object, &mut picture.objects[at]);

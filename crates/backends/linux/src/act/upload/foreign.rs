@@ -1,9 +1,9 @@
-//! A file chooser that another process shows for the app, as portals do. It is driven as what it
-//! is, an app of its own, over a connection of its own, from the press that opened it until it has
-//! the files or is closed again: nothing of it ever gets a ref.
+//! File choosers that another process shows for the app, as portals do.
 //!
-//! Such a process may show choosers of other apps, too: only the one window that came with the
-//! press counts, and only where its title tells it from the others.
+//! Such a chooser is driven as an app of its own, over a separate connection, from the press that
+//! opened it until it has the files or is closed. None of its elements gets a ref. The process may
+//! show choosers of other apps, too: only the one window that came with the press counts, and only
+//! if its title is unique.
 
 use crate::act::upload::{self, window};
 use crate::app::{self, App, Chooser, FOREIGN, Foreign, LinuxDevice};
@@ -19,19 +19,20 @@ use stickpin_tree::{Handle, quote_whole};
 use stickpin_x11desk::{Presence, Window};
 use tokio::time::{Instant, sleep};
 
-/// How long the process may take to be on the accessibility bus with its window.
+/// Timeout for the process to register on the accessibility bus with its window.
 const REACHED: Duration = Duration::from_secs(4);
 
-/// How often it is looked whether it is.
+/// The interval at which that is checked.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Windows of other processes that belong to one of the app's, and modal ones of which nobody knows
-/// whose they are.
+/// Returns windows of other processes that belong to a window of the app, and modal ones without a
+/// parent.
 pub(crate) async fn windows_beside(app: &App) -> Result<Vec<Window>> {
     Ok(beside(window::on_screen(app).await?, app.info.pid))
 }
 
-/// Which of them came and went since this was asked last. On a desktop they are in the tree.
+/// Returns notices about such windows that have come or gone since the last call. In a desktop
+/// session, the tree contains them instead.
 pub(crate) async fn strangers_told(device: &mut LinuxDevice) -> Vec<Notice> {
     if device.app.among {
         return Vec::new();
@@ -39,7 +40,7 @@ pub(crate) async fn strangers_told(device: &mut LinuxDevice) -> Vec<Notice> {
     let mut beside = match windows_beside(&device.app).await {
         Ok(beside) => beside,
         Err(e) => {
-            // Whatever needs the display says what is wrong with it.
+            // Any command that needs the display reports the error.
             tracing::debug!("the windows beside those of the app are not known: {e}");
             return Vec::new();
         }
@@ -57,8 +58,8 @@ pub(crate) async fn strangers_told(device: &mut LinuxDevice) -> Vec<Notice> {
     notices
 }
 
-/// One of those that was not there before; waits a moment for it, as its process may just be
-/// starting.
+/// Returns one of these windows that was not there before. Waits for it briefly, because its
+/// process may be starting.
 pub(crate) async fn stranger_beside(
     app: &App,
     before: &[u32],
@@ -74,10 +75,10 @@ pub(crate) async fn stranger_beside(
     }
 }
 
-/// Takes a window of another process for the file chooser that files are given to.
+/// Connects to a window of another process that is a file chooser.
 ///
 /// # Errors
-/// `UNSUPPORTED` where it is none, or cannot be told from others.
+/// Returns `UNSUPPORTED` if it is no chooser, or not distinguishable from others.
 pub(crate) async fn meet(
     device: &mut LinuxDevice,
     window: Window,
@@ -110,9 +111,8 @@ pub(crate) async fn meet(
         let none = tops.is_empty();
         return Err(refused(if none { "it is no file chooser" } else { "others there have the same title" }));
     };
-    // Of all windows that the process has on the display it is the only one that the path can be
-    // of, if
-    // that is still there now.
+    // The path belongs to this window only if the process has no other window with that title on
+    // the display.
     let mut alike = window::on_screen(&device.app).await?;
     alike.retain(|w| w.pid == window.pid && w.title == window.title);
     if !matches!(&alike[..], [only] if only.id == window.id) {
@@ -128,27 +128,27 @@ pub(crate) async fn meet(
     Ok(handle)
 }
 
-/// The chooser of another process that a handle stands for.
+/// Returns the chooser of another process that a handle stands for.
 pub(crate) fn foreign_of(device: &LinuxDevice, handle: Handle) -> Option<FileInput> {
     let foreign = device.foreign.as_ref().filter(|foreign| foreign.handle == handle)?;
     Some(upload::takes(foreign.device.view(), handle, &foreign.chooser.top))
 }
 
-/// Takes the chooser that was met, to be given files or closed.
+/// Takes the connected chooser, to give it files or to close it.
 fn met(device: &mut LinuxDevice, chooser: Handle) -> Result<Foreign> {
     device.foreign.take().filter(|foreign| foreign.handle == chooser).ok_or_else(app::gone)
 }
 
-/// Closes the chooser of another process; whether it is gone.
+/// Closes the chooser of another process. Returns whether it is gone.
 pub(crate) async fn close_elsewhere(device: &mut LinuxDevice, chooser: Handle) -> Result<bool> {
     let mut foreign = met(device, chooser)?;
     upload::escape(&mut foreign.device, &foreign.chooser).await
 }
 
-/// Gives files to the chooser of another process, or closes it again.
+/// Gives files to the chooser of another process, or closes it.
 ///
 /// # Errors
-/// As [`upload::give_files`]; it says whether the chooser is still open.
+/// As [`upload::give_files`]; the hint tells whether the chooser is still open.
 pub(crate) async fn give_elsewhere(
     device: &mut LinuxDevice,
     chooser: Handle,
@@ -158,10 +158,10 @@ pub(crate) async fn give_elsewhere(
     let mut foreign = met(device, chooser)?;
     let top = foreign.device.app.ids.handle(&foreign.chooser.top);
     foreign.device.chooser = Some(foreign.chooser.clone());
-    // It gives them to none other than itself: there is no third process.
+    // This recursion ends: the handle is one of the chooser's own.
     let given = Box::pin(upload::give_files(&mut foreign.device, top, files, cancel)).await;
     let Err(error) = given else { return given };
-    // Where its path was typed, it may have taken the file in the moment before it closed.
+    // If its path was typed, it may have taken the file just before it closed.
     let typed = error.dispatched != Dispatched::No;
     let error = error.dispatched(Dispatched::Unknown);
     match upload::escape(&mut foreign.device, &foreign.chooser).await {
@@ -178,8 +178,7 @@ pub(crate) async fn give_elsewhere(
     }
 }
 
-/// The error of a window of another process that was opened, and that no file can be given to from
-/// here.
+/// The error for a window of another process that cannot be given a file.
 fn elsewhere(app: &App, window: &Window, why: &str) -> Error {
     let pid = window.pid.map_or_else(String::new, |pid| format!(" (linux:{pid})"));
     let message = format!(
@@ -190,8 +189,8 @@ fn elsewhere(app: &App, window: &Window, why: &str) -> Error {
     Error::unsupported(message).hint(hint)
 }
 
-/// The process of a window on the accessibility bus, over a connection of its own, so that nothing
-/// that it signals counts as the app's.
+/// Connects to the process of a window on the accessibility bus. The connection is separate, so
+/// that its signals do not count as the app's.
 async fn reach(
     desktop: &Desktop,
     window: &Window,
@@ -217,10 +216,10 @@ async fn reach(
     Ok((desktop, link, heard))
 }
 
-/// What is to be typed to drive a window of another process that is open.
+/// Returns the commands that drive an open window of another process.
 fn hint(window: &Window, among: bool, own: bool, app: &str) -> String {
     let title = quote_whole(&window.title);
-    // A quote in it would end the word of the shell.
+    // A quote in the title would end the shell word.
     let named = window.title.is_empty()
         || window.title.contains(['\'', '!'])
         || window.title.contains(char::is_control);
@@ -242,8 +241,8 @@ fn hint(window: &Window, among: bool, own: bool, app: &str) -> String {
     }
 }
 
-/// Those of the windows that belong to one of the app's and are not its own, and modal ones that do
-/// not say whose they are.
+/// Selects windows that belong to a window of the app but not to its process, and modal ones
+/// without a parent.
 fn beside(windows: Vec<Window>, own: Option<u32>) -> Vec<Window> {
     let ours: Vec<u32> =
         windows.iter().filter(|w| own.is_some() && w.pid == own).map(|window| window.id).collect();

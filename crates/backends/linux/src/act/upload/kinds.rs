@@ -1,5 +1,4 @@
-//! What in an app is a file chooser, where its field for paths is, and whether it is one to save
-//! in. Pure.
+//! Recognising file choosers, their field for paths, and whether they save. Pure.
 
 use crate::model::roles::{is_field, number as n};
 use crate::model::states as s;
@@ -7,7 +6,7 @@ use crate::model::{Object, Picture};
 use crate::toolkit::Chooser;
 use std::path::PathBuf;
 
-/// What GTK 4 calls the content of its chooser.
+/// The name of the content of a GTK 4 chooser.
 const GTK4_CHOOSER: &str = "GtkFileChooserWidget";
 
 /// Whether a window is a file chooser.
@@ -19,8 +18,8 @@ pub(super) fn is_chooser(picture: &Picture, window: usize) -> bool {
     let below = || shown_in(picture, window, |_| false).skip(1).map(|at| &picture.objects[at]);
     match picture.toolkit.profile().chooser {
         Chooser::Class => below().any(|o| o.name == GTK4_CHOOSER),
-        // That of Qt has no role of its own: it says in a list which folder it shows, and has a
-        // field beside.
+        // A chooser of Qt has no role of its own, but a combo box with the current folder, and a
+        // field.
         Chooser::Folder => {
             let folder = |o: &Object| o.role == n::COMBO_BOX && o.name.starts_with('/');
             object.role == n::DIALOG && below().any(folder) && path_field(picture, window).is_some()
@@ -29,7 +28,7 @@ pub(super) fn is_chooser(picture: &Picture, window: usize) -> bool {
     }
 }
 
-/// What is shown in a window, in its order, without what such objects hold.
+/// Returns what is shown in a window, in tree order, without the content of skipped roles.
 fn shown_in<'p>(
     picture: &'p Picture,
     window: usize,
@@ -45,19 +44,19 @@ fn shown_in<'p>(
     })
 }
 
-/// The field of a chooser that takes paths: the first that is not in a list.
+/// Returns the field for paths: the first one outside a list.
 pub(super) fn path_field(picture: &Picture, window: usize) -> Option<usize> {
     let objects = &picture.objects;
     let holds = |role| matches!(role, n::COMBO_BOX | n::TREE | n::TABLE | n::TREE_TABLE | n::LIST);
     let takes = |&at: &usize| is_field(objects[at].role) && objects[at].role != n::PASSWORD;
     let at = shown_in(picture, window, holds).find(takes)?;
-    // In GTK 4 the field that can be written is inside one that cannot.
+    // In GTK 4, the editable field is inside one that is not editable.
     let inner = objects[at].children.iter().find(|&&child| is_field(objects[child].role));
     Some(inner.copied().filter(|&child| objects[child].shown).unwrap_or(at))
 }
 
-/// Whether a chooser of GTK, which other toolkits show, too, is one to save in: it has its field
-/// for the name before its list of places, where one to open has it behind that, if at all.
+/// Whether a chooser of GTK saves; other toolkits show it, too. The field for the name precedes the
+/// list of places in one that saves. In one that opens, it follows it, if it exists.
 pub(super) fn is_to_save_in(picture: &Picture, window: usize) -> bool {
     let holds = |role| matches!(role, n::TABLE | n::TREE_TABLE | n::TREE);
     let mut roles = shown_in(picture, window, holds).map(|at| picture.objects[at].role);
@@ -65,27 +64,26 @@ pub(super) fn is_to_save_in(picture: &Picture, window: usize) -> bool {
     first.is_some_and(is_field) && roles.any(|role| matches!(role, n::LIST | n::LIST_BOX))
 }
 
-/// Whether a chooser of Qt opens or saves, where its buttons say so in English. One to save in says
-/// "Open" while its field names a folder.
+/// Whether a chooser of Qt opens, as its English buttons tell; `None` in other languages. One that
+/// saves says "Open" while its field names a folder.
 pub(super) fn says_it_opens(picture: &Picture, window: usize) -> Option<bool> {
     let named = |name: &str| behind_the_field(picture, window).any(|button| button.name == name);
     if named("Save") { Some(false) } else { named("Open").then_some(true) }
 }
 
-/// Whether a chooser of Qt takes the name that is in its field now: none of the buttons behind that
-/// is disabled.
+/// Whether a chooser of Qt accepts the name in its field: no button behind the field is disabled.
 pub(super) fn takes_the_name(picture: &Picture, window: usize) -> bool {
     behind_the_field(picture, window).all(|button| !s::disabled(button.states, picture.toolkit))
 }
 
-/// The buttons of a chooser that come behind its field.
+/// Returns the buttons of a chooser behind its field.
 fn behind_the_field(picture: &Picture, window: usize) -> impl Iterator<Item = &Object> {
     let field = path_field(picture, window);
     let behind = picture.inside(window).skip_while(move |&at| Some(at) != field);
     behind.map(|at| &picture.objects[at]).filter(|object| object.shown && object.role == n::PUSH_BUTTON)
 }
 
-/// Paths as a chooser reads them: one as it is, several in quotes.
+/// Formats paths for a chooser: one as it is, several in quotes.
 pub(super) fn as_text(files: &[PathBuf]) -> String {
     match files {
         [one] => one.to_string_lossy().into_owned(),

@@ -1,5 +1,5 @@
-//! Which window of the display a file chooser is. It is found out once, when the chooser is seen:
-//! what is typed later goes to that window, or nowhere.
+//! Mapping file choosers to windows of the display. This happens once, when the chooser appears:
+//! later keys go to that window or nowhere.
 
 use crate::act::upload;
 use crate::app::{App, Chooser, LinuxDevice, View, ask, gone};
@@ -8,10 +8,10 @@ use std::time::Duration;
 use stickpin_device::{Error, Result};
 use stickpin_x11desk::{Window, windows};
 
-/// How long a window may take to be on the screen that the app says it shows.
+/// Timeout for a window to appear on the screen.
 const SHOWN: Duration = Duration::from_secs(2);
 
-/// The windows of the display; none where there is no display.
+/// Returns the windows of the display; empty if there is no display.
 pub(crate) async fn on_screen(app: &App) -> Result<Vec<Window>> {
     match app.screen.x11_if_any().await? {
         Some(x11) => x11.run(windows::all).await,
@@ -19,7 +19,7 @@ pub(crate) async fn on_screen(app: &App) -> Result<Vec<Window>> {
     }
 }
 
-/// The chooser with this path: as it was met, or as it is now.
+/// Returns the chooser with this path, as it was recorded or as it is now.
 pub(crate) async fn chooser_known(device: &mut LinuxDevice, top: &str) -> Result<Chooser> {
     match device.chooser.take().filter(|chooser| chooser.top == top) {
         Some(chooser) => Ok(chooser),
@@ -27,11 +27,11 @@ pub(crate) async fn chooser_known(device: &mut LinuxDevice, top: &str) -> Result
     }
 }
 
-/// The chooser with this path and its window. `before`: what was on the screen before it came,
-/// where that is known.
+/// Returns the chooser with this path and its window. `before` lists the windows on the screen
+/// before it opened, if known.
 ///
 /// # Errors
-/// `ELEMENT_NOT_FOUND` where it is gone, `UNSUPPORTED` where its window cannot be told from others.
+/// Returns `ELEMENT_NOT_FOUND` if it is gone, or `UNSUPPORTED` if its window cannot be determined.
 pub(crate) async fn window_of_chooser(view: View<'_>, top: &str, before: Option<&[u32]>) -> Result<Chooser> {
     let x11 = view.app.screen.x11("type keys").await?;
     let title = upload::title_of(view.last, top);
@@ -40,14 +40,14 @@ pub(crate) async fn window_of_chooser(view: View<'_>, top: &str, before: Option<
         let windows = x11.run(windows::all).await?;
         let size = ask::place(view.app, top).await?.map(|rect| (rect.width, rect.height));
         let window = only_window_of(&windows, view.app.info.pid, &title, size, alike, before).cloned();
-        // It was among them when they were listed, if it is still there.
+        // If it is still shown, it was among the windows when they were listed.
         if upload::is_shown(view.app, top).await? { Ok(window) } else { Err(gone()) }
     });
     let window = window.await?.ok_or_else(|| unknown_window(&title))?;
     Ok(Chooser { top: top.to_owned(), window })
 }
 
-/// The error of a chooser that nothing can be typed into, as it could go elsewhere.
+/// The error for a chooser that cannot be typed into, because the keys could go elsewhere.
 fn unknown_window(title: &str) -> Error {
     let title = stickpin_tree::quote(title);
     let message =

@@ -1,4 +1,4 @@
-//! What an app names at a point: the way down from a window to the innermost object there.
+//! The object that an app names at a point: the way down from a window to the innermost object.
 
 use crate::aim::hit::{Resolved, Spot, Unresolved};
 use crate::app::{App, ask, life};
@@ -11,8 +11,8 @@ use crate::model::states;
 use stickpin_device::Result;
 use stickpin_tree::quote;
 
-/// The innermost object that the app names at a spot, from this one down; none where it names
-/// nothing else.
+/// Returns the innermost object that the app names at a spot, starting from this one; `None` if it
+/// names no other.
 pub(super) async fn deepest(spot: Spot<'_>, from: &str) -> Resolved<Option<String>> {
     let link = &spot.view.app.link;
     #[expect(clippy::cast_possible_truncation, reason = "a point of a screen")]
@@ -35,13 +35,13 @@ pub(super) async fn deepest(spot: Spot<'_>, from: &str) -> Resolved<Option<Strin
     Ok(Some(path).filter(|path| path != from))
 }
 
-/// Makes sure that an object that was asked what it has at a point, and answered so, is the last on
-/// the way down: it is there and knows no such question.
+/// Checks that an object that failed to answer what it has at a point is the last one on the way
+/// down: it exists, but does not support the question.
 async fn is_the_last(app: &App, path: &str, fault: Fault) -> Resolved<()> {
     let unknown = |why: String| Err(Unresolved::Unknown(why));
     match fault {
-        // Qt says that there is no object where there is no such question, GTK 4 the other way
-        // round.
+        // Qt reports a missing object for a missing method, and GTK 4 a missing method for a
+        // missing object.
         Fault::Vanished | Fault::Unknown => {}
         Fault::Refused(why) => return unknown(format!("the app answered with {}", quote(&why))),
         Fault::Corrupt(_) => return unknown("the app's answer cannot be read".to_owned()),
@@ -53,7 +53,7 @@ async fn is_the_last(app: &App, path: &str, fault: Fault) -> Resolved<()> {
     }
 }
 
-/// The header of a table at a spot: asked what is there, Qt answers with the table.
+/// Returns the header of a table at a spot. Qt names only the table.
 pub(super) async fn header_at(spot: Spot<'_>, table: usize) -> Result<Option<String>> {
     let objects = spot.view.last.objects();
     if !matches!(objects[table].role, role::TABLE | role::TREE | role::TREE_TABLE) {

@@ -1,9 +1,8 @@
-//! What lies over an element in its own window, as the app has it now: a later child of what holds
-//! both.
+//! What covers an element in its own window, by the current order of children.
 //!
-//! Qt and GTK 3 draw children in their order, the later over the earlier, and answer
-//! `GetAccessibleAtPoint` with the first that has the point, which is the lowest: who would get an
-//! input there, their order tells.
+//! Qt and GTK 3 draw children in order, so later ones cover earlier ones. `GetAccessibleAtPoint`
+//! returns the first at the point, which is the lowest. The order of children therefore determines
+//! what receives an input.
 
 use crate::aim::hit::Spot;
 use crate::app::{App, View, ask, life};
@@ -19,8 +18,9 @@ use crate::model::{Object, Picture, rows, states as s};
 use crate::toolkit::Toolkit;
 use stickpin_device::{Hit, Result};
 
-/// Whether something lies over an object at a spot of its window, by the order of children as it is
-/// now. None where that does not tell: what holds it ends before the point, or has another order.
+/// Determines whether something covers an object at a spot, by the current order of children.
+/// Returns `None` if the order does not tell: an ancestor ends before the point, or draws in
+/// another order.
 pub(super) async fn over_hit(spot: Spot<'_>, at: usize) -> Result<Option<Hit>> {
     if !tells(spot, at).await? {
         return Ok(None);
@@ -35,7 +35,7 @@ pub(super) async fn over_hit(spot: Spot<'_>, at: usize) -> Result<Option<Hit>> {
     Ok(Some(Hit::Covered { by: known.map(|_| app.ids.handle(&path)), what }))
 }
 
-/// Whether all that an object lies in reaches to a spot, and draws its children in their order.
+/// Whether all ancestors of an object reach to a spot and draw their children in order.
 pub(super) async fn tells(spot: Spot<'_>, at: usize) -> Result<bool> {
     let View { app, last } = spot.view;
     let above = last.chain(at);
@@ -47,7 +47,7 @@ pub(super) async fn tells(spot: Spot<'_>, at: usize) -> Result<bool> {
     Ok(said.into_iter().flatten().all(|place| spot.is_in(place)))
 }
 
-/// The path of what lies over an object there.
+/// Returns the path of what covers an object at a spot.
 pub(super) async fn over(spot: Spot<'_>, at: usize) -> Result<Option<String>> {
     let View { app, last } = spot.view;
     let later = later(spot.view, at).await?;
@@ -59,7 +59,7 @@ pub(super) async fn over(spot: Spot<'_>, at: usize) -> Result<Option<String>> {
     }
     let own = &last.objects()[at];
     let now = asked(app, here).await?;
-    // The last one is the one that is seen.
+    // The last one is drawn on top.
     let over = now.objects.into_iter().rev().find(|object| lies_over(object, own, now.toolkit));
     if let Some(object) = &over {
         tracing::debug!(over = object.path, "lies over {}", own.path);
@@ -67,8 +67,7 @@ pub(super) async fn over(spot: Spot<'_>, at: usize) -> Result<Option<String>> {
     Ok(over.map(|object| object.path))
 }
 
-/// What comes later than an object, or than what it lies in, in what holds both, and may lie over
-/// it: those of the innermost first.
+/// Returns later siblings of an object and of its ancestors that may cover it, innermost first.
 async fn later(View { app, last }: View<'_>, at: usize) -> Result<Vec<String>> {
     let (objects, above) = (last.objects(), last.chain(at));
     let end = end_of_window(&last.picture, &above);
@@ -82,17 +81,17 @@ async fn later(View { app, last }: View<'_>, at: usize) -> Result<Vec<String>> {
     let children = life::judged(app, children).await?;
     let mut out = Vec::new();
     for (pair, children) in pairs.iter().zip(children) {
-        // What has no such question, or is gone, is told when it is asked where it is.
+        // If it does not support the question, or is gone, its position tells so later.
         let Some(children) = children else { continue };
         let [child, holder] = [pair[0], pair[1]].map(|at| &objects[at].path);
         let children = children.into_iter().map(|path| app.link.named(holder, path));
-        // What was put elsewhere by the reading is none of them.
+        // Objects that the reading moved elsewhere are not among them.
         out.extend(children.skip_while(|path| path != child).skip(1));
     }
     Ok(out)
 }
 
-/// What objects are, now.
+/// Reads the current state of objects.
 pub(super) async fn asked(app: &App, paths: Vec<String>) -> Result<Picture> {
     let object = |path| Object { path, shown: true, ..Object::default() };
     let objects: Vec<Object> = paths.into_iter().map(object).collect();
@@ -106,16 +105,15 @@ pub(super) async fn asked(app: &App, paths: Vec<String>) -> Result<Picture> {
     life::judged(app, told).await.map(|_| now)
 }
 
-/// Where the way up from an object ends that is drawn in its window: a pop-up lies above the
-/// window, whatever that has there.
+/// Returns the index in `above` at which the ancestors inside the window end: a pop-up lies above
+/// the window.
 fn end_of_window(picture: &Picture, above: &[usize]) -> usize {
     let panel = |at: &usize| picture.objects[*at].role == n::PANEL && picture.objects[*at].is(s::MODAL);
     let popover = || above.iter().position(panel).filter(|_| picture.toolkit.profile().popovers_are_panels);
     popup_in(picture, above).or_else(popover).map_or(above.len(), |popup| popup + 1)
 }
 
-/// Whether children of an object may lie over one another. Those of tables and lists stand side by
-/// side, and may be many.
+/// Whether children of an object may overlap. Those of tables and lists do not, and may be many.
 fn lets_overlap(toolkit: Toolkit, holder: &Object) -> bool {
     let aligned = matches!(
         holder.role,
@@ -127,14 +125,11 @@ fn lets_overlap(toolkit: Toolkit, holder: &Object) -> bool {
     }
 }
 
-/// Whether an object that comes later than another one and has its point is seen there, and is no
-/// part of it.
+/// Whether a later object at the point is visible there and no part of the target.
 fn lies_over(object: &Object, target: &Object, toolkit: Toolkit) -> bool {
     let apart =
         matches!(object.role, n::SCROLL_BAR | n::MENU | n::POPUP_MENU | n::WINDOW | n::DIALOG | n::TOOL_TIP);
-    // Of what is empty nobody knows whether it lets presses through, as what merely paints over
-    // others
-    // does in Qt.
+    // An empty object may let presses through, as those that only paint over others do in Qt.
     let empty = object.name.is_empty() && object.count < 1 && !object.is(s::FOCUSABLE);
     let paints = toolkit.profile().paints_over_controls
         && empty

@@ -1,4 +1,4 @@
-//! The element that an input at a point reaches, which is meant for none.
+//! Hit tests for an input without a target element.
 
 use crate::aim::hit::named::{deepest, header_at};
 use crate::aim::hit::{Resolved, Spot, Unresolved, order};
@@ -12,14 +12,14 @@ use stickpin_device::Result;
 use stickpin_tree::Handle;
 use stickpin_x11desk::Window;
 
-/// The element that an input at a point of the screen reaches.
+/// Returns the element that an input at a point of the screen reaches.
 ///
 /// # Errors
-/// `ELEMENT_COVERED` when the app does not say what it has there.
+/// Returns `ELEMENT_COVERED` when the app does not name what it has there.
 pub(crate) async fn element_there(device: &mut LinuxDevice, point: (f64, f64)) -> Result<Option<Handle>> {
     let mut found = once_there(device, point).await;
     if let Err(Unresolved::Unknown(why)) = &found {
-        // It may have changed in that moment.
+        // The app may have changed just now.
         tracing::debug!(?point, "is looked at again: {why}");
         reading::look(device, &[]).await?;
         found = once_there(device, point).await;
@@ -27,7 +27,7 @@ pub(crate) async fn element_there(device: &mut LinuxDevice, point: (f64, f64)) -
     found.map_err(|unresolved| unresolved.at(&format!("{},{}", point.0, point.1)))
 }
 
-/// The innermost element at a point, looked at once.
+/// Returns the innermost element at a point, in one attempt.
 async fn once_there(device: &mut LinuxDevice, (x, y): (f64, f64)) -> Resolved<Option<Handle>> {
     let Some(sight) = Sight::of(&device.app).await? else {
         return Err(device.app.screen.unseen("tell what is at a point").into());
@@ -39,7 +39,7 @@ async fn once_there(device: &mut LinuxDevice, (x, y): (f64, f64)) -> Resolved<Op
         return Ok(None);
     };
     let (view, last) = (device.view(), &device.last);
-    // GTK 4 answers for a window as if none of its pop-ups were there: what lies in one is asked.
+    // GTK 4 answers for a window as if it had no pop-ups, so their content is asked.
     let apart = window.popup && last.picture.toolkit.profile().popups == Popups::InWindows;
     let tops = if apart { in_popovers(&last.picture) } else { last.picture.root().children.clone() };
     for at in tops {
@@ -66,15 +66,15 @@ async fn once_there(device: &mut LinuxDevice, (x, y): (f64, f64)) -> Resolved<Op
     Ok(None)
 }
 
-/// What an input at a point goes to, from what the app named there: what lies over that, if
-/// anything does, and what lies over that again.
+/// Returns what receives an input at a point, starting from the object that the app named: what
+/// covers that, and what covers that in turn.
 async fn uppermost(
     device: &mut LinuxDevice,
     mut at: usize,
     point: (f64, f64),
     offset: (f64, f64),
 ) -> Resolved<Handle> {
-    // Each step goes to what comes later in the order of the app.
+    // Each step goes to an object that is later in the app's order.
     for _ in 0..DEEP {
         let spot = Spot { view: device.view(), point, offset };
         let ordered = device.app.link.toolkit.profile().draws_in_order && order::tells(spot, at).await?;
@@ -93,7 +93,7 @@ async fn uppermost(
     Err(Unresolved::Unknown("the app names one thing over another without end".to_owned()))
 }
 
-/// An object as it was read, by its index; what was not is read now.
+/// Returns the index of an object; reads the app if the last reading lacks it.
 async fn read_at(device: &mut LinuxDevice, path: &str) -> Result<Option<usize>> {
     if device.last.at(path).is_none() {
         reading::look(device, &[]).await?;
@@ -101,7 +101,7 @@ async fn read_at(device: &mut LinuxDevice, path: &str) -> Result<Option<usize>> 
     Ok(device.last.at(path))
 }
 
-/// What is shown in the pop-ups of GTK 4.
+/// Returns the content of GTK 4's pop-ups.
 fn in_popovers(picture: &Picture) -> Vec<usize> {
     let popovers = picture.objects.iter().filter(|object| object.shown && object.name == POPOVER);
     let inside = popovers.flat_map(|popover| popover.children.iter().copied());

@@ -1,5 +1,5 @@
-//! What lies at a point and was not read, or was hidden when it was: it may be a part of the
-//! element that was aimed at, lie hidden below it, or have come over it since.
+//! Objects at a point that the last reading did not have, or had hidden. They may be a part of the
+//! target, lie hidden below it, or have appeared over it since.
 
 use crate::aim::hit::order;
 use crate::app::{App, View, life};
@@ -7,12 +7,12 @@ use crate::model::overlaps::{self, is_of};
 use crate::model::parents::DEEP;
 use stickpin_device::{Hit, Result};
 
-/// Whether an input that goes to an object of which the last reading shows nothing reaches another
-/// one: by what the app says that it lies in, up to what was read.
+/// Determines whether an unread object that would receive an input is a part of the target, by its
+/// ancestors up to one that was read.
 pub(super) async fn unread_hit(view: View<'_>, target: usize, path: &str) -> Result<Hit> {
     let View { app, last } = view;
     let own = &last.objects()[target];
-    // GTK 4 names what an input reaches, others also what lies hidden there.
+    // GTK 4 names what receives an input; others may name hidden objects.
     let seen = app.link.toolkit.profile().says_what_a_press_reaches;
     let Some((up, holder)) = up_to_read(view, path, target).await? else { return Ok(Hit::Target) };
     let inside = last.chain(holder).contains(&target);
@@ -29,8 +29,8 @@ pub(super) async fn unread_hit(view: View<'_>, target: usize, path: &str) -> Res
     Ok(Hit::Covered { by: None, what: overlaps::words(&there, 1) })
 }
 
-/// The first object above one that was read and shown, or that is the target, and the last one
-/// below that; none where nothing above it was read.
+/// Returns the first ancestor that was read and shown, or is the target, and the object below it on
+/// that way; `None` if no ancestor was read.
 async fn up_to_read(
     View { app, last }: View<'_>,
     path: &str,
@@ -49,7 +49,7 @@ async fn up_to_read(
     Ok(None)
 }
 
-/// What an object lies in, as the app says it now.
+/// Returns the current parent of an object.
 pub(super) async fn above_now(app: &App, path: &str) -> Result<Option<String>> {
     let above = life::judged(app, app.link.parents(&[path]).await).await?.pop().flatten();
     Ok(above.filter(|(_, above)| !above.ends_with("/null")).map(|above| app.link.named(path, above)))

@@ -2,7 +2,7 @@
 //! stands in it and above it.
 
 use crate::limits::TEXT;
-use crate::model::roles::{self, Above, is_field, number as n};
+use crate::model::roles::{self, Above, is_field, is_menu, is_menu_item, number as n};
 use crate::model::rows::{LEADS, is_box, is_piece};
 use crate::model::states as s;
 use crate::model::{Interfaces, Object, Picture};
@@ -169,13 +169,7 @@ pub(super) fn holds_page(object: &Object, toolkit: Toolkit) -> bool {
 /// Whether a child is what a button opened.
 pub(super) fn opens(object: &Object, child: &Object) -> bool {
     let button = matches!(object.role, n::PUSH_BUTTON | n::TOGGLE_BUTTON | n::PUSH_BUTTON_MENU);
-    button
-        && (is_popup(child.role)
-            || matches!(child.role, n::MENU_ITEM | n::CHECK_MENU_ITEM | n::RADIO_MENU_ITEM))
-}
-
-pub(super) fn is_menu(number: u32) -> bool {
-    matches!(number, n::MENU | n::POPUP_MENU)
+    button && (is_popup(child.role) || is_menu_item(child.role))
 }
 
 /// Roles of what opens over a window and belongs to something in it.
