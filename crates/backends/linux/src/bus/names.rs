@@ -1,6 +1,6 @@
 //! Names of AT-SPI and D-Bus interfaces.
 
-/// The prefix of all interfaces of AT-SPI.
+/// Interface names of AT-SPI.
 pub(crate) const ACCESSIBLE: &str = "org.a11y.atspi.Accessible";
 
 pub(crate) const ACTION: &str = "org.a11y.atspi.Action";

@@ -1,4 +1,4 @@
-//! The questions that objects are asked, and what becomes of the answers.
+//! Questions about objects, and storing their answers.
 
 use crate::bus::body::{Reference, whole};
 use crate::bus::fault::Fault;
@@ -11,7 +11,7 @@ use crate::model::states;
 use crate::model::{Interfaces, Object, Picture};
 use crate::toolkit::Toolkit;
 
-/// One question about one object.
+/// A question about an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ask {
     States,
@@ -21,7 +21,7 @@ pub(crate) enum Ask {
     Interfaces,
     Count,
     Children,
-    /// The only child of a socket, which it does not list.
+    /// The only child of a socket, which the socket does not list.
     Plugged,
     Extents,
     Length,
@@ -34,19 +34,19 @@ pub(crate) enum Ask {
     Address,
 }
 
-/// All that makes an object, apart from its children.
+/// The questions that describe an object, apart from its children.
 pub(crate) const WHOLE: &[Ask] =
     &[Ask::States, Ask::Role, Ask::Name, Ask::Description, Ask::Interfaces, Ask::Count];
 
-/// Relations (`AtspiRelationType`).
+/// Relation numbers (`AtspiRelationType`).
 const LABELLED_BY: u32 = 2;
 const NODE_CHILD_OF: u32 = 7;
 
-/// Attributes and labels of one object that are kept.
+/// Maximum number of attributes and labels that are kept of one object.
 const KEPT: usize = 64;
 
 impl Ask {
-    /// The question about an object.
+    /// Returns the call for a question.
     pub(super) fn call<'a>(self, path: &'a str, object: &Object, toolkit: Toolkit) -> Call<'a> {
         let plain = |interface, member| Call::new(path, interface, member);
         match self {
@@ -73,16 +73,16 @@ impl Ask {
         }
     }
 
-    /// Whether the answer is as long as the app wants it to be.
+    /// Whether the app determines the length of the answer.
     fn is_for_text(self) -> bool {
         use Ask::{Actions, Address, Attributes, Description, Link, Name, Relations, Text};
         matches!(self, Name | Description | Text | Attributes | Relations | Actions | Link | Address)
     }
 
-    /// Writes into an object what an answer says of it.
+    /// Stores an answer in its object.
     ///
     /// # Errors
-    /// When it is no answer to that.
+    /// Returns a fault when the answer has the wrong type.
     fn keep(
         self,
         link: &Link,
@@ -99,7 +99,7 @@ impl Ask {
             Self::Description => object.description = answer.property_text()?,
             Self::Interfaces => object.interfaces = Interfaces::of(&answer.read::<Vec<String>>()?),
             Self::Count => object.count = whole(answer.property_number()?),
-            // They are objects of their own.
+            // Children are objects of their own.
             Self::Children => out.children.push((at, answer.read()?)),
             Self::Plugged => {
                 let child = answer.read::<Reference>().ok().filter(|(_, path)| !path.ends_with("/null"));
@@ -131,7 +131,7 @@ impl Ask {
     }
 }
 
-/// Questions for many objects, asked in one go.
+/// Questions about many objects, asked in one batch.
 #[derive(Debug, Default)]
 pub(crate) struct Questions(pub(crate) Vec<(usize, Ask)>);
 
@@ -144,19 +144,19 @@ impl Questions {
         self.0.is_empty()
     }
 
-    /// Asks, and writes the answers into the objects. The answers that name other objects come
-    /// back, and which objects are not there any more.
+    /// Asks all questions and stores the answers in the objects. Returns answers that refer to
+    /// other objects, and the objects that have vanished.
     ///
     /// # Errors
-    /// When the app is gone or silent. What one object does not answer is left out.
+    /// Returns a fault when the app is gone or silent. Missing answers of single objects are left
+    /// out.
     pub(crate) async fn ask(self, link: &Link, picture: &mut Picture) -> Result<Answers, Fault> {
         let answers = link.calls(&self.calls(picture)).await;
         self.read(link, answers, picture)
     }
 
-    /// Asks once more what has answered before; what the app signalled before it answers has
-    /// been heard then. What answers with an error now is not what it was: it is told with what
-    /// is not there any more.
+    /// Asks again what was answered before. Signals that preceded the answers have been received
+    /// when it returns. An object that now answers with an error counts as vanished.
     ///
     /// # Errors
     /// As [`Questions::ask`].
@@ -191,15 +191,14 @@ impl Questions {
                 Ok(()) => {}
                 Err(fault) if fault.is_lost() => return Err(fault),
                 Err(Fault::Vanished) => out.vanished.push(at),
-                // What one object does not know is left as it was.
+                // Facts that an object does not know keep their values.
                 Err(e) => {
                     tracing::trace!("{ask:?} of {}: {e}", picture.objects[at].path);
-                    // That it knows no such question is an answer. Of what answers with an error
-                    // nobody knows
-                    // what it shows.
+                    // An unsupported question is an answer, but after an error it is unknown what
+                    // the object shows.
                     let unread = matches!(e, Fault::Refused(_) | Fault::Corrupt(_));
                     picture.truncated |= unread && matches!(ask, Ask::States | Ask::Children);
-                    // These are asked of what may have no such thing.
+                    // These are also asked of objects that may not support them.
                     if !matches!(ask, Ask::Plugged | Ask::Actions) {
                         out.unanswered.push(at);
                     }
@@ -210,34 +209,33 @@ impl Questions {
     }
 }
 
-/// What does not fit into one object.
+/// Answers that are not stored in their object.
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
-    /// Children as they were named: bus name and path.
+    /// Lists of children: bus names and paths.
     pub(crate) children: Vec<(usize, Vec<Reference>)>,
-    /// What stands in what may be a socket; in others the first child.
+    /// The content of possible sockets; for other objects, their first child.
     pub(crate) plugged: Vec<(usize, Reference)>,
     pub(crate) vanished: Vec<usize>,
-    /// What answered a question with an error.
+    /// Objects that answered with an error.
     unanswered: Vec<usize>,
 }
 
-/// Asks for the cache of an app (`Cache.GetItems`): its objects, what each lies in, and its place
-/// there.
+/// Reads the cache of an app (`Cache.GetItems`): objects, each with its parent and index.
 ///
 /// # Errors
-/// When there is none, or the app is gone.
+/// Returns a fault when there is none, or the app is gone.
 pub(super) async fn cached(link: &Link) -> Result<Vec<(Object, String, i32)>, Fault> {
     let answer = link.call(Call::new("/org/a11y/atspi/cache", CACHE, "GetItems")).await?;
-    // Older bridges list children in it: there each object is asked.
+    // The caches of older bridges list children. There, each object is asked.
     if answer.signature() != "a((so)(so)(so)iiassusau)" {
         return Err(Fault::Corrupt("a cache of an unknown format"));
     }
     Ok(answer.read::<Vec<Item>>()?.into_iter().map(cached_item).collect())
 }
 
-/// An object, its app and what it lies in; its place and how many children it has; interfaces,
-/// name, role, description, states.
+/// The object, its app and parent; index and number of children; interfaces, name, role,
+/// description, states.
 type Item = (Reference, Reference, Reference, i32, i32, Vec<String>, String, u32, String, Vec<u32>);
 
 fn cached_item(item: Item) -> (Object, String, i32) {
@@ -247,8 +245,8 @@ fn cached_item(item: Item) -> (Object, String, i32) {
     (object, parent, place)
 }
 
-/// Whether an object may be a place for another process (`AtkSocket`): it has no other children,
-/// and lists not even that.
+/// Whether an object may be a socket for another process (`AtkSocket`): it has no other children,
+/// and does not list that one.
 pub(crate) fn may_be_socket(picture: &Picture, at: usize) -> bool {
     let object = &picture.objects[at];
     let elsewhere = |&child: &usize| !Link::same_process(&object.path, &picture.objects[child].path);
@@ -257,8 +255,8 @@ pub(crate) fn may_be_socket(picture: &Picture, at: usize) -> bool {
         && object.children.iter().all(elsewhere)
 }
 
-/// Whether an object says nothing of itself, not even whether it is shown, as a socket and what is
-/// plugged into it may.
+/// Whether an object reports nothing about itself, not even that it is shown, as sockets and their
+/// content may.
 pub(crate) fn is_mute(object: &Object, toolkit: Toolkit) -> bool {
     toolkit.profile().has_sockets && object.states == 0 && object.role == role::FILLER
 }

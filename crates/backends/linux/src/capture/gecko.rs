@@ -1,19 +1,19 @@
-//! What is true of Firefox: what it is not asked, windows that show nothing, headers of rows.
+//! Peculiarities of Firefox: fewer questions about plain text, covered windows, and row headers.
 //!
 //! # Questions
-//! Each answer costs it and us some 15 µs, and a page has a thousand objects, most of which
-//! only hold text: cells, rows, headings, paragraphs. Their roles are asked for all at once; then
-//! states, and then each of these is asked for what it may differ in (ADR 33).
+//! Each answer costs some 15 µs, and a page has a thousand objects, most of which only hold text:
+//! cells, rows, headings, paragraphs. Their roles are asked for in bulk, then their states, and
+//! then each is asked only for what it may differ in (ADR 33).
 //!
 //! # Covered windows
-//! Firefox says that nothing is shown of all that is in a window which others cover entirely, or
-//! which is minimised; only the window itself goes on being shown.
+//! If other windows cover a window completely, or it is minimised, Firefox reports everything in it
+//! as hidden, except the window itself.
 //!
-//! # Headers of rows
-//! Firefox may call them headers of columns. Which of the two a `th` without `scope` is, Gecko
-//! decides when it first hears of it, and keeps: one that was there before the cells of its row
-//! were is a column header for ever (its browser process keeps roles; `HTMLTableHeaderCell` looks
-//! at the siblings). So pages that make their rows cell by cell have them wrong.
+//! # Row headers
+//! Firefox may report them as column headers. Gecko classifies a `th` without `scope` when the
+//! element is created, and keeps the result. One that existed before the cells of its row remains a
+//! column header (its browser process keeps roles; `HTMLTableHeaderCell` looks at the siblings).
+//! Pages that build rows cell by cell therefore get wrong roles.
 
 use super::ask::Ask;
 use crate::bus::body::Reference;
@@ -26,22 +26,22 @@ use crate::model::{EMBEDDED, Interfaces, Object, Picture};
 use hashbrown::{HashMap, HashSet};
 use stickpin_tree::Handle;
 
-/// What text that nobody acts on says of itself, and no more. One that has the focus, or can have
-/// it, can be selected, edited or opened, is asked everything.
+/// The states of plain text. An object with further states, which can be focused, selected, edited
+/// or opened, is asked everything.
 const PLAIN: u64 = states::USABLE | states::OPAQUE | states::SELECTABLE_TEXT;
 
-/// Objects of one role that a document names at once. It takes time with the square of their
-/// number.
+/// Maximum number of objects with one role that a document returns. Its time grows with the square
+/// of their number.
 const MATCHES: i32 = 2_000;
 
-/// The order of the tree (`AtspiCollectionSortOrder`).
+/// Tree order (`AtspiCollectionSortOrder`).
 const CANONICAL: u32 = 1;
 
-/// What in these documents has one of these roles, by path: asked for each role instead of each
-/// object, which costs Firefox a tenth where they are common.
+/// Returns the common roles in these documents, by path. Asking for each role instead of each
+/// object costs Firefox a tenth.
 ///
 /// # Errors
-/// When the app is gone or silent.
+/// Returns a fault when the app is gone or silent.
 pub(crate) async fn roles<'d>(link: &Link, documents: &'d [String]) -> Result<HashMap<String, u32>, Fault> {
     let asked =
         documents.iter().flat_map(|document| roles::with(Facts::COMMON).map(move |role| (document, role)));
@@ -50,19 +50,19 @@ pub(crate) async fn roles<'d>(link: &Link, documents: &'d [String]) -> Result<Ha
     let calls: Vec<Call<'_>> = asked.iter().map(in_role).collect();
     let mut out = HashMap::new();
     for ((document, role), named) in asked.iter().zip(link.each::<Vec<Reference>>(&calls).await?) {
-        // Where a document does not tell them, each object is asked itself.
+        // If a document does not answer, each object is asked.
         let named = named.unwrap_or_default().into_iter();
         out.extend(named.map(|named| (link.named(document, named), *role)));
     }
     Ok(out)
 }
 
-/// Whether an object is a page that can be seen: it names what stands in it.
+/// Whether an object is a visible page, which can return its descendants by role.
 pub(super) fn is_page(object: &Object) -> bool {
     object.role == role::DOCUMENT_WEB && object.is(states::VISIBLE)
 }
 
-/// Whether an object of Firefox only holds text and what stands in it.
+/// Whether an object of Firefox only holds text and other objects.
 pub(super) fn is_plain(object: &Object) -> bool {
     let holds_text = roles::is(object.role, Facts::CELL)
         || names_by_markup(object.role)
@@ -70,29 +70,27 @@ pub(super) fn is_plain(object: &Object) -> bool {
     object.states & !PLAIN == 0 && holds_text
 }
 
-/// What is asked of plain text before its children. How many these are, the text says.
+/// Returns the questions about plain text before its children are read. The text tells how many
+/// children there are.
 pub(super) fn asks(number: u32) -> &'static [Ask] {
     match number {
-        // Rows of HTML have no text of their own, and the others say which they are (`later`). They
-        // have
-        // cells.
+        // Rows of HTML have no text, but cells. Other rows are recognised later (`later`).
         role::TABLE_ROW => &[],
         role::SECTION => &[Ask::Text],
         _ => &[Ask::Name, Ask::Text],
     }
 }
 
-/// Takes over what the answers to [`asks`] say beside themselves.
+/// Derives facts from the answers to [`asks`].
 pub(super) fn answered(object: &mut Object) {
     object.interfaces.insert(Interfaces::AROUND_TEXT);
     if object.role == role::TABLE_ROW {
         return;
     }
     match &object.text {
-        // An image with the role of a heading, say.
+        // Such as an image with the role of a heading.
         None => object.interfaces.remove(Interfaces::TEXT),
-        // A character stands for each child. Without any text there may be children that have no
-        // place in it.
+        // The text contains one character per child. An empty text may leave children out.
         Some(text) if !text.is_empty() && !text.contains(EMBEDDED) => {
             object.count = 0;
             object.complete = true;
@@ -101,8 +99,8 @@ pub(super) fn answered(object: &mut Object) {
     }
 }
 
-/// What is asked when the attributes are there: whether the page names it, and whether it is a row
-/// of HTML.
+/// Returns the questions that follow from the attributes: the name, if the page sets one, and the
+/// text, unless it is a row of HTML.
 pub(super) fn later(object: &Object) -> impl Iterator<Item = Ask> {
     let (explicit, tag) = (object.attribute("explicit-name"), object.attribute("tag"));
     let unnamed = is_plain(object) && names_by_markup(object.role) && object.name.is_empty();
@@ -111,27 +109,26 @@ pub(super) fn later(object: &Object) -> impl Iterator<Item = Ask> {
     name.then_some(Ask::Name).into_iter().chain(text.then_some(Ask::Text))
 }
 
-/// Whether it is asked for its text when its attributes are there.
+/// Whether an object is asked for its text after its attributes.
 pub(super) fn has_text_later(object: &Object) -> bool {
     is_plain(object) && object.role == role::TABLE_ROW
 }
 
-/// Whether a plain object is as little hidden as the row that it stands in, and so is not asked
-/// where it is.
+/// Whether a plain object is as visible as its row, so that its rectangle is not needed.
 pub(super) fn is_where_its_row_is(object: &Object) -> bool {
     is_plain(object) && roles::is(object.role, Facts::CELL) && object.count == 0
 }
 
-/// Roles that have a name only where the page gives them one (ARIA, "name from author"), and are
-/// asked for their attributes anyway.
+/// Roles that have a name only if the page sets one (ARIA, "name from author"). Their attributes
+/// are read anyway.
 fn names_by_markup(number: u32) -> bool {
     matches!(number, role::TABLE_ROW | role::SECTION)
 }
 
-/// What is told in the place of what it shows.
+/// The text that replaces the content of a covered window.
 pub(super) const NOTHING: &str = "shows nothing while other windows cover all of it: stickpin hover on this window brings it to the front, or move them";
 
-/// Whether a window says of nothing in it that it is shown.
+/// Whether a window reports all of its content as hidden.
 pub(super) fn shows_nothing(picture: &Picture, window: usize) -> bool {
     let window = &picture.objects[window];
     picture.toolkit.profile().hides_covered_windows
@@ -140,8 +137,8 @@ pub(super) fn shows_nothing(picture: &Picture, window: usize) -> bool {
         && picture.children(window).all(|child| !child.shown)
 }
 
-/// Those of `watch` that may be in such a window: all that are not shown and not known to have
-/// ended. They come back with what is in it.
+/// Returns those of `watch` that may be in a covered window: all that are not shown and not known
+/// to have ended.
 pub(super) fn behind(picture: &Picture, ids: &Ids, watch: &[Handle]) -> Vec<Handle> {
     let decided = picture.objects.iter().filter(|object| object.shown || object.is(states::DEFUNCT));
     let decided: HashSet<&str> = decided.map(|object| object.path.as_str()).collect();
@@ -149,8 +146,8 @@ pub(super) fn behind(picture: &Picture, ids: &Ids, watch: &[Handle]) -> Vec<Hand
     watch.iter().copied().filter(may_be).collect()
 }
 
-/// The objects that are headers of rows whatever Gecko says: the first of a row of cells, where no
-/// columns begin.
+/// Returns the objects that are row headers regardless of their reported role: the first of a row
+/// of cells, where no columns begin.
 pub(super) fn row_headers(picture: &Picture) -> HashSet<usize> {
     let mut out = HashSet::new();
     if !picture.toolkit.profile().first_cells_are_headers {
@@ -175,9 +172,8 @@ pub(super) fn row_headers(picture: &Picture) -> HashSet<usize> {
         });
         let rows: Vec<Option<usize>> =
             lines.filter(|&at| role_of(at) == role::TABLE_ROW).map(headed).collect();
-        // A first row may be `<th scope=col>` beside a corner that is empty: unless all rows begin
-        // so, it
-        // is left alone.
+        // The first row may be `<th scope=col>` next to an empty corner, so it counts only if all
+        // rows begin that way.
         let all = rows.len() > 1 && rows.iter().all(Option::is_some);
         out.extend(rows.into_iter().skip(usize::from(!all)).flatten());
     }

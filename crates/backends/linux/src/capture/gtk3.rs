@@ -1,13 +1,13 @@
-//! What GTK 3 says twice, or under another name.
+//! Peculiarities of GTK 3: selected options of combo boxes, and objects with two parents.
 //!
-//! # Choices
-//! What is chosen in the combo boxes of GTK 3 that nothing labels. They are called what is chosen
-//! in them, unless the app gave them a name: only what is chosen tells which of the two a name is.
+//! # Options
+//! A combo box without a name is named after its selected option. Only that option shows whether a
+//! name is its own.
 //!
-//! # Objects at two places
-//! One place for each object. Some are listed at two: the list of an open combo box of GTK 3 in the
-//! combo box and in the window that shows it, a popover in its button and in the window. Twice in
-//! the tree they would be two elements with one handle.
+//! # Objects with two parents
+//! Some objects are listed twice: the list of an open combo box is also in the window that shows
+//! it, and a popover is in its button and in the window. In the tree, they would be two elements
+//! with one handle, so each is kept in one place.
 
 use crate::bus::body::Reference;
 use crate::bus::fault::{Fault, unless_lost};
@@ -18,10 +18,10 @@ use crate::model::{Interfaces, Picture};
 use hashbrown::{HashMap, HashSet};
 use std::collections::VecDeque;
 
-/// Writes down what is chosen, as the text of the combo box.
+/// Stores the selected option as the text of the combo box.
 ///
 /// # Errors
-/// When the app is gone or silent.
+/// Returns a fault when the app is gone or silent.
 pub(super) async fn read_choices(link: &Link, picture: &mut Picture) -> Result<(), Fault> {
     if !picture.toolkit.profile().combo_boxes_are_called_after_their_choice {
         return Ok(());
@@ -34,7 +34,7 @@ pub(super) async fn read_choices(link: &Link, picture: &mut Picture) -> Result<(
     let asked: Vec<usize> = (0..picture.objects.len()).filter(is_asked).collect();
     let first = |&at: &usize| Call::new(&picture.objects[at].path, SELECTION, "GetSelectedChild").with((0,));
     let chosen = link.each::<Reference>(&asked.iter().map(first).collect::<Vec<_>>()).await?;
-    // Nothing is chosen in those that name nothing.
+    // Those that return nothing have no selected option.
     let chosen = asked.iter().zip(chosen).filter_map(|(&at, child)| Some((at, child?)));
     let chosen: Vec<(usize, String)> =
         chosen.map(|(at, child)| (at, link.named(&picture.objects[at].path, child))).collect();
@@ -48,8 +48,8 @@ pub(super) async fn read_choices(link: &Link, picture: &mut Picture) -> Result<(
     Ok(())
 }
 
-/// Leaves what is shown where it says itself that it is (`named`), else at its first place, and
-/// takes it from the others.
+/// Keeps each object below the parent that it names itself (`named`), otherwise below its first
+/// one, and removes it from the others.
 pub(super) fn once(picture: &mut Picture, named: &HashMap<usize, usize>) {
     let objects = &mut picture.objects;
     let mut places: Vec<Option<usize>> = vec![None; objects.len()];
@@ -71,7 +71,7 @@ pub(super) fn once(picture: &mut Picture, named: &HashMap<usize, usize>) {
     }
     for &at in &again {
         let Some(&home) = named.get(&at) else { continue };
-        // Nothing may come to stand inside itself, whatever an app says.
+        // Objects must never contain themselves, whatever an app reports.
         let up = std::iter::successors(Some(home), |&at| places[at]);
         if objects[home].children.contains(&at)
             && up.clone().last() == Some(0)

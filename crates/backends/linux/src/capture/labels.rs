@@ -1,9 +1,8 @@
-//! What fields are called that nothing labels: by the label beside them, or, which is no name, by
-//! the group around.
+//! Names of unlabelled fields: that of an adjacent label, but not the title of the group around.
 //!
-//! Names that are only the title of the group around: Qt calls by it whatever stands in a group box
-//! and has no label. Several fields would bear one name, which the group says already. The only
-//! thing in a box keeps it: it is what the box is about.
+//! Qt names everything in a group box after its title, unless it has a label. Several fields would
+//! then share one name, which the group already provides. Only a single element in a box keeps it,
+//! because the box is about that element.
 
 use crate::model::names;
 use crate::model::roles::{self, is_field, number as n};
@@ -11,18 +10,18 @@ use crate::model::{Object, Picture};
 use crate::toolkit::Toolkit;
 use hashbrown::{HashMap, HashSet};
 
-/// How far above a field its label may end, in pixels.
+/// Maximum distance between a field and the label above it, in pixels.
 const ABOVE: i32 = 24;
 
-/// The labels of fields without a name: the nearest one to the left in the same line, else the one
-/// right above, among those in the same box.
+/// Returns labels for fields without a name: the nearest one to the left in the same line,
+/// otherwise the one directly above, in the same container.
 pub(super) fn of_fields(picture: &Picture) -> HashMap<&str, &str> {
     let mut out = HashMap::new();
     for parent in picture.objects.iter().filter(|parent| parent.shown) {
         let shown = || picture.children(parent).filter(|object| object.shown);
         let labels: Vec<(&Object, [i32; 4])> =
             shown().filter(|o| o.role == n::LABEL).filter_map(|o| Some((o, o.extents?))).collect();
-        // GTK 4 calls a field without a name after its class.
+        // GTK 4 names a field without a name after its class.
         let classed =
             |o: &Object| is_field(o.role) && names::cleaned(&o.name, picture.toolkit, false, "").is_empty();
         let borrows = |o: &Object| borrows(parent, o, picture.toolkit);
@@ -35,7 +34,7 @@ pub(super) fn of_fields(picture: &Picture) -> HashMap<&str, &str> {
                 let middle = y.saturating_add(h / 2);
                 let in_line = middle >= top && middle <= top.saturating_add(height);
                 let gap = left.saturating_sub(x.saturating_add(w));
-                // It is the label of the first field behind it alone.
+                // It labels only the first field behind it.
                 let between = |&[fx, fy, _, fh]: &[i32; 4]| {
                     fx >= x.saturating_add(w) && fx < left && middle >= fy && middle <= fy.saturating_add(fh)
                 };
@@ -60,14 +59,14 @@ pub(super) fn of_fields(picture: &Picture) -> HashMap<&str, &str> {
     out
 }
 
-/// Whether an object may be called what the label beside it reads. The name of a combo box may be
-/// what is chosen in it.
+/// Whether an adjacent label may name an object. The name of a combo box may be its selected
+/// option.
 pub(crate) fn lacks_name(object: &Object) -> bool {
     let control = is_field(object.role) || object.role == n::SLIDER;
     control && object.name.is_empty() || object.role == n::COMBO_BOX
 }
 
-/// Whether all that names an object is the title of the group box that it stands in.
+/// Whether only the title of its group box names an object.
 pub(super) fn borrows(parent: &Object, object: &Object, toolkit: Toolkit) -> bool {
     let boxed = toolkit.profile().group_boxes_name_what_they_hold
         && parent.role == n::PANEL
@@ -75,18 +74,18 @@ pub(super) fn borrows(parent: &Object, object: &Object, toolkit: Toolkit) -> boo
     boxed && (has_no_text(object.role) && object.name == parent.name || is_labelled_only_by(object, parent))
 }
 
-/// A combo box is called what is chosen in it.
+/// A combo box is named after its selected option.
 fn is_labelled_only_by(object: &Object, parent: &Object) -> bool {
     object.role == n::COMBO_BOX && matches!(&*object.labelled_by, [one] if *one == parent.path)
 }
 
-/// Roles of what does not say itself what it is called, as a button does.
+/// Roles without a text that names them, unlike buttons.
 fn has_no_text(number: u32) -> bool {
     is_field(number) || matches!(number, n::SLIDER | n::DIAL | n::PROGRESS_BAR)
 }
 
-/// The objects of which such a title is no name: those with others beside them, or with a label of
-/// their own. `beside` is what labels fields by its place.
+/// Returns the objects whose group title does not count as a name: those with siblings, or with an
+/// adjacent label in `beside`.
 pub(super) fn untitled<'p>(picture: &'p Picture, beside: &HashMap<&str, &str>) -> HashSet<&'p str> {
     let mut out = HashSet::new();
     if !picture.toolkit.profile().group_boxes_name_what_they_hold {

@@ -1,5 +1,4 @@
-//! Capturing an app: what it says is read in few rounds ([`read`]), and made into a tree
-//! ([`tree`]).
+//! Capturing an app: [`read`] asks for its objects in few rounds, and [`tree`] builds the tree.
 
 pub(crate) mod ask;
 pub(crate) mod gecko;
@@ -13,11 +12,11 @@ pub(crate) mod tree;
 
 use crate::capture::tables::Cells;
 
-/// What a reading leaves for the next one.
+/// What a reading keeps for the next one.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Known {
-    /// What is known of tables.
+    /// The cells of tables.
     pub(crate) cells: Cells,
-    /// What has said that it is shown.
+    /// The objects that have signalled that they are shown.
     pub(crate) appeared: qt::Appeared,
 }

@@ -1,15 +1,16 @@
-//! Which page of a stack or a notebook is shown. GTK 4 says of all of them that they are visible,
-//! and of what lies in them where it was when it was shown last. At a point it answers with what a
-//! press there would reach (`GetAccessibleAtPoint` is `gtk_widget_pick` in 4.8), and that is always
-//! on the page that is shown.
+//! Which page of a stack or a notebook is shown.
 //!
-//! Which page an `AdwViewStack` shows. All of its pages that were shown once say that they are
-//! visible, and lie over one another; the stack itself is a mere panel, tied to no list of tabs.
-//! But its tabs say which of them is selected, and stand in the order of the pages.
+//! In GTK 4, all pages report to be visible, and their content keeps the positions from when it was
+//! last shown. But `GetAccessibleAtPoint` (`gtk_widget_pick` in 4.8) returns what a press at a
+//! point would reach, which is always on the current page.
 //!
-//! So a page is left out only where two things agree: it is not the one of the selected tab, and
-//! the app has nothing of it at any point of what is on it. What only lies under something else is
-//! the page of the selected tab, or in no such stack.
+//! All pages of an `AdwViewStack` that were ever shown report to be visible at the same place, and
+//! the stack is a mere panel without a connection to its tabs. But the tabs report which is
+//! selected, and are in the order of the pages.
+//!
+//! A page of such a stack is therefore left out only if two things agree: its tab is not the
+//! selected one, and the app returns nothing of it at any point of its content. A page that is
+//! merely covered belongs to the selected tab, or to no such stack.
 
 use crate::bus::body::Reference;
 use crate::bus::fault::Fault;
@@ -21,22 +22,22 @@ use crate::model::states;
 use crate::model::{Interfaces, Object, Picture};
 use hashbrown::HashSet;
 
-/// How far above what is at a point the object may be that an app lists.
+/// How many ancestors of the object at a point are searched for one that the app lists.
 const UP: usize = 4;
 
-/// Points of one page that are asked for.
+/// Maximum number of points that are asked per page.
 const POINTS: usize = 8;
 
 /// Pages of which only one is shown.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Stack {
-    /// What holds them.
+    /// Their parent.
     pub(super) at: usize,
-    /// Those that may not be the one, with what is on them, and points of that.
+    /// The pages that may be hidden, with their content and points of it.
     pub(super) pages: Vec<Page>,
-    /// Those that were never shown.
+    /// The pages that were never shown.
     pub(super) bare: Vec<usize>,
-    /// Whether something else tells which one is shown; else it is known only where the app has
+    /// Whether the current page is known otherwise. If not, it is known only if the app returns
     /// something of it.
     pub(super) is_told: bool,
 }
@@ -48,10 +49,10 @@ pub(super) struct Page {
     pub(super) points: Vec<(i32, i32)>,
 }
 
-/// Leaves out the pages that are not shown.
+/// Hides the pages that are not shown.
 ///
 /// # Errors
-/// When the app is gone or silent.
+/// Returns a fault when the app is gone or silent.
 pub(super) async fn leave_hidden(link: &Link, picture: &mut Picture) -> Result<(), Fault> {
     if !picture.toolkit.profile().hides_pages_silently {
         return Ok(());
@@ -66,11 +67,10 @@ pub(super) async fn leave_hidden(link: &Link, picture: &mut Picture) -> Result<(
     Ok(())
 }
 
-/// The objects of a picture that the app has at these points of one of them: what a press there
-/// would reach.
+/// Returns the objects that a press at these points of an object would reach.
 ///
 /// # Errors
-/// When the app is gone or silent.
+/// Returns a fault when the app is gone or silent.
 pub(super) async fn at_points(
     link: &Link,
     picture: &Picture,
@@ -82,7 +82,7 @@ pub(super) async fn at_points(
     let mut there = paths(link.each(&calls).await?);
     let known: HashSet<&str> = picture.objects.iter().map(|object| object.path.as_str()).collect();
     for _ in 0..UP {
-        // What a control is made of inside is none of its children.
+        // Internal parts of controls are not listed as children.
         let (mut known_ones, inner): (Vec<String>, Vec<String>) =
             there.into_iter().partition(|path| known.contains(path.as_str()));
         let above = link.parents(&inner.iter().map(String::as_str).collect::<Vec<_>>()).await?;
@@ -95,27 +95,27 @@ pub(super) async fn at_points(
     Ok(there)
 }
 
-/// The objects that these answers name; nothing where there is none.
+/// Returns the paths of existing objects in answers.
 fn paths(named: Vec<Option<Reference>>) -> Vec<String> {
     named.into_iter().flatten().map(|(_, path)| path).filter(|path| !path.ends_with("/null")).collect()
 }
 
 impl Stack {
-    /// Hides the pages on which nothing is that the app has at any of the points.
+    /// Hides the pages without any of these objects.
     pub(super) fn hide(&self, picture: &mut Picture, there: &[String]) {
         let is_there = |page: &&Page| page.inside.iter().any(|&at| there.contains(&picture.objects[at].path));
         let (shown, hidden): (Vec<&Page>, Vec<&Page>) = self.pages.iter().partition(is_there);
         if shown.is_empty() && !self.is_told {
             return;
         }
-        // All of it: what is on a page that may be turned back is hidden, not gone.
+        // Including the content: it is hidden, not gone, because the page may be shown again.
         for &at in hidden.into_iter().flat_map(|page| &page.inside).chain(&self.bare) {
             picture.objects[at].shown = false;
         }
     }
 }
 
-/// The stacks of an app of which it does not say which page is shown.
+/// Returns the stacks whose current page is unknown.
 fn stacks(picture: &Picture) -> Vec<Stack> {
     let holds = |at: &usize| picture.objects[*at].shown && picture.objects[*at].has(Interfaces::COMPONENT);
     let stacks = (1..picture.objects.len()).filter(holds).filter_map(|at| {
@@ -129,26 +129,26 @@ fn stacks(picture: &Picture) -> Vec<Stack> {
     stacks.collect()
 }
 
-/// Whether an object is nothing on the screen itself, as pages of stacks and notebooks are: they
-/// only hold what is.
+/// Whether an object has no appearance of its own, like pages of stacks and notebooks.
 pub(crate) fn is_nothing_itself(object: &Object) -> bool {
     object.role == role::PANEL && object.interfaces == Interfaces::default() && !object.path.is_empty()
 }
 
-/// A place on a page of several, of which the app does not say whether it is the one that is shown:
-/// turning it is not signalled, and what is on it answers as before.
+/// A position on one of several pages. Switching pages is not signalled, and the objects on them
+/// answer as before.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Spot {
-    /// The outermost that holds such pages.
+    /// The outermost parent of such pages.
     stack: usize,
     /// The innermost page.
     page: usize,
-    /// Where the object was when the app was read.
+    /// The center of the object when the app was read.
     point: (i32, i32),
 }
 
 impl Spot {
-    /// Where an object is on such a page, if it is on one. `above` is what each object lies in.
+    /// Returns the position of an object on such a page, if it is on one. `above` holds the parent
+    /// of each object.
     pub(crate) fn of(picture: &Picture, above: &[usize], at: usize) -> Option<Self> {
         if !picture.toolkit.profile().hides_pages_silently {
             return None;
@@ -165,10 +165,10 @@ impl Spot {
         Some(Self { stack: above[pages.last().unwrap_or(page)], page, point })
     }
 
-    /// Whether the app has something of that page there.
+    /// Whether the app returns an object of that page there.
     ///
     /// # Errors
-    /// When the app is gone or silent.
+    /// Returns a fault when the app is gone or silent.
     pub(crate) async fn is_shown(&self, link: &Link, picture: &Picture) -> Result<bool, Fault> {
         let call = calls::at_point(&picture.objects[self.stack].path, self.point, WINDOW);
         let there = paths(link.each(&[call]).await?);
@@ -177,32 +177,32 @@ impl Spot {
     }
 }
 
-/// The point in the middle of an object.
+/// Returns the center of an object.
 fn middle(object: &Object) -> Option<(i32, i32)> {
     object.extents.map(|[x, y, width, height]| (x.saturating_add(width / 2), y.saturating_add(height / 2)))
 }
 
-/// What is on a page, and where.
+/// Returns the content of a page and points of it.
 pub(super) fn read(picture: &Picture, at: usize) -> Page {
     let (mut inside, mut next, mut points) = (Vec::new(), vec![at], Vec::new());
     while let Some(here) = next.pop() {
         inside.push(here);
         let object = &picture.objects[here];
         let count = next.len();
-        // What is not shown may stand in itself.
+        // Hidden objects may contain themselves.
         next.extend(object.children.iter().filter(|&&child| picture.objects[child].shown));
-        // What holds others may be as large as the page, with nothing of its own at its centre.
+        // A container may be as large as the page, with nothing of its own at its center.
         points.extend(middle(object).filter(|_| next.len() == count));
     }
-    // From all over the page.
+    // Spread over the page.
     let step = points.len().div_ceil(POINTS).max(1);
     Page { at, inside, points: points.into_iter().step_by(step).collect() }
 }
 
-/// What the tabs of such stacks stand in is called after its class.
+/// The class that the list of tabs is named after.
 const SWITCHER: &str = "AdwViewSwitcher";
 
-/// The stacks of an app whose tabs say which page is shown.
+/// Returns the stacks whose current page the tabs tell.
 fn told_stacks(picture: &Picture) -> Vec<Stack> {
     let above = parents(picture);
     let mut found: Vec<Stack> = Vec::new();
@@ -210,7 +210,7 @@ fn told_stacks(picture: &Picture) -> Vec<Stack> {
         let mut alike = (1..picture.objects.len())
             .filter(|&at| top(&above, at) == top(&above, tabs))
             .filter_map(|at| others(picture, at, selected, count));
-        // Of two that look alike nothing says which one the tabs are for.
+        // If two candidates look alike, it is unknown which one the tabs belong to.
         if let (Some(one), None) = (alike.next(), alike.next())
             && !found.iter().any(|stack| stack.at == one.at)
         {
@@ -220,7 +220,7 @@ fn told_stacks(picture: &Picture) -> Vec<Stack> {
     found
 }
 
-/// The lists of tabs, each with the place of the tab that is selected, and how many there are.
+/// Returns the lists of tabs, each with the index of the selected tab and the number of tabs.
 fn tabs(picture: &Picture) -> impl Iterator<Item = (usize, usize, usize)> {
     picture.objects.iter().enumerate().filter_map(|(at, list)| {
         let is_list = list.role == role::PAGE_TAB_LIST && list.name == SWITCHER && list.shown;
@@ -232,8 +232,8 @@ fn tabs(picture: &Picture) -> impl Iterator<Item = (usize, usize, usize)> {
     })
 }
 
-/// The pages of an object besides the one of the selected tab, where it can be the stack of these
-/// tabs: it has a page per tab, and each of them has its very place, or was never shown and has
+/// Returns the pages of an object except that of the selected tab, if it can be the stack of these
+/// tabs: it has one page per tab, and each has the same place as the stack or, if never shown,
 /// none.
 fn others(picture: &Picture, at: usize, selected: usize, count: usize) -> Option<Stack> {
     let object = &picture.objects[at];

@@ -1,22 +1,20 @@
-//! What Qt says otherwise: which widget has the focus, parts outside of their window, pop-ups that
-//! it does not list.
+//! Peculiarities of Qt: focus, parked parts, and unlisted pop-ups.
 //!
 //! # Focus
-//! Qt says of several that they have it: of every widget that hands the focus on to another one
-//! (`QWidget::setFocusProxy`, the buttons of a status bar that hand it to the editor), and of the
-//! current item of every list, whether or not the keys go to that list.
+//! Several objects report the focus: every widget that passes it on to another one
+//! (`QWidget::setFocusProxy`, such as buttons of a status bar that pass it to the editor), and the
+//! current item of every list, whether or not that list receives keys.
 //!
 //! # Parked parts
-//! Qt puts the docks that lie behind another one, and the tabs of docks that are none any more, to
-//! a place left of and above their window, and says that they are shown. A dock that floats is a
-//! window of its own, and Qt says of windows only that they can be made larger.
+//! Docks behind another one, and the tabs of former docks, are moved to a place left of and above
+//! their window, and report to be shown. A floating dock is a window of its own; only windows
+//! report to be resizable.
 //!
 //! # Pop-ups
-//! Qt lists its windows, and leaves out those that are pop-ups. The menu of a menu bar stands below
-//! the entry that opens it; a menu that nothing else has (what a right click opens, the menu that a
-//! button was given without being its parent) and the list that completes a field stand nowhere.
-//! They say that they are shown when they appear, and name the app as what they stand in: so they
-//! are listed beside the windows, as long as they are shown.
+//! Qt does not list windows that are pop-ups. The menu of a menu bar is below the entry that opens
+//! it. Other menus have no place, such as context menus and menus of buttons that are not their
+//! parents, nor do completion lists. They signal that they are shown, and name the app as their
+//! parent. So they are listed with the windows while they are shown.
 
 use crate::bus::Link;
 use crate::bus::fault::Fault;
@@ -29,7 +27,7 @@ use crate::model::roles::{self, Facts, number as n};
 use crate::model::states as s;
 use hashbrown::HashSet;
 
-/// Objects that say that they have the focus, and have it not.
+/// Returns the objects that wrongly report the focus.
 pub(super) fn unfocused(picture: &Picture) -> HashSet<usize> {
     let mut out = HashSet::new();
     if !picture.toolkit.profile().several_say_focused {
@@ -40,34 +38,34 @@ pub(super) fn unfocused(picture: &Picture) -> HashSet<usize> {
         found.look(picture, window, None, 0);
     }
     let Found { widgets, holders, items } = found;
-    // Nobody can say which of several hands it on, unless one is where text is written.
+    // It is unknown which of several passes it on, unless exactly one is a text field.
     let mut fields = holders.iter().copied().filter(|&at| picture.objects[at].is(s::EDITABLE));
     if let (Some(field), None) = (fields.next(), fields.next()) {
         let around = chain(picture, field);
         out.extend(widgets.into_iter().filter(|at| !around.contains(at)));
     }
     let has_it = |list: Option<usize>| list.is_some_and(|list| picture.objects[list].is(s::FOCUSED));
-    // Tables of Qt 5 never say that they have it, so that of one alone the item is believed.
+    // Tables of Qt 5 never report the focus. If there is only one, its item is believed.
     let lists: HashSet<Option<usize>> = items.iter().map(|&(_, list)| list).collect();
     let believed = holders.is_empty() && lists.len() == 1;
     out.extend(items.into_iter().filter(|&(_, list)| !believed && !has_it(list)).map(|(at, _)| at));
     out
 }
 
-/// Objects that say that they have the focus.
+/// Objects that report the focus.
 #[derive(Default)]
 struct Found {
     /// Widgets.
     widgets: Vec<usize>,
-    /// The innermost of those in one another.
+    /// The innermost of those.
     holders: Vec<usize>,
-    /// Things in lists, tables and trees, each with the one that it is in.
+    /// Items of lists, tables and trees, each with its container.
     items: Vec<(usize, Option<usize>)>,
 }
 
 impl Found {
-    /// Looks through an object and what is in it; `list` is what it is an item of. Whether a widget
-    /// in it has the focus.
+    /// Searches an object and its descendants; `list` is its container if it is an item. Returns
+    /// whether a widget in it reports the focus.
     fn look(&mut self, picture: &Picture, at: usize, list: Option<usize>, depth: usize) -> bool {
         let object = &picture.objects[at];
         if !object.shown || depth > limits::DEPTH {
@@ -82,7 +80,7 @@ impl Found {
             return inside;
         }
         match object.role {
-            // A tab says that it is chosen by this, and an open menu takes the keys from all
+            // A tab reports the focus when it is selected, and an open menu takes the keys from all
             // others.
             n::PAGE_TAB | n::MENU_ITEM | n::CHECK_MENU_ITEM | n::RADIO_MENU_ITEM => inside,
             _ if list.is_some() && roles::is(object.role, Facts::ITEM) => {
@@ -104,7 +102,7 @@ fn is_list(role: u32) -> bool {
     matches!(role, n::LIST | n::LIST_BOX | n::TABLE | n::TREE | n::TREE_TABLE)
 }
 
-/// The windows with such parts, and the parts: where they are is to be asked.
+/// Returns the windows with such parts, and the parts, whose rectangles are needed.
 pub(super) fn parked_parts(picture: &Picture) -> Vec<usize> {
     if !picture.toolkit.profile().parks_parts_outside {
         return Vec::new();
@@ -118,7 +116,7 @@ pub(super) fn parked_parts(picture: &Picture) -> Vec<usize> {
     out
 }
 
-/// Leaves out the parts that are not in their window.
+/// Hides the parts that are outside their window.
 pub(super) fn leave_parked(picture: &mut Picture) {
     if !picture.toolkit.profile().parks_parts_outside {
         return;
@@ -142,27 +140,27 @@ fn parts(picture: &Picture, window: usize) -> impl Iterator<Item = usize> + '_ {
     children.filter(move |&at| objects[window].shown && lies(at))
 }
 
-/// Whether two places have nothing in common. One without a size is no place.
+/// Whether two rectangles do not intersect. Empty ones do not count.
 fn apart(a: [i32; 4], b: [i32; 4]) -> bool {
     let sized = |[_, _, width, height]: [i32; 4]| width > 0 && height > 0;
     let beyond = |a: [i32; 4], b: [i32; 4], at: usize| b[at] >= a[at].saturating_add(a[at + 2]);
     sized(a) && sized(b) && (0..2).any(|at| beyond(a, b, at) || beyond(b, a, at))
 }
 
-/// What is known of objects that have said that they are shown.
+/// The objects that have signalled that they are shown.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Appeared {
-    /// Their paths, the oldest first.
+    /// Their paths, oldest first.
     pub(crate) paths: Vec<String>,
-    /// Those of them that stand in something else than the app.
+    /// Those with another parent than the app.
     inside: Vec<String>,
 }
 
 impl Appeared {
-    /// The paths of those that stand in the app itself and that it was not found to list.
+    /// Returns those with the app as their parent that it does not list.
     ///
     /// # Errors
-    /// When the app is gone or silent.
+    /// Returns a fault when the app is gone or silent.
     pub(super) async fn unlisted(
         &mut self,
         link: &Link,
@@ -175,7 +173,7 @@ impl Appeared {
             asked.filter(|path| !is_known(path) && !inside.iter().any(|other| other == path)).collect();
         let mut out = Vec::new();
         for (path, above) in asked.iter().zip(link.parents(&asked).await?) {
-            // What does not say it is gone.
+            // Without an answer, it is gone.
             let list = if above.is_some_and(|(_, above)| above == ROOT) { &mut out } else { &mut *inside };
             list.push((*path).to_owned());
         }

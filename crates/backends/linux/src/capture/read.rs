@@ -1,9 +1,8 @@
-//! Reading an app in few rounds: its cache, what the cache lacks, then what no cache has (extents,
-//! texts, values).
+//! Reading an app in few rounds: its cache, then what the cache lacks, then what no cache has
+//! (rectangles, texts, values).
 //!
-//! States come first everywhere. What cannot be seen is not read any further, and an object that
-//! manages its descendants is never asked for its children: a spreadsheet has a thousand million of
-//! them.
+//! States come first. Hidden objects are not read any further. An object that manages its
+//! descendants is never asked for its children, because a spreadsheet has a billion of them.
 
 mod details;
 
@@ -20,11 +19,10 @@ use crate::model::states;
 use crate::model::{Object, Picture};
 use hashbrown::HashMap;
 
-/// Reads what the app shows. `known` is what the last reading has left, and is what this one leaves
-/// then.
+/// Reads what the app shows. `known` holds what the previous reading kept, and is updated.
 ///
 /// # Errors
-/// When the app is gone or silent.
+/// Returns a fault when the app is gone or silent.
 pub(crate) async fn read(link: &Link, known: &mut Known) -> Result<Picture, Fault> {
     let mut reading = Reading::begin(link).await?;
     reading.descend(link, vec![0]).await?;
@@ -38,18 +36,18 @@ pub(crate) async fn read(link: &Link, known: &mut Known) -> Result<Picture, Faul
     Ok(reading.picture)
 }
 
-/// A picture that is being made.
+/// A picture in progress.
 struct Reading {
     picture: Picture,
     by_path: HashMap<String, usize>,
-    /// What objects say that they stand in, where the cache has that.
+    /// The parents that objects name, as far as the cache has them.
     named: HashMap<usize, usize>,
-    /// The roles that pages of Firefox have told of what stands in them.
+    /// The roles that pages of Firefox returned, by path.
     roles: HashMap<String, u32>,
 }
 
 impl Reading {
-    /// The root, and what the cache of the app knows.
+    /// Creates the root, and reads the cache of the app.
     async fn begin(link: &Link) -> Result<Self, Fault> {
         let root = Object { path: ROOT.to_owned(), count: -1, role: 75, ..Object::default() };
         let picture = Picture { toolkit: link.toolkit, objects: vec![root], truncated: false };
@@ -66,14 +64,14 @@ impl Reading {
         let mut whole = Questions::default();
         whole.add(0, Ask::Name);
         whole.add(0, Ask::Count);
-        // The cache says of no object that manages its descendants how many they are.
+        // The cache lacks the number of children of objects that manage their descendants.
         let boxes = reading.picture.objects.iter().enumerate().skip(1);
         boxes.filter(|(_, o)| o.count < 0 && holds_few(o.role)).for_each(|(at, _)| whole.add(at, Ask::Count));
         whole.ask(link, &mut reading.picture).await?;
         Ok(reading)
     }
 
-    /// Puts the objects of a cache into their places.
+    /// Puts the objects of a cache into the picture.
     fn fill(&mut self, items: Vec<(Object, String, i32)>) {
         let mut placed: Vec<(String, i32, usize)> = Vec::with_capacity(items.len());
         let mut size = 0;
@@ -85,7 +83,7 @@ impl Reading {
             }
             match self.by_path.get(&object.path) {
                 Some(0) => self.picture.objects[0] = object,
-                // Said twice: the first counts.
+                // For duplicates, the first counts.
                 Some(_) => {}
                 None => placed.push((parent, place, self.push(object))),
             }
@@ -95,7 +93,7 @@ impl Reading {
         let mut doubtful = Vec::new();
         for (parent, place, at) in placed {
             let Some(&parent) = self.by_path.get(&parent) else { continue };
-            // A place below nothing, or one that is taken: then the parent is asked itself.
+            // If an index is missing or taken, the parent is asked for its children.
             if last.insert(parent, place).is_some_and(|before| before == place) || place < 0 {
                 doubtful.push(parent);
             }
@@ -108,7 +106,7 @@ impl Reading {
         doubtful.into_iter().for_each(|at| self.picture.objects[at].complete = false);
     }
 
-    /// Takes in an object; its place.
+    /// Adds an object. Returns its index.
     fn push(&mut self, object: Object) -> usize {
         let new = self.picture.objects.len();
         self.by_path.insert(object.path.clone(), new);
@@ -116,7 +114,7 @@ impl Reading {
         new
     }
 
-    /// Pop-ups that the app does not list, put beside its windows: only Qt leaves any out.
+    /// Adds pop-ups that the app does not list to its windows. Only Qt leaves them out.
     async fn popups(&mut self, link: &Link, appeared: &mut Appeared) -> Result<Vec<usize>, Fault> {
         if !link.toolkit.profile().leaves_out_popups || appeared.paths.is_empty() {
             return Ok(Vec::new());
@@ -143,19 +141,17 @@ impl Reading {
         Ok(shown)
     }
 
-    /// Goes down from here, level by level, through what can be seen; asks for what the cache did
-    /// not have.
+    /// Descends level by level through visible objects, and asks for what the cache did not have.
     async fn descend(&mut self, link: &Link, from: Vec<usize>) -> Result<(), Fault> {
         self.picture.objects[0].shown = true;
-        // With each object whether it is inside something that scrolls: what cannot be seen may be
-        // scrolled
-        // to.
+        // Each with whether it is inside a scroll container, which may scroll hidden objects into
+        // view.
         let mut level: Vec<_> = from.into_iter().map(|at| (at, false)).collect();
         for _ in 0..DEPTH {
             let mut questions = Questions::default();
             for &(at, _) in &level {
                 let object = &self.picture.objects[at];
-                // Before the first answer about its role there is none about its children either.
+                // Before the role is known, the children are not.
                 if !object.complete && !is_vast(object) && object.count != 0 {
                     questions.add(at, Ask::Children);
                 }
@@ -176,7 +172,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Takes over the children that objects named, and reads those that are new.
+    /// Adds the children that objects named, and reads the new ones.
     async fn adopt(&mut self, link: &Link, answers: Answers) -> Result<(), Fault> {
         let mut fresh = Vec::new();
         let elsewhere = |(at, child): &(usize, Reference)| {
@@ -198,7 +194,7 @@ impl Reading {
                 }
                 let enough = children.len() >= CHILDREN || self.picture.objects.len() >= OBJECTS;
                 match self.by_path.get(&path) {
-                    // An object that stands inside itself would never end.
+                    // An object inside itself would never end.
                     Some(0) => {}
                     Some(&known) => children.push(known),
                     None if enough => self.picture.truncated = true,
@@ -220,7 +216,7 @@ impl Reading {
             let object = &mut self.picture.objects[at];
             match self.roles.get(&object.path) {
                 Some(&role) => object.role = role,
-                // What Firefox is asked next depends on the role.
+                // The next questions to Firefox depend on the role.
                 None if gecko => first.add(at, Ask::Role),
                 None => {}
             }
@@ -230,7 +226,7 @@ impl Reading {
         let mut plain = Vec::new();
         for &at in &fresh {
             let object = &self.picture.objects[at];
-            // In a scrolled pane also what is out of sight: VISIBLE is enough to be read.
+            // VISIBLE is enough, because objects in a scroll container may be out of view.
             let mute = object.states == 0 || guest(&object.path).is_some();
             if !object.is(states::VISIBLE | states::SHOWING) && !mute {
                 continue;
@@ -254,7 +250,7 @@ impl Reading {
         Ok(())
     }
 
-    /// The children of a level that can be seen.
+    /// Returns the visible children of a level.
     fn below(&mut self, level: &[(usize, bool)]) -> Vec<(usize, bool)> {
         let toolkit = self.picture.toolkit;
         let mut next = Vec::new();
@@ -263,7 +259,7 @@ impl Reading {
             let scrolls = scrolls(parent.role, above);
             for child in parent.children.clone() {
                 let object = &mut self.picture.objects[child];
-                // Whatever stands at two places of the tree is shown at the first.
+                // An object with several parents is shown at the first.
                 if object.shown {
                     continue;
                 }
@@ -281,28 +277,27 @@ impl Reading {
     }
 }
 
-/// Whether an object is the pane of WebKit that a page scrolls in, which says everything but that
-/// it is shown.
+/// Whether an object is the WebKit pane that a page scrolls in, which reports all states except
+/// SHOWING.
 fn frames_page(object: &Object) -> bool {
     object.role == role::SCROLL_PANE && guest(&object.path).is_some() && !object.is(states::DEFUNCT)
 }
 
-/// Whether an object may have more children than can be asked for: it manages them itself, and
-/// makes them while it is asked. A list box of GTK 3 says so, too, and has no more than its rows;
-/// so does a document of LibreOffice, which has no more than the paragraphs and shapes that are on
-/// the screen.
+/// Whether an object may have more children than can be read: it manages them itself, and creates
+/// them on request. List boxes of GTK 3 also report that, but have only their rows. So do documents
+/// of LibreOffice, which have only the paragraphs and shapes on the screen.
 fn is_vast(object: &Object) -> bool {
     let few = usize::try_from(object.count).is_ok_and(|count| count <= CHILDREN);
     object.is(states::MANAGES_DESCENDANTS) && !(few && holds_few(object.role))
 }
 
-/// Roles of what manages its children, and says how many they are.
+/// Roles that manage their children and report how many there are.
 fn holds_few(number: u32) -> bool {
     matches!(number, role::LIST_BOX | role::DOCUMENT_TEXT | role::DOCUMENT_PRESENTATION)
 }
 
-/// Whether what is inside may be scrolled into sight. What is folded away cannot: menus, pages of a
-/// notebook.
+/// Whether the content may be scrolled into view. Folded content cannot, such as menus and pages of
+/// a notebook.
 fn scrolls(own: u32, above: bool) -> bool {
     let pane = matches!(own, role::SCROLL_PANE | role::DOCUMENT_FRAME | role::DOCUMENT_WEB);
     pane || above && !roles::is(own, Facts::FOLDS)

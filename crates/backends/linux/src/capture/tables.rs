@@ -1,9 +1,9 @@
-//! Lists, trees and spreadsheets that manage their descendants: only what is on the screen is read
+//! Lists, trees and spreadsheets that manage their descendants. Only what is on the screen is read
 //! of them.
 //!
-//! Such an object is never asked for its children; a spreadsheet has 2^30 of them. Which cells can
-//! be seen is found out by asking what is at its corners. A small table is read whole, and of a
-//! spreadsheet the cells that hold something.
+//! They are never asked for their children; a spreadsheet has 2^30 of them. The visible cells are
+//! determined by asking what is at the corners. Small tables are read completely, and spreadsheets
+//! without their empty cells.
 
 mod headers;
 mod levels;
@@ -27,35 +27,36 @@ use headers::Headers;
 
 const TABLE: &str = "org.a11y.atspi.Table";
 
-/// Cells up to which a table is read whole, whatever can be seen of it.
+/// The maximum size of a table that is read completely, in cells.
 const WHOLE_TABLE: i64 = 600;
 
-/// Cells from which on a table is a spreadsheet.
+/// The minimum size of a spreadsheet, in cells.
 const SHEET: i64 = 1 << 20;
 
-/// Cells that are read of one table at most.
+/// Maximum number of cells that are read of one table.
 const CELLS: i32 = 6_000;
 
-/// Tables that are read of one app.
+/// Maximum number of tables that are read of one app.
 const TABLES: usize = 16;
 
 /// Row and column, from 0.
 pub(crate) type Place = (i32, i32);
 
-/// Cells by their place; the headers of columns stand in the row before the first.
+/// Cells by position. The headers of columns are in row -1.
 pub(crate) type Paths = HashMap<Place, String>;
 
-/// The paths of the cells that can be seen, by the path of their table, where an app makes an
-/// object each time that a cell is asked for, and keeps it: LibreOffice grew by two thirds in forty
-/// readings of a screenful. So each is asked for once while its object lives. What it is called and
-/// what it holds comes from the object at every reading. Of spreadsheets, and of the trees of Qt,
-/// whose objects go where their items go.
+/// The paths of visible cells, by the path of their table.
+///
+/// Some apps create and keep an object each time that a cell is asked for: LibreOffice grew by two
+/// thirds in forty readings of a screenful. So each cell is asked for only once while its object
+/// lives. Names and contents are read each time. Used for spreadsheets, and for trees of Qt, whose
+/// objects move with their items.
 pub(crate) type Cells = HashMap<String, Paths>;
 
 /// Reads the visible cells of every table that manages its descendants.
 ///
 /// # Errors
-/// When the app is gone or silent.
+/// Returns a fault when the app is gone or silent.
 pub(crate) async fn read(link: &Link, picture: &mut Picture, cells: &mut Cells) -> Result<(), Fault> {
     let is_table = |o: &Object| o.shown && o.is(states::MANAGES_DESCENDANTS) && o.has(Interfaces::TABLE);
     let tables: Vec<usize> =
@@ -68,7 +69,7 @@ pub(crate) async fn read(link: &Link, picture: &mut Picture, cells: &mut Cells) 
             Err(fault) if fault.is_lost() => return Err(fault),
             Err(e) => {
                 tracing::debug!("the cells of {} cannot be read: {e}", picture.objects[at].path);
-                // It is not empty because of that.
+                // It need not be empty.
                 picture.truncated |= matches!(e, Fault::Refused(_) | Fault::Corrupt(_));
             }
             Ok(()) => {}
@@ -77,7 +78,7 @@ pub(crate) async fn read(link: &Link, picture: &mut Picture, cells: &mut Cells) 
     Ok(())
 }
 
-/// Which part of a table is read, of how much.
+/// The part of a table that is read, and the size of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Part {
     rows: Range<i32>,
@@ -85,7 +86,7 @@ struct Part {
     all: (i32, i32),
 }
 
-/// A table of a picture that is being read.
+/// A table of a picture in progress.
 struct Table<'a> {
     link: &'a Link,
     picture: &'a mut Picture,
@@ -94,7 +95,7 @@ struct Table<'a> {
 }
 
 impl Table<'_> {
-    /// Reads the cells that can be seen.
+    /// Reads the visible cells.
     async fn read(&mut self, kept: &mut Cells) -> Result<(), Fault> {
         let path = self.path.clone();
         let asked = [property(&path, TABLE, "NRows"), property(&path, TABLE, "NColumns")];
@@ -115,7 +116,7 @@ impl Table<'_> {
         } else if let Some(part) = self.in_sight((rows, columns)).await? {
             part
         } else {
-            // Nowhere in sight: its beginning, which need not be what is shown.
+            // Nothing is visible. The first cells are read, which need not be those that are shown.
             self.picture.truncated = true;
             let few = i32::try_from(WHOLE_TABLE / i64::from(columns.min(100))).unwrap_or(1).max(1);
             Part { rows: 0..rows.min(few), columns: 0..columns.min(100), all: (rows, columns) }
@@ -134,11 +135,10 @@ impl Table<'_> {
         self.cells(&part, known, (cells > SHEET, extra)).await
     }
 
-    /// Where the cells of a tree are now that were known before. Those that are folded away stand
-    /// in no row.
+    /// Returns the current positions of known cells of a tree. Folded cells have none.
     async fn moved(&self, known: &Paths, part: &Part) -> Result<Paths, Fault> {
         let (rows, columns) = part.all;
-        // Its children are its lines, first that of the headers.
+        // Its children are its lines, beginning with the headers.
         let above = (self.picture.objects[self.at].count / columns).saturating_sub(rows);
         let mut moved: Paths = known
             .iter()
@@ -150,7 +150,7 @@ impl Table<'_> {
         let index = |path| Call::new(path, ACCESSIBLE, "GetIndexInParent");
         let calls: Vec<Call<'_>> = cells.iter().map(|&path| index(path)).collect();
         for (path, index) in cells.iter().zip(self.link.each::<i32>(&calls).await?) {
-            // The item of one that has no index is gone.
+            // A cell without an index is gone.
             let Some(index) = index else { continue };
             let place = (index.div_euclid(columns).saturating_sub(above), index.rem_euclid(columns));
             if place.0 >= 0 {
@@ -160,8 +160,8 @@ impl Table<'_> {
         Ok(moved)
     }
 
-    /// Reads the cells of a part, and puts them into rows below the table. `known` has those that
-    /// were asked for before, `extra` those that the table has at no place.
+    /// Reads the cells of a part and puts them into rows below the table. `known` holds cells from
+    /// earlier readings, `extra` those without a position in the table.
     async fn cells(
         &mut self,
         part: &Part,
@@ -194,7 +194,7 @@ impl Table<'_> {
         let empty = |object: &Object| object.text.as_deref().is_none_or(|text| text.trim().is_empty());
         found.retain(|&(_, new)| {
             let object = &self.picture.objects[new];
-            // What is empty, and nobody is at, is left out of a spreadsheet.
+            // Empty cells of a spreadsheet are left out, unless they have the focus.
             !object.is(states::DEFUNCT) && (!sheet || !empty(object) || object.is(states::FOCUSED))
         });
         let asks = WHOLE.iter().filter(|ask| !matches!(ask, Ask::States | Ask::Count));
@@ -202,7 +202,7 @@ impl Table<'_> {
         let mut rest = Questions(asked.collect());
         let outline = matches!(self.picture.objects[self.at].role, role::TREE | role::TREE_TABLE);
         let opens = |&&(_, new): &&(Place, usize)| self.picture.objects[new].is(rows::OPENS);
-        // Where nothing opens, and all is known, there is one level.
+        // If nothing can be opened and everything is known, there is only one level.
         let deep = outline && (found.iter().any(|cell| opens(&cell)) || part.rows.start > 0);
         if deep {
             let by_parents = self.link.toolkit.profile().rows_name_their_parent;
@@ -221,8 +221,7 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// The objects that the table names where it is asked for them; none at a place that a cell
-    /// beside it reaches into.
+    /// Returns the objects that the table has at positions; `None` where an adjacent cell extends.
     async fn objects(&self, calls: &[Call<'_>]) -> Result<Vec<Option<String>>, Fault> {
         let named = self.link.each::<Reference>(calls).await?.into_iter();
         let object = |named| {
@@ -231,8 +230,8 @@ impl Table<'_> {
         Ok(named.map(|named| named.and_then(object)).collect())
     }
 
-    /// Takes cells into the picture and asks each of them this; where they are in it, and the
-    /// places of those that are not there any more.
+    /// Adds cells to the picture and asks about them. Returns their indices, and the positions of
+    /// cells that are gone.
     async fn look_at(
         &mut self,
         cells: Vec<(Place, String)>,
@@ -254,7 +253,7 @@ impl Table<'_> {
     }
 }
 
-/// The question for what a table has at a place.
+/// Gets the cell at a position of a table.
 fn cell(table: &str, (row, column): Place) -> Call<'_> {
     Call::new(table, TABLE, "GetAccessibleAt").with((row, column))
 }

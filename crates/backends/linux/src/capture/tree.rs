@@ -1,6 +1,6 @@
-//! From what was read of an app to a [`Tree`]: roles in ARIA's words, names as a person would give
-//! them, text as leaves. Here is the walk, and what stands where; [`kinds`], [`named`] and
-//! [`values`] say what each object is, is called and holds.
+//! Building a [`Tree`] from a picture: roles in ARIA's terms, cleaned names, texts as leaves. This
+//! module walks the objects and arranges them; [`kinds`], [`named`] and [`values`] determine roles,
+//! names and values.
 
 mod kinds;
 mod named;
@@ -22,11 +22,10 @@ use stickpin_tree::{
 };
 use values::{clipped, value};
 
-/// Makes a tree. Handles that are watched and were read, but cannot be seen, are reported as
-/// hidden.
+/// Builds the tree. Handles of `watch` that exist but are not visible are reported as hidden.
 ///
 /// # Errors
-/// If there is more than a tree can hold.
+/// Returns an error if there are more nodes than a tree can hold.
 pub(crate) fn build(picture: &Picture, ids: &Ids, at: &Where, watch: &[Handle]) -> Result<Tree, TreeError> {
     let mut builder = TreeBuilder::new(IdentityGrade::WhileAlive);
     builder.surface(SurfaceId(1)).truncated(picture.truncated);
@@ -35,7 +34,7 @@ pub(crate) fn build(picture: &Picture, ids: &Ids, at: &Where, watch: &[Handle]) 
     builder.document(0, document, ids.id(&picture.root().path))?;
     let by_path = picture.objects.iter().enumerate().map(|(at, object)| (object.path.as_str(), at)).collect();
     let beside = labels::of_fields(picture);
-    // An open menu that stands beside them is none of them.
+    // An open menu does not count as a window.
     let shown_windows = picture.children(picture.root()).filter(|w| w.shown && !is_menu(w.role));
     let mut building = Building {
         picture,
@@ -64,14 +63,14 @@ pub(crate) fn build(picture: &Picture, ids: &Ids, at: &Where, watch: &[Handle]) 
     builder.finish()
 }
 
-/// A tree to keep: the last one where it is the same.
+/// Returns the last tree if the new one is equal.
 pub(crate) fn kept(tree: Tree, last: Option<&Arc<Tree>>) -> Arc<Tree> {
     let same = last.filter(|last| ***last == tree && last.hidden() == tree.hidden());
     same.map_or_else(|| Arc::new(tree), Arc::clone)
 }
 
-/// Those of `watch` that are below a window and not in the tree. What was taken out of its window
-/// may live on, and is gone all the same.
+/// Returns those of `watch` that are below a window but not in the tree. Objects without a window
+/// may live on, but count as gone.
 fn hidden(picture: &Picture, ids: &Ids, watch: &[Handle]) -> Vec<Handle> {
     if watch.is_empty() {
         return Vec::new();
@@ -88,23 +87,23 @@ struct Building<'a> {
     builder: TreeBuilder,
     ids: &'a Ids,
     by_path: HashMap<&'a str, usize>,
-    /// The active window, where there are several.
+    /// The active window, if there are several.
     active: Option<usize>,
-    /// Web documents so far.
+    /// The number of web documents so far.
     frames: usize,
-    /// Headers of rows that are called those of columns.
+    /// Row headers that are reported as column headers.
     row_headers: HashSet<usize>,
-    /// Those that say that they have the focus, and have it not.
+    /// Objects that wrongly report the focus.
     unfocused: HashSet<usize>,
-    /// Those that are named by nothing but the title of the group around them.
+    /// Objects that only the title of their group names.
     untitled: HashSet<&'a str>,
-    /// Labels of fields that nothing but their place ties to them.
+    /// Labels that are tied to fields by position only.
     beside: HashMap<&'a str, &'a str>,
 }
 
 impl<'a> Building<'a> {
-    /// Adds an object and what is below it. `lent` is a name that a wrapper has for the only thing
-    /// in it.
+    /// Adds an object and its descendants. `lent` is the name that a wrapper passes on to its only
+    /// child.
     fn add(&mut self, at: usize, depth: usize, above: Above, lent: &str) -> Result<(), TreeError> {
         let picture = self.picture;
         let object = &picture.objects[at];
@@ -118,11 +117,11 @@ impl<'a> Building<'a> {
         let own = if self.row_headers.contains(&at) { n::ROW_HEADER } else { meant(picture, object, above) };
         let combo = above.combo || object.role == n::COMBO_BOX;
         let below = Above { role: own, top: false, combo };
-        // The cells of a row belong to what the row stands in, the options of a group to the list.
+        // Cells of a row belong to the row's container, and options of a group to the list.
         let in_list = above.role == n::LIST_BOX && matches!(own, n::PANEL | n::GROUPING);
         let below = if own == n::TABLE_ROW || in_list { Above { role: above.role, ..below } } else { below };
         if let Some((child, lent)) = self.only_wraps(object, lent) {
-            // What it is called is said of what it holds.
+            // Its name is passed on to its child.
             self.wrapper(object, depth)?;
             self.add(child, depth + 1, below, &lent)?;
             return self.opened(object, depth, below);
@@ -160,12 +159,12 @@ impl<'a> Building<'a> {
         let description = names::described(&object.description);
         attrs.extend((!named.described).then_some((Attr::Description, &*description)));
         attrs.extend(object.attribute("id").map(|id| (Attr::Id, id)));
-        // Whatever a part of a window shows, it is the one with its title.
+        // Whatever a part of a window shows, its title identifies it.
         attrs.extend(is_part(object, above).then_some((Attr::Id, &*named.name)));
         attrs.extend(object.attribute("rowindex").map(|row| (Attr::RowIndex, row)));
         attrs.extend((object.role == n::LINK).then_some((Attr::Href, &*object.address)));
         attrs.extend((self.active == Some(at)).then_some((Attr::Current, "true")));
-        // What a wrapper is called, nobody sees.
+        // The name of a wrapper is not visible.
         let name = if role == Role::Generic { "" } else { &named.name };
         let spec = NodeSpec {
             role: Some(role),
@@ -189,9 +188,8 @@ impl<'a> Building<'a> {
         self.opened(object, depth, below)
     }
 
-    /// The pages that toolkits have in the tabs of a notebook: a page stands beside the list of
-    /// tabs, as it does in ARIA (`tabpanel`), and is none of it. What stands in the list is the
-    /// same whatever the pages show.
+    /// Adds the pages of a notebook that toolkits put into its tabs. As in ARIA (`tabpanel`), a
+    /// page is a sibling of the list of tabs. The list is thus the same whatever the pages show.
     fn pages(&mut self, tabs: &'a Object, depth: usize, below: Above) -> Result<(), TreeError> {
         let picture = self.picture;
         let holds = |tab: &&Object| {
@@ -206,8 +204,8 @@ impl<'a> Building<'a> {
         Ok(())
     }
 
-    /// What a button opened stands beside it, not inside: it belongs to what the button belongs to.
-    /// GTK 3 puts the items of a menu there without the menu.
+    /// Adds what a button has opened as its sibling, because both belong to the same container. GTK
+    /// 3 puts the entries of a menu into the button, without the menu.
     fn opened(&mut self, object: &'a Object, depth: usize, below: Above) -> Result<(), TreeError> {
         let picture = self.picture;
         let opened = object.children.iter().filter(|&&child| opens(object, &picture.objects[child]));
@@ -222,7 +220,7 @@ impl<'a> Building<'a> {
         Ok(())
     }
 
-    /// The text and the children of an object, in the order in which they are read.
+    /// Adds the text and the children of an object in reading order.
     fn inside(&mut self, object: &'a Object, depth: usize, below: Above) -> Result<(), TreeError> {
         let picture = self.picture;
         let mut children = object.children.iter().filter(|&&child| !opens(object, &picture.objects[child]));
@@ -240,7 +238,7 @@ impl<'a> Building<'a> {
                 self.leaf(piece, depth + 1, States::empty())?;
             }
         }
-        // A box to tick in a cell is called what stands beside it.
+        // A check box in a cell is named after the text next to it.
         let lent = if has_pieces(picture, object) { text_below(picture, object, 0) } else { String::new() };
         for &child in children {
             self.add(child, depth + 1, below, &lent)?;
@@ -256,8 +254,7 @@ impl<'a> Building<'a> {
         self.builder.node(depth, spec).map(drop)
     }
 
-    /// A label: its text as a leaf of its own, however near it stands to another, and what stands
-    /// in it (links).
+    /// Adds a label: its text as a separate leaf, and its children, such as links.
     fn label(&mut self, object: &'a Object, depth: usize, name: &str) -> Result<(), TreeError> {
         let text = object.text.as_deref().filter(|text| !text.trim().is_empty()).unwrap_or(name);
         let below = Above { role: object.role, top: false, combo: false };
@@ -275,8 +272,8 @@ impl<'a> Building<'a> {
         self.builder.node(depth, spec).map(drop)
     }
 
-    /// The only child of an object that says twice what is there once: the button in a
-    /// `GtkMenuButton`, the text in a `GtkEntry`. And what it lends to the child.
+    /// Returns the only child of an object that duplicates it, such as the button in a
+    /// `GtkMenuButton` or the text in a `GtkEntry`, and the name that it passes on.
     fn only_wraps(&self, object: &Object, lent: &str) -> Option<(usize, String)> {
         if !self.picture.toolkit.profile().wraps_controls || object.is(s::FOCUSABLE) {
             return None;

@@ -1,15 +1,15 @@
-//! Where things are on the screen: what a toolkit says, corrected by where the X server has its
+//! Positions on the screen: the toolkit's rectangles, corrected by where the X server has the
 //! window. Pure.
 
 use stickpin_tree::Rect;
 use stickpin_x11desk::{Presence, Window};
 
-/// How much wider and higher than its content a pop-up window of GTK 4 may be: its shadow and its
+/// How much larger than its content a pop-up window of GTK 4 may be, because of its shadow and
 /// arrow.
 const AROUND: f64 = 80.0;
 
-/// The X window that is this top-level thing of an app: of its process, by the title where there
-/// are several, then by the size.
+/// Returns the X window of a top-level object: one of the app's process, by title if there are
+/// several, then by size.
 pub(crate) fn window_of<'a>(
     windows: &'a [Window],
     pid: Option<u32>,
@@ -19,9 +19,8 @@ pub(crate) fn window_of<'a>(
     let of_process = |w: &&Window| pid.is_none() || w.pid == pid;
     let mut own: Vec<&Window> = windows.iter().filter(|w| !w.popup).filter(of_process).collect();
     if own.is_empty() {
-        // The process on the bus may be a proxy of a sandbox: then the title has to do, unless
-        // another
-        // window has it, too.
+        // The process on the bus may be the proxy of a sandbox. The title then has to match, and be
+        // unique.
         own = windows.iter().filter(|w| !w.popup && !title.is_empty() && w.title == title).collect();
         own = if own.len() == 1 { own } else { Vec::new() };
     }
@@ -38,9 +37,9 @@ pub(crate) fn window_of<'a>(
     candidates.into_iter().min_by(nearest)
 }
 
-/// The X window that is this top-level thing of an app and can be no other one; none where that is
-/// not certain. `alike` is how many of the app's have its title, `before` what was on the screen
-/// before it came, where it is known to be new.
+/// Returns the X window that can only be this top-level object; `None` if that is not certain.
+/// `alike` is the number of the app's windows with this title. `before` holds the windows on the
+/// screen before it appeared, if it is known to be new.
 pub(crate) fn only_window_of<'a>(
     windows: &'a [Window],
     pid: Option<u32>,
@@ -59,17 +58,15 @@ pub(crate) fn only_window_of<'a>(
             (content.width - width).abs() < 1.0 && (content.height - height).abs() < 1.0
         })
     };
-    // The process on the bus may be a proxy of a sandbox. Another app's may have the same title:
-    // its
-    // size has to be that, too, unless it came just now.
+    // The process on the bus may be the proxy of a sandbox. Another app's window may have the same
+    // title, so its size has to match, too, unless it is new.
     let of_another = |w: &&Window| own.is_empty() && !w.popup && (before.is_some() || fits(w));
     let mut found: Vec<&Window> = match title.is_empty() {
         true => own.clone(),
         false => windows.iter().filter(titled).filter(|w| of_app(w) || of_another(w)).collect(),
     };
     if found.is_empty() {
-        // Qt adds the name of the program to the title of the window, and not to what it is called
-        // on the
+        // Qt appends the name of the program to the title of the window, but not to the name on the
         // bus.
         let added = |rest: &str| rest.starts_with(" \u{2014} ") || rest.starts_with(" - ");
         found.extend(own.iter().filter(|w| w.title.strip_prefix(title).is_some_and(added)));
@@ -86,17 +83,16 @@ pub(crate) fn only_window_of<'a>(
     if let [only] = found[..] { Some(only) } else { None }
 }
 
-/// Where the content of a window begins on the screen, for a toolkit whose positions are relative
-/// to it. `content` is the size that the toolkit says the window has: what the X window has beyond
-/// it, apart from its shadow, lies around it in equal parts (the border by which a window is
-/// resized).
+/// Returns where the content of a window begins on the screen, for a toolkit with positions
+/// relative to the window. `content` is its size according to the toolkit. The X window may be
+/// larger, apart from its shadow, by a border for resizing that is equally wide on all sides.
 pub(crate) fn origin(window: &Window, content: (f64, f64)) -> (f64, f64) {
     let inner = window.content();
     let around = |outer: f64, inner: f64| ((outer - inner) / 2.0).max(0.0);
     (inner.x + around(inner.width, content.0), inner.y + around(inner.height, content.1))
 }
 
-/// The pop-up window that shows something of this size, if any does: the one that fits best.
+/// Returns the pop-up window that shows something of this size; the best fit if there are several.
 pub(crate) fn popup_of(windows: &[Window], pid: Option<u32>, (width, height): (f64, f64)) -> Option<&Window> {
     let slack = |w: &Window| (w.area.width - width, w.area.height - height);
     let fits = |w: &&Window| {
@@ -107,15 +103,14 @@ pub(crate) fn popup_of(windows: &[Window], pid: Option<u32>, (width, height): (f
     windows.iter().filter(fits).min_by(|a, b| rest(a).total_cmp(&rest(b)))
 }
 
-/// The pop-up window that shows most of an area of the screen; the topmost of those that show as
-/// much.
+/// Returns the pop-up window that shows most of an area of the screen, topmost first among equals.
 pub(crate) fn popup_at(windows: &[Window], pid: Option<u32>, area: Rect) -> Option<&Window> {
     let shows = |w: &Window| common(w.area, area).map_or(0.0, |rect| rect.width * rect.height);
     let popups = windows.iter().filter(|w| w.popup && w.pid == pid && shows(w) > 0.0);
     popups.max_by(|a, b| shows(a).total_cmp(&shows(b)))
 }
 
-/// The smallest rectangle around all of these.
+/// Returns the smallest rectangle around all of these.
 pub(crate) fn around(all: impl Iterator<Item = Rect>) -> Option<Rect> {
     all.reduce(|a, b| {
         let (x, y) = (a.x.min(b.x), a.y.min(b.y));
@@ -124,7 +119,7 @@ pub(crate) fn around(all: impl Iterator<Item = Rect>) -> Option<Rect> {
     })
 }
 
-/// What two rectangles have in common; none when that is nothing.
+/// Returns the intersection of two rectangles; `None` if it is empty.
 pub(crate) fn common(a: Rect, b: Rect) -> Option<Rect> {
     let (x, y) = (a.x.max(b.x), a.y.max(b.y));
     let width = (a.x + a.width).min(b.x + b.width) - x;

@@ -1,11 +1,11 @@
-//! Numbers for object paths. A number is given to one path for ever; the same path may come back
-//! for another object, which is why the device promises `WhileAlive` only.
+//! Numbers for object paths. A number belongs to one path for ever. The app may reuse the path for
+//! another object, which is why the identity grade is only `WhileAlive`.
 
 use hashbrown::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use stickpin_tree::Handle;
 
-/// The numbers of one app: they only ever become more.
+/// The numbers of one app, which are never removed.
 #[derive(Debug, Default)]
 pub(crate) struct Ids(Mutex<Numbers>);
 
@@ -16,7 +16,7 @@ struct Numbers {
 }
 
 impl Ids {
-    /// The number of a path, counting from 1; 0 for an object that we made up.
+    /// Returns the number of a path, counting from 1; 0 for an object that a reading made up.
     pub(crate) fn id(&self, path: &str) -> u64 {
         if path.is_empty() {
             return 0;
@@ -32,29 +32,29 @@ impl Ids {
         number
     }
 
-    /// The handle of the object with a path.
+    /// Returns the handle of the object with a path.
     pub(crate) fn handle(&self, path: &str) -> Handle {
         Handle { scope: APP, id: self.id(path) }
     }
 
-    /// The path of a number.
+    /// Returns the path of a number.
     pub(crate) fn path(&self, id: u64) -> Option<Arc<str>> {
         self.known().paths.get(usize::try_from(id).ok()?.checked_sub(1)?).cloned()
     }
 
-    /// Nothing is left half done where it is held.
+    /// No update is left incomplete while the lock is held.
     fn known(&self) -> MutexGuard<'_, Numbers> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The scope of everything that is not in a web page.
+/// The scope of everything outside web pages.
 pub(crate) const APP: u64 = 1;
 
-/// What an app is called and where.
+/// The address of an app.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Where {
-    /// What was opened: `linux:gedit`.
+    /// The address that was opened, such as `linux:gedit`.
     pub(crate) url: String,
 }
 

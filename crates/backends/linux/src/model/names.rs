@@ -1,15 +1,15 @@
-//! Names as a person would give them.
+//! Accessible names without artefacts of toolkits.
 //!
-//! GTK 4.8 falls back to the name of the class where a widget has no name (`GtkMenuButton`,
-//! `AdwGizmo`), and says a label that is both the content and the name twice (`7 7`).
+//! GTK 4.8 uses the class of a widget without a name (`GtkMenuButton`, `AdwGizmo`), and repeats a
+//! label that is both content and name (`7 7`).
 
 use crate::toolkit::Toolkit;
 
 /// Prefixes of the class names of libraries.
 const LIBRARIES: &[&str] = &["Gtk", "Adw", "Gdk", "Hdy", "Vte", "WebKit"];
 
-/// The name of an object without what the toolkit put there by itself. `wrapper` says that its role
-/// is none that has a name of its own; `content` is what the labels inside it read.
+/// Returns the name of an object without artefacts of the toolkit. `wrapper` means that its role
+/// usually has no name; `content` is the text of the labels inside it.
 pub(crate) fn cleaned<'a>(name: &'a str, toolkit: Toolkit, wrapper: bool, content: &str) -> &'a str {
     let name = name.trim();
     if !toolkit.profile().names_after_classes {
@@ -18,7 +18,7 @@ pub(crate) fn cleaned<'a>(name: &'a str, toolkit: Toolkit, wrapper: bool, conten
     if is_class(name, wrapper) && name != content {
         return "";
     }
-    // `_Open Open`: the label with the mark of its key, and what it reads.
+    // `_Open Open`: the label with its mnemonic, followed by its text.
     if !content.is_empty()
         && name.strip_suffix(content).is_some_and(|rest| rest.trim_end().replace('_', "") == content)
     {
@@ -36,10 +36,10 @@ pub(crate) fn cleaned<'a>(name: &'a str, toolkit: Toolkit, wrapper: bool, conten
     }
 }
 
-/// Whether a name is that of a class: `GtkButton`, `EditorSourceView`; of a wrapper also
+/// Whether a name is that of a class, such as `GtkButton` or `EditorSourceView`; for wrappers also
 /// `HistoryView`.
 fn is_class(name: &str, wrapper: bool) -> bool {
-    // Of Python: `module+Class`.
+    // A Python class: `module+Class`.
     let (module, name) = name.split_once('+').map_or((None, name), |(module, name)| (Some(module), name));
     let plain = |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     let of_module = module.is_some_and(|module| !module.is_empty() && plain(module))
@@ -57,8 +57,8 @@ fn is_class(name: &str, wrapper: bool) -> bool {
     }
 }
 
-/// The words that a name is put together from as classes are: a capital and small letters each.
-/// None of anything else.
+/// Returns the number of capitalised words in a name that consists of nothing else, as class names
+/// do; otherwise 0.
 fn words(name: &str) -> usize {
     let letters =
         name.bytes().all(|b| b.is_ascii_alphabetic()) && name.starts_with(|c: char| c.is_ascii_uppercase());
@@ -68,7 +68,7 @@ fn words(name: &str) -> usize {
     if letters && starts.clone().all(small) { starts.by_ref().count() } else { 0 }
 }
 
-/// A tooltip as a person reads it: Qt passes on the rich text that it was given.
+/// Returns a tooltip as plain text. Qt passes on rich text.
 pub(crate) fn described(text: &str) -> String {
     let text = text.trim();
     if !(text.starts_with('<') && text.contains('>')) {
@@ -78,10 +78,10 @@ pub(crate) fn described(text: &str) -> String {
     behind_tags.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
 }
 
-/// A number as a person writes it: without a fraction that says nothing.
+/// Formats a number without meaningless decimals.
 pub(crate) fn number(value: f64) -> String {
     let rounded = (value * 1e6).round() / 1e6;
-    // No minus in front of nothing.
+    // Avoids `-0`.
     format!("{}", if rounded == 0.0 { 0.0 } else { rounded })
 }
 

@@ -1,19 +1,19 @@
-//! The way from an object up to its window.
+//! The ancestors of an object.
 
 use crate::model::Picture;
 use crate::model::roles::{is_menu_item, number as n};
 
-/// Indices from an object up to its window, itself first.
+/// Returns the indices from an object up to its window, itself first.
 pub(crate) fn chain(picture: &Picture, at: usize) -> Vec<usize> {
     way(&parents(picture), at)
 }
 
-/// The way up from an object, where it is known what each object lies in.
+/// Returns those indices, given the parent of each object.
 pub(crate) fn way(above: &[usize], at: usize) -> Vec<usize> {
     std::iter::once(at).chain(up(above, at).skip(1).take_while(|&at| at != 0).take(DEEP)).collect()
 }
 
-/// What each object lies in; 0, the app, for those that lie in nothing.
+/// Returns the parent of each object; 0, the app, for those without one.
 pub(crate) fn parents(picture: &Picture) -> Vec<usize> {
     let mut above = vec![0; picture.objects.len()];
     for (parent, object) in picture.objects.iter().enumerate() {
@@ -24,36 +24,37 @@ pub(crate) fn parents(picture: &Picture) -> Vec<usize> {
     above
 }
 
-/// An object and all that it lies in, up to the app. `above` is what each lies in ([`parents`]).
+/// Returns an object and its ancestors up to the app. `above` holds the parent of each
+/// ([`parents`]).
 pub(crate) fn up(above: &[usize], at: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(at), |&at| (at != 0).then(|| above[at]))
 }
 
-/// The window that an object is or lies in: the last below the app.
+/// Returns the window of an object, or itself if it is one.
 pub(crate) fn top(above: &[usize], at: usize) -> Option<usize> {
     up(above, at).take_while(|&at| at != 0).last()
 }
 
-/// Where in a way up the pop-up begins that shows the object, if one does: the place of what that
-/// pop-up holds.
+/// Returns the index in a chain of ancestors where the pop-up that shows the object begins; `None`
+/// if there is none.
 pub(crate) fn popup_in(picture: &Picture, chain: &[usize]) -> Option<usize> {
     (1..chain.len()).find(|&i| holds_popup(picture, chain[i], chain[i - 1], chain.get(i + 1).copied()))
 }
 
-/// What GTK 4 calls the content of a popover, until 4.10.
+/// The name of a popover's content in GTK 4, until 4.10.
 pub(crate) const POPOVER: &str = "GtkPopoverContent";
 
-/// How deep elements may lie in one another.
+/// Maximum depth of nested objects.
 pub(crate) const DEEP: usize = 64;
 
-/// Whether a child of an object, which lies in another one, is shown in a pop-up.
+/// Whether an object is the pop-up that shows its `child`; `above` is its parent.
 pub(crate) fn holds_popup(picture: &Picture, at: usize, child: usize, above: Option<usize>) -> bool {
     let role = |at: usize| picture.objects[at].role;
     match picture.toolkit.profile().popovers_by_class {
         true => picture.objects[at].name == POPOVER,
         false => match role(at) {
             n::MENU | n::POPUP_MENU => true,
-            // GTK 3 puts the entries of a menu that a button opened into the button.
+            // GTK 3 puts the entries of a menu button's menu into the button.
             parent if is_menu_item(role(child)) => parent != n::MENU_BAR,
             n::LIST | n::LIST_BOX | n::TREE | n::TABLE => above.map(role) == Some(n::COMBO_BOX),
             _ => false,

@@ -1,4 +1,4 @@
-//! Roles of AT-SPI: what each is in ARIA's words, and what is true of it.
+//! AT-SPI roles: their ARIA counterparts and properties.
 
 use crate::model::roles::number as role;
 use crate::model::states;
@@ -6,10 +6,10 @@ use crate::toolkit::Toolkit;
 use std::sync::LazyLock;
 use stickpin_tree::{Role, States};
 
-/// The roles, one to a line.
+/// The roles, one per line.
 const TABLE: &str = include_str!("roles/table.txt");
 
-/// A line of the table. Its place is the number of the role.
+/// A line of the table. Its index is the number of the role.
 struct Row {
     tag: &'static str,
     role: Role,
@@ -30,43 +30,43 @@ static ROWS: LazyLock<Vec<Row>> =
     LazyLock::new(|| TABLE.lines().filter(|line| !line.starts_with('#')).map(Row::of).collect());
 
 bitflags::bitflags! {
-    /// What is true of a role wherever it stands.
+    /// Properties of a role, independent of context.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(crate) struct Facts: u16 {
-        /// What is written inside is its name where it has no other (ARIA, "name from content").
+        /// Its content is its name if it has no other (ARIA, "name from content").
         const CONTENT = 1;
-        /// A cell or a header of a table.
+        /// It is a cell or a header of a table.
         const CELL = 1 << 1;
-        /// One of what a list, a tree or a table holds.
+        /// It is an item of a list, a tree or a table.
         const ITEM = 1 << 2;
-        /// What is out of sight inside is folded away, and cannot be scrolled to.
+        /// What is out of sight inside is folded away, not scrolled away.
         const FOLDS = 1 << 3;
         /// Another object may label it.
         const LABELLED = 1 << 4;
-        /// Its text is never read: it says no more than the name, or is secret.
+        /// Its text is never read, because it equals the name or is secret.
         const TEXTLESS = 1 << 5;
-        /// Has a number that a person reads or sets.
+        /// It has a number that a person reads or sets.
         const NUMBER = 1 << 6;
-        /// Ids of the page tell it from its likes.
+        /// Ids of the page distinguish it from similar ones.
         const KEYED = 1 << 7;
-        /// Says nothing about whether it can be pressed.
+        /// It does not report whether it can be pressed.
         const MUTE = 1 << 8;
-        /// Most of a page is made of it.
+        /// Most of a page consists of it.
         const COMMON = 1 << 9;
     }
 }
 
-/// Whether something is true of a role.
+/// Whether a role has a property.
 pub(crate) fn is(role: u32, fact: Facts) -> bool {
     ROWS.get(role as usize).is_some_and(|row| row.facts.contains(fact))
 }
 
-/// The numbers of the roles of which something is true.
+/// Returns the numbers of the roles with a property.
 pub(crate) fn with(fact: Facts) -> impl Iterator<Item = u32> + Clone {
     (0_u32..).zip(ROWS.iter()).filter(move |(_, row)| row.facts.contains(fact)).map(|(number, _)| number)
 }
 
-/// Numbers that are asked about by name.
+/// Role numbers that are used by name.
 pub(crate) mod number {
     macro_rules! numbers {
         ($($name:ident = $number:literal;)*) => { $(pub(crate) const $name: u32 = $number;)* };
@@ -83,34 +83,34 @@ pub(crate) mod number {
     }
 }
 
-/// AT-SPI's own word for a role.
+/// Returns AT-SPI's own name of a role.
 pub(crate) fn tag(role: u32) -> &'static str {
     ROWS.get(role as usize).map_or("unknown", |row| row.tag)
 }
 
-/// Whether a role is a mere wrapper wherever it stands without a name.
+/// Whether a role without a name is a mere wrapper.
 pub(crate) fn is_wrapper(role: u32) -> bool {
     role == number::PANEL || ROWS.get(role as usize).is_none_or(|row| row.role == Role::Generic)
 }
 
-/// What stands above an object, as far as its role depends on that.
+/// The context of an object that its role depends on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Above {
-    /// The role number of the parent; of what a row stands in for the cells of the row.
+    /// The role number of the parent; for the cells of a row, that of the row's container.
     pub(crate) role: u32,
     /// Whether the object is a window of the app.
     pub(crate) top: bool,
-    /// A combo box is somewhere above it.
+    /// Whether it has a combo box as an ancestor.
     pub(crate) combo: bool,
 }
 
-/// The ARIA role of an object.
+/// Returns the ARIA role of an object.
 pub(crate) fn mapped(role: u32, above: Above, states: u64, named: bool, toolkit: Toolkit) -> Role {
     use number as n;
     let plain = ROWS.get(role as usize).map_or(Role::Generic, |row| row.role);
     let is = |bit: u64| states & bit != 0;
     match role {
-        // Role numbers of windows: what they are inside another one is something smaller.
+        // Roles of windows mean something smaller inside another window.
         n::FRAME if !above.top && !named => Role::Generic,
         n::FRAME if !above.top => Role::Group,
         n::DIALOG if !above.top && !named => Role::Generic,
@@ -118,11 +118,11 @@ pub(crate) fn mapped(role: u32, above: Above, states: u64, named: bool, toolkit:
         n::FILE_CHOOSER | n::COLOR_CHOOSER | n::FONT_CHOOSER if above.top => Role::Dialog,
         n::WINDOW if above.top && named => Role::Window,
         n::PANEL if !named => Role::Generic,
-        // The list of a combo box is a menu to GTK 3 and Firefox.
+        // GTK 3 and Firefox report the list of a combo box as a menu.
         n::MENU if above.combo => Role::ListBox,
         n::MENU_ITEM if above.combo => Role::Option,
         n::MENU if matches!(above.role, n::MENU_BAR | n::MENU | n::POPUP_MENU) => Role::MenuItem,
-        // Qt says of an entry only that it is checked: its role is not to depend on that.
+        // Qt only reports that an entry is checked, and the role must not depend on that.
         n::MENU_ITEM
             if is(states::CHECKABLE)
                 || is(states::CHECKED) && !toolkit.profile().entries_say_only_checked =>
@@ -133,20 +133,20 @@ pub(crate) fn mapped(role: u32, above: Above, states: u64, named: bool, toolkit:
         n::LIST_ITEM if above.combo || above.role == n::LIST_BOX => Role::Option,
         n::ICON if is(states::SELECTABLE) => Role::Option,
         n::TABLE_CELL if above.role == n::TREE_TABLE => Role::GridCell,
-        // A text that nobody can edit or put the caret into is only shown.
+        // A text that is neither editable nor focusable is plain.
         n::TEXT if !is(states::EDITABLE) && !is(states::FOCUSABLE) => Role::Generic,
         _ => plain,
     }
 }
 
-/// The landmark that `xml-roles` names.
+/// Returns the landmark that `xml-roles` names.
 pub(crate) fn landmark(xml_roles: &str) -> Option<Role> {
     let role: Role = xml_roles.split_whitespace().next()?.parse().ok()?;
     const LANDMARKS: &str = "banner complementary contentinfo form main navigation region search";
     LANDMARKS.split(' ').any(|landmark| landmark == role.name()).then_some(role)
 }
 
-/// States that the role itself brings.
+/// Returns the states that a role implies.
 pub(crate) fn inherent(role: u32, mapped: Role, states: u64) -> States {
     use number as n;
     let mut out = States::empty();
@@ -156,9 +156,9 @@ pub(crate) fn inherent(role: u32, mapped: Role, states: u64) -> States {
     out.set(States::LIVE, matches!(mapped, Role::Status | Role::Alert | Role::Log | Role::Timer));
     let item = matches!(mapped, Role::Option | Role::Tab | Role::TreeItem | Role::ListItem);
     out.set(States::ACTIONABLE, item && states & states::SELECTABLE != 0);
-    // A terminal says of nobody that they may write into it: it takes keys all the same.
+    // A terminal does not report EDITABLE, but accepts keys.
     out.set(States::MULTILINE | States::EDIT_HOST | States::EDITABLE, role == n::TERMINAL);
-    // GTK 4 knows no toggle buttons: one that is pressed says so.
+    // GTK 4 has no role for toggle buttons; a pressed one reports PRESSED.
     let toggle = role == n::TOGGLE_BUTTON;
     let signs = if toggle { states::CHECKED | states::PRESSED } else { states::PRESSED };
     let pressed = (toggle || role == n::PUSH_BUTTON) && states & signs != 0;
@@ -167,17 +167,17 @@ pub(crate) fn inherent(role: u32, mapped: Role, states: u64) -> States {
     out
 }
 
-/// Whether a role is one of the entries of a menu.
+/// Whether a role is an entry of a menu.
 pub(crate) fn is_menu_item(number: u32) -> bool {
     matches!(number, role::MENU_ITEM | role::CHECK_MENU_ITEM | role::RADIO_MENU_ITEM)
 }
 
-/// Whether a role is a menu, of a menu bar or its own window.
+/// Whether a role is a menu, in a menu bar or as a pop-up.
 pub(crate) fn is_menu(number: u32) -> bool {
     matches!(number, role::MENU | role::POPUP_MENU)
 }
 
-/// Roles that text is typed into.
+/// Whether a role is a field that text is typed into.
 pub(crate) fn is_field(number: u32) -> bool {
     matches!(number, role::TEXT | role::ENTRY | role::PASSWORD | role::SPIN_BUTTON | role::TERMINAL)
 }

@@ -1,5 +1,4 @@
-//! The states of AT-SPI (`AtspiStateType` in `atspi-constants.h`, by their numbers) and what they
-//! mean here.
+//! AT-SPI states (`AtspiStateType` in `atspi-constants.h`, by number) and their meaning.
 
 use crate::toolkit::Toolkit;
 use stickpin_tree::{Role, States};
@@ -16,37 +15,37 @@ states! {
     SUPPORTS_AUTOCOMPLETION = 37; SELECTABLE_TEXT = 38; CHECKABLE = 41; HAS_POPUP = 42; READ_ONLY = 43;
 }
 
-/// What can be seen and used says these.
+/// The states of an object that is visible and usable.
 pub(crate) const USABLE: u64 = VISIBLE | SHOWING | ENABLED | SENSITIVE;
 
-/// The two words of `GetState` as one number.
+/// Joins the two words of `GetState` into one number.
 pub(crate) fn joined(words: &[u32]) -> u64 {
     let word = |at: usize| u64::from(words.get(at).copied().unwrap_or(0));
     word(0) | word(1) << 32
 }
 
-/// Whether a person may see it, as far as its own states say. GTK 4.8 says SHOWING of windows only.
+/// Whether an object is visible, as far as its own states tell. In GTK 4.8, only windows report
+/// SHOWING.
 pub(crate) fn seen(states: u64, toolkit: Toolkit) -> bool {
     let sign = if toolkit.profile().shows_windows_only { VISIBLE } else { SHOWING };
     states & (sign | DEFUNCT) == sign
 }
 
-/// Whether it cannot be used now. GTK 4 says SENSITIVE only, some objects of GTK 3 (tabs) ENABLED
-/// only.
+/// Whether an object is disabled. GTK 4 reports SENSITIVE only, and some objects of GTK 3 (tabs)
+/// ENABLED only.
 pub(crate) fn disabled(states: u64, toolkit: Toolkit) -> bool {
     let signs = if toolkit.profile().enables_nothing { SENSITIVE } else { ENABLED | SENSITIVE };
     states & signs == 0
 }
 
-/// Whether it is one of those that are chosen from something, of which it is to be said whether it
-/// takes several.
+/// Whether a role is an item of a selection, whose container may be multiselectable.
 pub(crate) fn is_item(role: Role) -> bool {
     use Role::{Cell, ColumnHeader, GridCell, ListItem, Row, RowHeader, Tab, TreeItem};
     let in_table = matches!(role, Row | Cell | GridCell | ColumnHeader | RowHeader);
     in_table || matches!(role, Role::Option | ListItem | TreeItem | Tab)
 }
 
-/// What the states of an object with this role are in the tree's words.
+/// Converts states to those of the tree.
 pub(crate) fn mapped(states: u64, role: Role, toolkit: Toolkit) -> States {
     let is = |bit: u64| states & bit != 0;
     let mut out = States::empty();
@@ -55,7 +54,7 @@ pub(crate) fn mapped(states: u64, role: Role, toolkit: Toolkit) -> States {
     set(control && disabled(states, toolkit), States::DISABLED);
     set(is(BUSY), States::BUSY);
     set(is(FOCUSABLE), States::FOCUSABLE);
-    // Qt says of the tab that is chosen that it has the focus, whatever has it.
+    // In Qt, the selected tab reports the focus, wherever that is.
     let chosen_tab = role == Role::Tab && toolkit.profile().chosen_tab_says_focused && is(FOCUSED);
     set(is(FOCUSED) && !chosen_tab, States::FOCUSED);
     set(chosen_tab, States::SELECTABLE | States::SELECTED);
@@ -66,20 +65,20 @@ pub(crate) fn mapped(states: u64, role: Role, toolkit: Toolkit) -> States {
     set(is(HAS_POPUP), States::HAS_POPUP);
     set(is(SELECTABLE), States::SELECTABLE);
     set(is(SELECTABLE) && is(SELECTED), States::SELECTED);
-    // COLLAPSED is said by Qt and GTK 4 instead of EXPANDABLE.
+    // Qt and GTK 4 report COLLAPSED instead of EXPANDABLE.
     set(is(EXPANDABLE) || is(COLLAPSED), States::EXPANDABLE);
     set(is(EXPANDED), States::EXPANDED | States::EXPANDABLE);
     let in_menu = matches!(role, Role::MenuItemCheckbox | Role::MenuItemRadio);
     let checkable = in_menu || matches!(role, Role::Checkbox | Role::Radio | Role::Switch);
-    // Lines with a box: Qt says which have one, GTK 3 only which of them are checked.
-    // So does Qt of entries of menus.
+    // For lines with a box, Qt reports which are checkable, and GTK 3 only which are checked. Qt
+    // does the latter for menu entries, too.
     let says = is_item(role) || role == Role::MenuItem && toolkit.profile().entries_say_only_checked;
     let checkable = checkable || says && is(CHECKABLE | CHECKED);
     set(checkable, States::CHECKABLE);
     set(checkable && is(CHECKED), States::CHECKED);
     set(checkable && is(INDETERMINATE), States::MIXED);
     let field = matches!(role, Role::TextBox | Role::SearchBox | Role::SpinButton);
-    // Qt says of a spin box only when nobody may write into it.
+    // Qt only reports when a spin box is read-only.
     let spun = role == Role::SpinButton && toolkit.profile().spin_boxes_say_only_read_only;
     let editable = is(EDITABLE) || spun || toolkit.profile().fields_say_only_read_only;
     set(field && editable, States::EDITABLE);

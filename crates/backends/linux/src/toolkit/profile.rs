@@ -1,17 +1,16 @@
-//! What is true of one toolkit, or of few, by names that say what it means for who reads or drives
-//! an app.
+//! Facts about toolkits. Their names say what a fact means for reading or driving an app.
 
 use super::Toolkit;
 
-/// Declares the profile by its facts, each with the toolkits of which it is true.
+/// Declares the profile: each fact with the toolkits that it is true of.
 macro_rules! profile {
     ($($(#[$doc:meta])* $fact:ident: $($toolkit:ident)|+,)*) => {
-        /// Facts about a toolkit. What is false here is as most toolkits have it.
+        /// The facts about a toolkit. `false` is the common behaviour.
         #[derive(Debug, Clone, Copy)]
         pub(crate) struct Profile {
-            /// The end of a text, as the end of a range.
+            /// The end of a range that reaches to the end of a text.
             pub(crate) text_end: i32,
-            /// How a file chooser is told.
+            /// How file choosers are recognised.
             pub(crate) chooser: Chooser,
             /// Where pop-ups are listed.
             pub(crate) popups: Popups,
@@ -22,8 +21,8 @@ macro_rules! profile {
             #[inline]
             pub(super) const fn of(toolkit: Toolkit) -> Self {
                 Self {
-                    // GTK 4 answers -1 with nothing; others read beyond their text when the end
-                    // lies behind it.
+                    // GTK 4 returns nothing for -1; others read beyond the text if the end lies
+                    // behind it.
                     text_end: if matches!(toolkit, Toolkit::Gtk4) { i32::MAX } else { -1 },
                     chooser: Chooser::of(toolkit),
                     popups: Popups::of(toolkit),
@@ -35,142 +34,141 @@ macro_rules! profile {
 }
 
 profile! {
-    /// Its cache is empty: nothing is gained by asking for it.
+    /// Its cache is always empty, so asking for it is pointless.
     has_an_empty_cache: Qt,
-    /// Pop-ups may be missing from the children of the app; they only signal that they are shown.
+    /// Pop-ups may be missing from the children of the app. They only signal that they are shown.
     leaves_out_popups: Qt,
-    /// Shows pages of the web, whose elements carry attributes of HTML.
+    /// It shows web pages, whose elements have attributes of HTML.
     is_browser: Gecko | Chromium,
-    /// Tells text by roles and attributes: it is asked for in rounds of its own
+    /// Roles and attributes determine which texts are read, in separate rounds
     /// (`capture/gecko.rs`).
     reads_text_late: Gecko,
-    /// May hold the windows of other processes in place of an object (`AtkSocket`).
+    /// It may embed windows of other processes (`AtkSocket`).
     has_sockets: Gtk3,
-    /// Says SHOWING of windows only; VISIBLE means the same of the rest.
+    /// Only windows report SHOWING. For all other objects, VISIBLE means the same.
     shows_windows_only: Gtk4,
-    /// Says SENSITIVE and never ENABLED.
+    /// It reports SENSITIVE and never ENABLED.
     enables_nothing: Gtk4,
-    /// Names at a point whatever it shows there: where the window names nothing, the page does.
+    /// It names every object that it shows at a point: if the window names none, the page does.
     knows_all_that_it_shows: Gecko | Office,
-    /// Says of nothing in a window that is covered that it is shown.
+    /// In a covered window, no object is reported as shown.
     hides_covered_windows: Gecko,
-    /// Does not say of the pages of a stack which one is shown.
+    /// It does not report which page of a stack is shown.
     hides_pages_silently: Gtk4,
-    /// Keeps parts that are not used outside of their window, and says that they are shown.
+    /// Unused parts are kept outside their window and reported as shown.
     parks_parts_outside: Qt,
-    /// The list of a combo box that is folded away says that it is shown.
+    /// The list of a closed combo box is reported as shown.
     folded_lists_say_shown: Qt,
-    /// Names things after their classes (`GtkButton`) where nobody named them.
+    /// Objects without a name are named after their classes (`GtkButton`).
     names_after_classes: Gtk4,
-    /// The text of a label is not its name.
+    /// The text of a label differs from its name.
     labels_differ_from_their_names: Gtk4,
-    /// Some labels have a text and no name.
+    /// Some labels have a text but no name.
     labels_lack_names: Gtk3 | Office,
-    /// Calls every tab `Tab`, and a page after nothing: the label of the tab names both.
+    /// Every tab is named `Tab`, and pages have no name. The label of the tab names both.
     tabs_have_one_name: Gtk4,
-    /// What stands in a tab is the page that it chooses, not what the tab is made of.
+    /// The child of a tab is its page, not its label.
     tabs_hold_pages: Gtk3 | Office,
-    /// Says some controls twice, the one in the other (`GtkMenuButton`, `GtkEntry`).
+    /// Some controls appear twice, one inside the other (`GtkMenuButton`, `GtkEntry`).
     wraps_controls: Gtk4,
-    /// Says of a dialog only that it is a window of the app.
+    /// Dialogs are reported as mere windows of the app.
     dialogs_are_fillers: Gtk4,
-    /// Says of no line or item that a press opens it.
+    /// Lines and items do not report that a press opens them.
     lines_say_no_press: Gtk4,
-    /// A cell of a table may hold others, which make its text.
+    /// A table cell may contain other cells, which make up its text.
     cells_hold_cells: Gtk3,
-    /// Rows of a tree name the row that they belong to; else their indentation tells.
+    /// Rows of a tree name their parent row; otherwise, their indentation tells.
     rows_name_their_parent: Gtk3,
     /// Headers of columns and rows are the children before the cells.
     headers_lie_before_cells: Gtk3 | Qt,
-    /// A header that is not shown says so by its place only.
+    /// A hidden header is recognisable only by its empty rectangle.
     headers_may_be_hidden: Qt,
-    /// Says of the first cell of a row that it is its header where none begins a column.
+    /// The first cell of a row is reported as a column header, also where it is a row header.
     first_cells_are_headers: Gecko,
-    /// A tree is a table of the lines that are unfolded: they move as others unfold.
+    /// A tree is a table of its visible lines, whose indices shift as others unfold.
     counts_trees_by_lines: Qt,
-    /// A table without headers may be icons beside one another.
+    /// A table without headers may be a grid of icons.
     shows_icons_in_tables: Qt,
-    /// The items say that several may be chosen, not what holds them.
+    /// Multiple selection is reported by the items, not by their container.
     items_say_that_several_may_be_chosen: Qt,
-    /// What stands in a group box borrows its title for a name.
+    /// The content of a group box takes the title as its name.
     group_boxes_name_what_they_hold: Qt,
-    /// Objects say that they have the focus which have it not.
+    /// Objects report the focus that do not have it.
     several_say_focused: Qt,
-    /// The tab that is chosen says that it has the focus, whatever has it.
+    /// The selected tab reports the focus, wherever that is.
     chosen_tab_says_focused: Qt,
-    /// An entry of a menu says only that it is checked, not that it can be.
+    /// A menu entry only reports that it is checked, not that it is checkable.
     entries_say_only_checked: Qt,
-    /// A spin box says only when nobody may write into it.
+    /// A spin box only reports when it is read-only.
     spin_boxes_say_only_read_only: Qt,
-    /// Fields say only when nobody may write into them, never EDITABLE.
+    /// Fields only report when they are read-only, never EDITABLE.
     fields_say_only_read_only: AccessKit,
-    /// A combo box that nobody named is called what is chosen in it.
+    /// A combo box without a name is named after its selected option.
     combo_boxes_are_called_after_their_choice: Gtk3,
-    /// The name of a combo box always is what is chosen in it.
+    /// A combo box is always named after its selected option.
     combo_boxes_have_no_other_name: Qt,
-    /// A combo box into which anything may be typed holds the field.
+    /// An editable combo box contains its field.
     combo_boxes_hold_their_field: Gtk3 | Qt,
-    /// A combo box does not say what can be chosen; what is chosen stands on the button that opens
-    /// it.
+    /// A combo box does not list its options. The selected one is on the button that opens it.
     combo_boxes_list_nothing: Gtk4,
-    /// Its states do not tell what is scrolled or paged away: everything is asked for its place.
+    /// Its states do not tell what is scrolled or paged away, so every object is asked for its
+    /// rectangle.
     is_asked_for_places: Gtk4,
-    /// Gives positions in the window where it should give them on the screen.
+    /// Positions are relative to the window, although those on the screen are requested.
     places_are_in_the_window: Gtk4,
-    /// An input goes to the last of the children that have the point.
+    /// An input goes to the last child at the point.
     draws_in_order: Gtk3 | Qt,
-    /// What lies beside an object in the tree may lie over it in the window.
+    /// Siblings may cover an object inside the window.
     children_overlap: Gtk4 | Gtk3,
-    /// Of containers only panels let their children lie over one another.
+    /// Only panels let their children overlap.
     only_panels_overlap: Gtk3,
-    /// What is empty may only paint over controls, and lets presses through.
+    /// Empty objects may only paint over controls, and let presses through.
     paints_over_controls: Qt,
-    /// A pop-up may be a modal panel in the window, beside what it covers.
+    /// A pop-up may be a modal panel in the window, next to what it covers.
     popovers_are_panels: Gtk3,
-    /// A pop-up is told by its class.
+    /// Pop-ups are recognised by their class.
     popovers_by_class: Gtk4,
-    /// A dock that floats has a window of its own, and is listed below the one that it can go back
-    /// into.
+    /// A floating dock has a window of its own, and is listed below its original window.
     docks_float: Qt,
-    /// Names at a point what a press there reaches, not what lies there.
+    /// At a point, it names what a press there reaches, not what lies there.
     says_what_a_press_reaches: Gtk4,
-    /// Says nothing of what was never shown before, not even its name.
+    /// Objects that were never shown before are not signalled, not even their names.
     new_is_silent: Gtk4,
-    /// What the arrival of the pointer shows has its place only when it is drawn.
+    /// What the arrival of the pointer shows has a position only once it is drawn.
     draws_after_arrival: Gtk4 | Gtk3,
-    /// Does what an action asks for a moment after it has answered.
+    /// Actions take effect a moment after they were answered.
     acts_later: Gtk4,
-    /// Over the bus alone locks up at the next key where an action shows a dialog from inside
-    /// (`bus/orders.rs`).
+    /// Over the bus alone, it locks up at the next key after an action that shows a dialog from
+    /// inside (`bus/orders.rs`).
     locks_up_in_dialogs: Gtk3,
-    /// The actions of boxes turn them without `clicked` or `triggered`, those of menus leave the
-    /// menu open.
+    /// Actions of boxes toggle them without `clicked` or `triggered`; those of menu entries leave
+    /// the menu open.
     turns_without_click: Qt,
-    /// A button may have a menu on a part of it only: what a press does then, no action does.
+    /// A button may have its menu on a part of it only. No action presses the other part.
     menu_on_a_part: Qt,
-    /// A check box may be the frame of other controls.
+    /// A check box may be a group box around other controls.
     boxes_hold_controls: Qt,
-    /// Check boxes and radio buttons take no press behind their text.
+    /// Check boxes and radio buttons ignore presses behind their text.
     takes_presses_on_text_only: Qt,
     /// A spin box has its buttons behind the text.
     spins_behind_text: Gtk4,
-    /// A text that is put into a field leaves the caret before it.
+    /// Setting the text of a field leaves the caret before it.
     caret_stays_before_text: Gtk4 | Gtk3,
-    /// A field says that it did its action, and does nothing.
+    /// The action of a field reports success, but does nothing.
     fields_activate_nothing: Gtk4,
-    /// A file chooser says on a button whether it opens or saves, and its field takes several
+    /// A file chooser has a button that says whether it opens or saves, and its field takes several
     /// paths.
     choosers_say_what_they_do: Qt,
 }
 
-/// By what a window shows that it is a file chooser.
+/// How a window is recognised as a file chooser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Chooser {
-    /// The role, its own or that of something in it.
+    /// By the role, its own or that of a descendant.
     Role,
-    /// The class of something in it.
+    /// By the class of a descendant.
     Class,
-    /// A dialog with a list that says which folder it shows, and a field beside.
+    /// A dialog with a combo box that shows the current folder, and a field.
     Folder,
 }
 
@@ -184,14 +182,15 @@ impl Chooser {
     }
 }
 
-/// Where the app lists its pop-ups.
+/// Where an app lists its pop-ups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Popups {
     /// At any depth.
     Anywhere,
     /// As windows of the app.
     AsWindows,
-    /// In windows, never as one; asked for a point, the window answers as if they were not there.
+    /// Inside windows, never as one. Asked about a point, the window answers as if they did not
+    /// exist.
     InWindows,
 }
 

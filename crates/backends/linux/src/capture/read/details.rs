@@ -1,4 +1,4 @@
-//! What no cache has of what is shown: texts, values, places, and what names it.
+//! Details of visible objects that no cache has: texts, values, rectangles and labels.
 
 use super::Reading;
 use crate::bus::fault::Fault;
@@ -12,7 +12,7 @@ use crate::model::{Interfaces, Object, Picture};
 use crate::toolkit::Toolkit;
 
 impl Reading {
-    /// Texts, values and what else is not in a cache.
+    /// Reads all details.
     pub(super) async fn details(&mut self, link: &Link) -> Result<(), Fault> {
         let toolkit = self.picture.toolkit;
         let mut questions = Questions::default();
@@ -45,10 +45,10 @@ impl Reading {
     }
 }
 
-/// Fields without a name and the labels beside them: which belongs to which shows from where they
-/// stand.
+/// Returns fields without a name and adjacent labels. Their rectangles determine which belong
+/// together.
 fn beside_labels(picture: &Picture) -> Vec<usize> {
-    // GTK 4 is asked where everything is.
+    // GTK 4 is asked for all rectangles anyway.
     if picture.toolkit.profile().is_asked_for_places {
         return Vec::new();
     }
@@ -65,8 +65,8 @@ fn beside_labels(picture: &Picture) -> Vec<usize> {
     out
 }
 
-/// The lists of Qt's combo boxes, which say that they are shown: while they are folded away they
-/// have no place.
+/// Returns the lists of Qt's combo boxes, which always report to be shown. They have no rectangle
+/// while they are closed.
 fn folded_lists(picture: &Picture) -> Vec<usize> {
     if !picture.toolkit.profile().folded_lists_say_shown {
         return Vec::new();
@@ -76,7 +76,7 @@ fn folded_lists(picture: &Picture) -> Vec<usize> {
     lists.filter(|&child| picture.objects[child].role == role::LIST).collect()
 }
 
-/// What is asked about an object that is shown.
+/// Returns the questions about a visible object.
 fn details_of(object: &Object, toolkit: Toolkit) -> impl Iterator<Item = Ask> {
     let has = |interface| object.has(interface);
     let is = |facts| roles::is(object.role, facts);
@@ -86,20 +86,19 @@ fn details_of(object: &Object, toolkit: Toolkit) -> impl Iterator<Item = Ask> {
     let in_row = profile.reads_text_late && gecko::is_where_its_row_is(object);
     let placed = (profile.is_asked_for_places || scrolled_away) && !in_row;
     let field = is_field(object.role);
-    // Plain text of Firefox has been asked for it, or is when it has told its attributes.
+    // Plain text of Firefox was read before, or is read after its attributes.
     let asked = profile.reads_text_late && (object.text.is_some() || gecko::has_text_later(object));
-    // Some labels of LibreOffice, which may call itself GTK 3, have no name: those in the line
-    // below a
-    // document.
+    // Some labels of LibreOffice, which may identify as GTK 3, have no name: those in the line
+    // below a document.
     let nameless = profile.labels_lack_names && object.role == role::LABEL && object.name.trim().is_empty();
     let reads = (nameless || reads_text(object.role, toolkit)) && !asked;
     let web = profile.is_browser || guest(&object.path).is_some();
     let keyed = field || matches!(object.role, role::HEADING | role::LANDMARK) || web && is(Facts::KEYED);
-    // The name of a combo box is what is chosen in it, that of a page of a notebook the same for
-    // all.
+    // The name of a combo box is its selected option, and all pages of a notebook have the same
+    // name.
     let unnamed = (object.name.is_empty() || object.role == role::COMBO_BOX) && is(Facts::LABELLED);
     let page = profile.tabs_have_one_name && pages::is_nothing_itself(object);
-    // A document may have millions of characters: first how many.
+    // A document may have millions of characters, so its length is read first.
     let text = if field && object.is(states::MULTI_LINE) { Ask::Length } else { Ask::Text };
     let asks = [
         (has(Interfaces::COMPONENT) && placed, Ask::Extents),
@@ -114,7 +113,7 @@ fn details_of(object: &Object, toolkit: Toolkit) -> impl Iterator<Item = Ask> {
     asks.into_iter().filter_map(|(asked, ask)| asked.then_some(ask))
 }
 
-/// Whether the text of an object is more than its name says. A password never is read.
+/// Whether the text of a role says more than the name. Passwords are never read.
 fn reads_text(number: u32, toolkit: Toolkit) -> bool {
     // Their name is their text.
     let named =

@@ -1,4 +1,4 @@
-//! What stands above the columns of a table and before its rows.
+//! Headers of columns and rows.
 
 use super::{Part, Paths, Place, Table};
 use crate::bus::fault::Fault;
@@ -8,7 +8,7 @@ use crate::model::roles::number as role;
 use crate::model::states;
 use hashbrown::HashMap;
 
-/// What stands above the columns of a table and before its rows.
+/// The headers of columns and rows of a table.
 #[derive(Debug, Default)]
 pub(super) struct Headers {
     pub(super) columns: Vec<(i32, usize)>,
@@ -16,9 +16,9 @@ pub(super) struct Headers {
 }
 
 impl Table<'_> {
-    /// Reads the headers. Qt and GTK 3 have them among the children, which are lines: first that of
-    /// the column headers, where there is one, and in each line first the header of the row,
-    /// where rows have them.
+    /// Reads the headers. In Qt and GTK 3, the children of a table are its lines. The first one
+    /// consists of column headers, if there are any, and each line begins with its row header, if
+    /// there are any.
     pub(super) async fn headers(
         &mut self,
         found: &[(Place, usize)],
@@ -33,7 +33,7 @@ impl Table<'_> {
         let (above, before) = match self.picture.objects[first].role {
             role::TABLE_COLUMN_HEADER => (1, 0),
             role::TABLE_ROW_HEADER => (0, 1),
-            // Of both: what stands in the corner.
+            // The corner, so there are both.
             role::PANEL => (1, 1),
             _ => return Ok(Headers::default()),
         };
@@ -43,7 +43,7 @@ impl Table<'_> {
         if above == 1 {
             places.extend(part.columns.clone().map(|column| ((-1, column), before + i64::from(column))));
         }
-        // Where the children are not as many as that, it is not known which are which.
+        // If the number of children differs, it is unknown which are headers.
         if before == 1 && i64::from(self.picture.objects[self.at].count) == (i64::from(rows) + above) * line {
             let mut seen: Vec<i32> = found.iter().map(|&((row, _), _)| row).collect();
             seen.dedup();
@@ -52,15 +52,15 @@ impl Table<'_> {
         let mut headers = Headers::default();
         for ((row, column), new) in self.children_at(&places, known).await? {
             let object = &mut self.picture.objects[new];
-            // Those that are switched off are there all the same, and those of hidden columns have
-            // no width.
+            // Headers that are switched off still exist, and those of hidden columns have no width.
             let hidden = object.is_flat() || !states::seen(object.states, self.picture.toolkit);
-            // Only for this, as long as it can be seen.
+            // Needed only to check whether it is visible.
             object.extents = None;
             match object.role {
                 _ if hidden => {}
                 role::TABLE_COLUMN_HEADER if row < 0 => headers.columns.push((column, new)),
-                // One that only counts says nothing of its row: another one may be there next.
+                // A header that is a mere number does not identify its row, because another row may
+                // get it next.
                 role::TABLE_ROW_HEADER if column < 0 && object.name.trim() != (row + 1).to_string() => {
                     headers.rows.insert(row, new);
                 }
@@ -70,8 +70,8 @@ impl Table<'_> {
         Ok(headers)
     }
 
-    /// Takes children of the table into the picture, by their numbers. `known` has those that were
-    /// asked for before.
+    /// Adds children of the table to the picture by their indices. `known` holds those from earlier
+    /// readings.
     async fn children_at(
         &mut self,
         places: &[(Place, i64)],

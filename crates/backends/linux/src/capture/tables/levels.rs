@@ -1,4 +1,4 @@
-//! How deep the rows of a tree are.
+//! Levels of rows in trees.
 
 use super::{Place, Table, cell};
 use crate::bus::fault::Fault;
@@ -7,13 +7,13 @@ use crate::limits::DEPTH;
 use hashbrown::HashMap;
 use std::collections::BTreeSet;
 
-/// The cells that begin their rows.
+/// Returns the first cell of each row.
 pub(super) fn firsts(found: &[(Place, usize)]) -> impl Iterator<Item = (i32, usize)> + '_ {
     found.iter().filter(|((_, column), _)| *column == 0).map(|&((row, _), new)| (row, new))
 }
 
 impl Table<'_> {
-    /// Says of the rows of a tree how deep they are.
+    /// Sets the levels of the rows of a tree.
     pub(super) async fn read_levels(&mut self, found: &[(Place, usize)]) -> Result<(), Fault> {
         let deep = match self.link.toolkit.profile().rows_name_their_parent {
             true => self.levels_by_parents(found).await?,
@@ -25,7 +25,7 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// By what they say that they are below: in GTK 3, where what was scrolled away has no place.
+    /// Determines levels by parent rows, as in GTK 3, where rows out of view have no rectangle.
     async fn levels_by_parents(&mut self, found: &[(Place, usize)]) -> Result<Vec<(usize, usize)>, Fault> {
         let mut outer: HashMap<String, String> = HashMap::new();
         let mut next: Vec<usize> = firsts(found).map(|(_, new)| new).collect();
@@ -40,23 +40,23 @@ impl Table<'_> {
             if above.is_empty() {
                 break;
             }
-            // What was not read, because it is above what can be seen.
+            // Ancestors out of view were not read yet.
             let above = above.into_iter().map(|above| ((0, 0), above)).collect();
             next = self.look_at(above, &[Ask::Relations]).await?.0.into_iter().map(|(_, at)| at).collect();
         }
         let level = |at: usize| {
             let up =
                 std::iter::successors(outer.get(&self.picture.objects[at].path), |above| outer.get(*above));
-            // One that ends elsewhere, or nowhere, is no path through this tree.
+            // A chain that does not end at this tree is invalid.
             up.take(DEPTH).position(|above| *above == self.path).map(|above| (at, above + 1))
         };
         Ok(firsts(found).filter_map(|(_, new)| level(new)).collect())
     }
 
-    /// By where they begin, of which Qt says no more: what is deeper begins further in.
+    /// Determines levels by indentation, as in Qt, which reports nothing else.
     async fn levels_by_place(&mut self, found: &[(Place, usize)]) -> Result<Vec<(usize, usize)>, Fault> {
         let mut open: Vec<i32> = Vec::new();
-        // The first row of all is as far out as any, also where it was scrolled away.
+        // The first row is never indented, even if it is out of view.
         if firsts(found).next().is_some_and(|(row, _)| row > 0)
             && let Some(first) = self.objects(&[cell(&self.path, (0, 0))]).await?.pop().flatten()
         {
@@ -65,7 +65,7 @@ impl Table<'_> {
         }
         let mut levels = Vec::new();
         for (_, new) in firsts(found) {
-            // Only for this: what a cell has no place for is read all the same.
+            // Needed only for this; cells without a rectangle are read anyway.
             if let Some([left, ..]) = self.picture.objects[new].extents.take() {
                 levels.push((new, level(&mut open, left)));
             }
@@ -74,8 +74,8 @@ impl Table<'_> {
     }
 }
 
-/// How deep something is that begins at `left`, counting from 1; `open` has where those begin that
-/// it may stand in.
+/// Returns the level of a row that begins at `left`, counting from 1. `open` holds the indentations
+/// of its possible ancestors.
 fn level(open: &mut Vec<i32>, left: i32) -> usize {
     open.retain(|&outer| outer < left);
     open.push(left);

@@ -1,6 +1,6 @@
-//! What stands in one cell of a GTK 3 table: a picture, a box to tick and a text are a cell each
-//! there, inside the cell of their column, which itself says nothing. All of them say that they are
-//! shown; one that is not has no width.
+//! Cells inside cells. In a GTK 3 table, an icon, a check box and a text are separate cells inside
+//! the cell of their column, which itself reports nothing. All report to be shown; hidden ones have
+//! no width.
 
 use super::{Place, Table};
 use crate::bus::fault::Fault;
@@ -9,11 +9,12 @@ use crate::model::roles::number as role;
 use crate::model::states;
 use crate::model::{Interfaces, Object};
 
-/// What is read of one cell at most.
+/// Maximum number of inner cells that are read per cell.
 const PIECES: usize = 16;
 
 impl Table<'_> {
-    /// Reads what stands in the cells that say nothing themselves, and which of them can be ticked.
+    /// Reads the inner cells of cells that report nothing themselves, and which of them are check
+    /// boxes.
     pub(super) async fn read_pieces(&mut self, found: &[(Place, usize)]) -> Result<(), Fault> {
         let mut questions = Questions::default();
         for &(_, cell) in found.iter().filter(|(_, cell)| is_mute(&self.picture.objects[*cell])) {
@@ -35,7 +36,7 @@ impl Table<'_> {
             let Some(&cell) = usize::try_from(line).ok().and_then(|line| cells.get(line)) else { continue };
             self.picture.objects[cell].children.push(new);
             let object = &mut self.picture.objects[new];
-            // A picture says nothing that could be read.
+            // An icon has nothing to read.
             object.shown = object.role == role::TABLE_CELL
                 && states::seen(object.states, self.picture.toolkit)
                 && !object.has(Interfaces::IMAGE);
@@ -45,14 +46,14 @@ impl Table<'_> {
                 texts.push((cell, new));
             }
         }
-        // One of them alone is what the cell reads.
+        // A single text is the text of the cell.
         let several =
             |&&(cell, _): &&(usize, usize)| texts.iter().filter(|(other, _)| *other == cell).count() > 1;
         let doubtful: Vec<usize> = texts.iter().filter(several).map(|&(_, text)| text).collect();
         doubtful.iter().for_each(|&text| ticks.add(text, Ask::Extents));
         ticks.ask(self.link, self.picture).await?;
         for text in doubtful {
-            // Left out where it takes no room; only for this was it asked for its place.
+            // Without any width, it is left out. The rectangle was needed only for this.
             let object = &mut self.picture.objects[text];
             object.shown &= !object.is_flat();
             object.extents = None;
@@ -61,7 +62,7 @@ impl Table<'_> {
     }
 }
 
-/// Whether a cell says nothing itself.
+/// Whether a cell reports nothing itself.
 fn is_mute(object: &Object) -> bool {
     object.name.trim().is_empty() && !object.has(Interfaces::TEXT) && !object.has(Interfaces::IMAGE)
 }

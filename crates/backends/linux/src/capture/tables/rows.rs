@@ -1,4 +1,4 @@
-//! The rows of a table, which apps mostly have no objects for.
+//! Rows of tables, for which most apps have no objects.
 
 use super::headers::Headers;
 use super::{Part, Place};
@@ -8,10 +8,10 @@ use crate::model::states;
 use crate::model::{Object, Picture};
 use std::ops::Range;
 
-/// States of what has something below it.
+/// The states of a row that has children.
 pub(super) const OPENS: u64 = states::EXPANDABLE | states::EXPANDED | states::COLLAPSED;
 
-/// Puts cells into rows, where a table has more than one column or its rows have headers, and says
+/// Groups cells into rows, if a table has several columns or its rows have headers, and records
 /// what was left out.
 pub(super) fn arrange(
     picture: &mut Picture,
@@ -36,8 +36,7 @@ pub(super) fn arrange(
         }
         _ => children.extend(above),
     }
-    // Icons beside one another are things of their own; the cells of a row with headers belong
-    // together.
+    // Icons in a grid are separate items, whereas the cells of a row with headers belong together.
     let items = picture.toolkit.profile().shows_icons_in_tables
         && picture.objects[at].role == role::TABLE
         && headers.columns.is_empty()
@@ -56,8 +55,7 @@ pub(super) fn arrange(
             children.push(picture.objects.len());
             let line = row_of(&picture.objects[cell], Some(row), header.into_iter().collect());
             picture.objects.push(line);
-            // The cells of hidden columns are there all the same; of a row out of sight all are
-            // hidden.
+            // Cells of hidden columns exist as well; in a row out of view, all cells are hidden.
             let in_row = found[place..].iter().take_while(|((other, _), _)| *other == row).map(|&(_, at)| at);
             let seen = |at: &usize| states::seen(picture.objects[*at].states, picture.toolkit);
             let leads = in_row.clone().find(seen).unwrap_or(cell);
@@ -87,7 +85,7 @@ pub(super) fn arrange(
     }
 }
 
-/// A row, for which the app has no object: it goes by the path of its first cell.
+/// Creates a row, for which the app has no object, with a path derived from that of its first cell.
 fn row_of(first: &Object, row: Option<i32>, children: Vec<usize>) -> Object {
     let row = row.map(|row| ("rowindex".to_owned(), (row + 1).to_string()));
     let level = first.attribute("level").map(|level| ("level".to_owned(), level.to_owned()));

@@ -1,11 +1,8 @@
-//! Which cells of a table can be seen: those between the one at its upper left corner and the one
-//! at its lower right.
+//! Visible cells of a table: those between the cells at its top left and bottom right corners.
 //!
-//! The cells of a last line that a view of icons does not count as a row.
-//!
-//! KDE's item views divide the number of their things by that of their columns: two files in four
-//! columns are no row, six are one. What is left over is among their children, and at no place of
-//! the table.
+//! This includes the last line of an icon view, which KDE does not count as a row. KDE divides the
+//! number of items by that of columns: two files in four columns are no row, six are one. The
+//! remaining items are children of the table, but have no position in it.
 
 use super::{Part, Place, TABLE, Table};
 use crate::bus::fault::Fault;
@@ -13,14 +10,14 @@ use crate::bus::names::{ACCESSIBLE, SCREEN};
 use crate::bus::{Call, calls};
 use crate::model::roles::number as role;
 
-/// How far inside its corners it is asked what is there: past borders, then past a line of headers.
+/// The distances from a corner at which the table is asked: past borders, then past headers.
 const INSETS: &[i32] = &[3, 14, 32, 56];
 
-/// Points that are asked along each side of a table that has no cell at its corners.
+/// The number of points along each side for a table without cells at its corners.
 const POINTS: i32 = 8;
 
 impl Table<'_> {
-    /// The cells between the one at the top left corner and the one at the bottom right.
+    /// Returns the cells between those at the top left and bottom right corners.
     pub(super) async fn in_sight(&self, all: (i32, i32)) -> Result<Option<Part>, Fault> {
         let extents = self.link.call(calls::extents(&self.path)).await?;
         let [x, y, width, height]: [i32; 4] = extents.read()?;
@@ -32,16 +29,16 @@ impl Table<'_> {
         let last =
             self.corner(INSETS.iter().map(|i| (right.saturating_sub(*i), bottom.saturating_sub(3)))).await?;
         let Some((top, left)) = first else { return self.among([x, y, width, height], all).await };
-        // Rows that end above the lower edge, columns that end before the right one: a page of
-        // either.
+        // The rows may end above the bottom edge and the columns before the right edge. One page is
+        // assumed then.
         let (low, far) = last.unwrap_or((top.saturating_add(60), left.saturating_add(20)));
         let rows = top.min(low)..top.max(low).saturating_add(1).min(all.0);
         let columns = left.min(far)..left.max(far).saturating_add(1).min(all.1);
         Ok(Some(Part { rows, columns, all }))
     }
 
-    /// The cells between those that points all over a table are at, and a line more on each side:
-    /// icons have gaps between them, and none at its corners.
+    /// Returns the cells between those at points all over the table, and one more line on each
+    /// side: icons have gaps between them, and none at the corners.
     async fn among(&self, [x, y, width, height]: [i32; 4], all: (i32, i32)) -> Result<Option<Part>, Fault> {
         let at = |from: i32, size: i32, of: i32| {
             from.saturating_add(size.saturating_mul(2 * of + 1) / (2 * POINTS))
@@ -61,7 +58,7 @@ impl Table<'_> {
         Ok(rows.zip(columns).map(|(rows, columns)| Part { rows, columns, all }))
     }
 
-    /// Row and column of the first of these points that a cell is at.
+    /// Returns the position of the first cell at one of these points.
     async fn corner(&self, points: impl Iterator<Item = (i32, i32)>) -> Result<Option<(i32, i32)>, Fault> {
         for point in points {
             let there = self.objects(&[calls::at_point(&self.path, point, SCREEN)]).await?.pop().flatten();
@@ -78,10 +75,10 @@ impl Table<'_> {
         Ok(None)
     }
 
-    /// The cells behind the last whole row, with their places.
+    /// Returns the cells after the last complete row with their positions.
     ///
     /// # Errors
-    /// When the app is gone or silent.
+    /// Returns a fault when the app is gone or silent.
     pub(super) async fn last_line(&self, (rows, columns): (i32, i32)) -> Result<Vec<(Place, String)>, Fault> {
         let count = self.picture.objects[self.at].count;
         let whole = rows.checked_mul(columns).filter(|_| rows >= 0).unwrap_or(count);
@@ -92,7 +89,7 @@ impl Table<'_> {
         let child = |index| calls::child(&self.path, index);
         let calls: Vec<Call<'_>> = std::iter::once(0).chain(whole..count).map(child).collect();
         let mut found = self.objects(&calls).await?.into_iter();
-        // Where headers are among the children, these are cells of a row.
+        // If headers are among the children, these are cells of a row.
         let Some(first) = found.next().flatten() else { return Ok(Vec::new()) };
         let role = self.link.each::<u32>(&[Call::new(&first, ACCESSIBLE, "GetRole")]).await?;
         if role != [Some(role::TABLE_CELL)] {

@@ -1,5 +1,5 @@
-//! What an object is called: its own name as a person would give it, else that of what labels it,
-//! stands in it or beside it.
+//! Accessible names: an object's own cleaned name, otherwise that of its label, its content or an
+//! adjacent label.
 
 use super::Building;
 use super::kinds::{has_pieces, holds_page, is_grid_item, is_line, takes_press};
@@ -10,21 +10,21 @@ use crate::model::rows::is_piece;
 use crate::model::states as s;
 use crate::model::{Object, Picture};
 
-/// A name, and where it comes from.
+/// A name and its origin.
 #[derive(Debug, Default)]
 pub(super) struct Named {
     pub(super) name: String,
-    /// From what is written inside.
+    /// Whether it comes from the content.
     pub(super) from_content: bool,
-    /// From the description.
+    /// Whether it comes from the description.
     pub(super) described: bool,
 }
 
 impl Building<'_> {
-    /// The name of an object; `lent` is one that a wrapper has for the only thing in it.
+    /// Returns the name of an object. `lent` is a name that a wrapper passes on to its only child.
     pub(super) fn name(&self, object: &Object, lent: &str, above: Above) -> Named {
         let toolkit = self.picture.toolkit;
-        // A row that can be chosen is called what it reads, as an option is.
+        // A selectable row is named after its content, like an option.
         let option = above.combo || above.role == n::LIST_BOX || object.is(s::SELECTABLE);
         let row = (object.role == n::LIST_ITEM || is_line(object, above)) && option;
         let row = row || is_grid_item(object, above, toolkit) || takes_press(self.picture, object, above);
@@ -32,21 +32,19 @@ impl Building<'_> {
         let read = control && !holds_page(object, toolkit);
         let content = if read { text_below(self.picture, object, 0) } else { String::new() };
         let wrapper = roles::is_wrapper(object.role);
-        // GTK 4 calls every tab of a notebook `Tab`, and keeps the mark of its key in the name of
-        // another
-        // one.
+        // GTK 4 names every tab of a notebook `Tab`, and keeps mnemonics in the names of others.
         if toolkit.profile().tabs_have_one_name && object.role == n::PAGE_TAB && !content.is_empty() {
             return Named { name: content, from_content: true, described: false };
         }
         if let Some(name) = self.page(object) {
             return Named { name, ..Named::default() };
         }
-        // What is chosen in a combo box is no name of it. Qt calls none of them anything else.
+        // The selected option of a combo box is not its name. Qt never gives it another one.
         let chosen = object.role == n::COMBO_BOX
             && (toolkit.profile().combo_boxes_have_no_other_name
                 || toolkit.profile().combo_boxes_are_called_after_their_choice
                     && object.text.as_deref() == Some(object.name.trim()));
-        // What a row reads is what it is called; else it may be called after its class.
+        // A row is named after its content. Without content, its name may be its class.
         let unnamed = wrapper || row && !content.is_empty();
         let untitled = self.untitled.contains(object.path.as_str());
         let own =
@@ -72,14 +70,14 @@ impl Building<'_> {
             return of(name);
         }
         if !wrapper && (is_field(object.role) || control) {
-            // A tooltip says what it is where nothing else does.
+            // A tooltip is the name if there is no other.
             return Named { described: true, ..of(&names::described(&object.description)) };
         }
         Named::default()
     }
 
-    /// What the tab of a page of GTK 4 reads: the one that labels it, else the only one with its
-    /// name.
+    /// Returns the label of a GTK 4 page's tab: the tab that labels the page, otherwise the only
+    /// one with its name.
     fn page(&self, object: &Object) -> Option<String> {
         let objects = &self.picture.objects;
         if !self.picture.toolkit.profile().tabs_have_one_name || !pages::is_nothing_itself(object) {
@@ -93,7 +91,7 @@ impl Building<'_> {
     }
 }
 
-/// What the labels inside an object read.
+/// Returns the text of the labels inside an object.
 pub(super) fn text_below(picture: &Picture, object: &Object, depth: usize) -> String {
     let text = |child: &Object| match child.role {
         n::LABEL | n::STATIC | n::HEADING | n::PARAGRAPH => {

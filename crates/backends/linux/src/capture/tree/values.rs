@@ -1,5 +1,5 @@
-//! The value that a person sees in a control: what a field holds, what a slider is at, what is
-//! chosen in a combo box.
+//! Values of controls as a person sees them: the text of a field, the position of a slider, the
+//! selected option of a combo box.
 
 use super::named::text_below;
 use crate::limits::TEXT;
@@ -9,16 +9,16 @@ use crate::model::states as s;
 use crate::model::{Object, Picture};
 use stickpin_tree::{Role, States};
 
-/// The value that a person sees in a control.
+/// Returns the value of a control.
 pub(super) fn value(picture: &Picture, object: &Object, role: Role, states: States) -> String {
     let mut value = own(object, role, states);
     if role == Role::Combobox && picture.toolkit.profile().combo_boxes_list_nothing {
-        // Its name is only a name there; what is chosen stands on the button that opens it.
+        // The button that opens it shows the selected option.
         let is_button = |o: &&Object| o.shown && matches!(o.role, n::PUSH_BUTTON | n::TOGGLE_BUTTON);
         let button = picture.children(object).find(is_button);
         value = button.map(|button| text_below(picture, button, 0)).unwrap_or_default();
     } else if let Some(field) = own_field(picture, object) {
-        // What is chosen in its list may not be what stands in it.
+        // The selected option may differ from the text.
         value = field.text.clone().unwrap_or_default();
     } else if object.role == n::COMBO_BOX
         && picture.toolkit.profile().combo_boxes_have_no_other_name
@@ -31,13 +31,13 @@ pub(super) fn value(picture: &Picture, object: &Object, role: Role, states: Stat
     value
 }
 
-/// The field that a combo box has, where anything may be typed into it.
+/// Returns the field of an editable combo box.
 fn own_field<'p>(picture: &'p Picture, object: &'p Object) -> Option<&'p Object> {
     let field = picture.children(object).find(|child| child.shown && is_field(child.role));
     field.filter(|_| object.role == n::COMBO_BOX && picture.toolkit.profile().combo_boxes_hold_their_field)
 }
 
-/// The value that an object says it has.
+/// Returns the value that an object itself reports.
 fn own(object: &Object, role: Role, states: States) -> String {
     if states.contains(States::PROTECTED) {
         return String::new();
@@ -58,12 +58,12 @@ fn own(object: &Object, role: Role, states: States) -> String {
     }
 }
 
-/// A text with a mark where it goes on.
+/// Marks a text that was cut.
 pub(super) fn clipped(text: &str, length: Option<i32>) -> String {
     if length.is_some_and(|length| length > TEXT) { format!("{text}…") } else { text.to_owned() }
 }
 
-/// What is selected in a combo box that is not labelled by it.
+/// Returns the selected option inside a combo box.
 fn selected_below<'p>(picture: &'p Picture, object: &'p Object, depth: usize) -> Option<&'p str> {
     let chosen = |o: &'p Object| Some(o.name.trim()).filter(|name| o.is(s::SELECTED) && !name.is_empty());
     let below = |o| chosen(o).or_else(|| selected_below(picture, o, depth + 1));

@@ -1,4 +1,4 @@
-//! The apps of a desktop: how they are found, met and asked whether they answer.
+//! The apps of a desktop: finding them, connecting to them, and waiting for those that hang.
 
 use super::Desk;
 use crate::act::focus;
@@ -21,33 +21,33 @@ use stickpin_tree::Handle;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
-/// How long the registry may take to say who is there, once everything runs. One that takes longer
-/// is asked nothing more until it has answered; the bus itself is asked meanwhile.
+/// Timeout for the registry to list the apps, once everything is running. After a timeout, it is
+/// asked again only once it responds; meanwhile the bus itself is asked.
 const REGISTRY: Duration = Duration::from_secs(1);
 
-/// What is said of a registry that hangs.
+/// The notice about a registry that hangs.
 const HANGS: &str =
     "the accessibility registry does not answer; which apps there are the bus itself is asked";
 
-/// How long one app may take to be got to know.
+/// Timeout for connecting to one app.
 const ONE: Duration = Duration::from_secs(4);
 
-/// Tells each app what it signalled itself, over the one connection to the bus.
+/// Distributes the signals of the one bus connection to the apps that sent them.
 #[derive(Debug, Default)]
 pub(super) struct Hub(Mutex<Vec<Weak<Heard>>>);
 
 impl Hub {
     fn all(&self) -> MutexGuard<'_, Vec<Weak<Heard>>> {
-        // Nothing panics while it is held; if something did, the list would still be whole.
+        // Nothing panics while the lock is held; even then, the list would be intact.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes in one signal. Each knows what is its own.
+    /// Passes one signal to all listeners, each of which filters by sender.
     pub(super) fn hear(&self, message: &Message) {
         self.all().retain(|heard| heard.upgrade().inspect(|heard| heard.hear(message)).is_some());
     }
 
-    /// Somebody who is to hear what a name on the bus signals.
+    /// Adds a listener for the signals of a bus name.
     pub(super) fn listener(&self, name: &str) -> Arc<Heard> {
         let heard = Arc::new(Heard::new());
         name.clone_into(&mut heard.state().app);
@@ -56,16 +56,16 @@ impl Hub {
     }
 }
 
-/// What the accessibility registry says of who is there.
+/// The state of the accessibility registry.
 #[derive(Debug)]
 pub(super) struct Registry {
-    /// What it signals: apps that come and go.
+    /// Its signals: apps that come and go.
     pub(super) heard: Arc<Heard>,
-    /// How often it had when the apps were looked for last.
+    /// Its count of changes when the apps were last looked for.
     pub(super) known: u64,
-    /// Waits for it, where it did not answer when it was asked last.
+    /// Waits for the registry, if it did not answer the last question.
     hangs: Option<Waking>,
-    /// Names on the bus that said nothing while it hung.
+    /// Bus names that did not answer while the registry hung.
     mute: HashSet<String>,
 }
 
@@ -82,17 +82,17 @@ impl Registry {
 /// One run of one app.
 #[derive(Debug)]
 pub(crate) struct App {
-    /// Its name on the bus, which the bus gives to nobody else.
+    /// The bus name, which is never reused.
     pub(super) bus: String,
     pub(super) pid: Option<u32>,
-    /// The way to it; none before it has answered for the first time.
+    /// The connection; `None` before it has answered for the first time.
     pub(super) device: Option<Box<LinuxDevice>>,
-    /// Waits for it to answer, where it did not when it was asked last.
+    /// Waits for the app, if it did not answer the last question.
     waking: Option<Waking>,
 }
 
-/// A question that an app has not answered yet. Nobody else asks it anything meanwhile, so that
-/// nobody waits for it.
+/// A pending question to an app that hangs. It is asked nothing else meanwhile, so that no command
+/// waits for it.
 #[derive(Debug)]
 pub(super) struct Waking(JoinHandle<()>);
 
@@ -147,7 +147,7 @@ impl Member for App {
     }
 }
 
-/// What a process is called that does not say so itself.
+/// Returns the program name of a process that gives itself no name.
 fn program(pid: Option<u32>) -> Option<String> {
     let line = std::fs::read(format!("/proc/{}/cmdline", pid?)).ok()?;
     let first = line.split(|&b| b == 0).next()?;
@@ -155,7 +155,8 @@ fn program(pid: Option<u32>) -> Option<String> {
     name.rsplit('/').next().filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
-/// An app that has registered and shows a window, or does not say.
+/// Connects to a registered app. `None` if it shows no window; without a device if it does not
+/// answer.
 async fn meet(
     bus: &Desktop,
     screen: &Screen,
@@ -189,13 +190,13 @@ async fn meet(
 }
 
 impl Desk {
-    /// Takes note of the apps that came and went.
+    /// Updates the apps that came and went.
     ///
     /// # Errors
-    /// `BACKEND_LOST` when the accessibility bus is gone.
+    /// Returns `BACKEND_LOST` when the accessibility bus is gone.
     pub(super) async fn look_for_apps(&mut self, apps: &mut Parts<App>) -> Result<()> {
         self.alive()?;
-        // The counter first: who registers meanwhile shows as a change since.
+        // The counter is read first, so that apps that register meanwhile count as later changes.
         self.registry.known = self.registry.heard.state().changes;
         let listed = self.listed(apps).await?;
         for app in apps.iter_mut() {
@@ -203,9 +204,7 @@ impl Desk {
             app.gone |= left || listed.as_ref().is_some_and(|listed| !listed.contains(&app.member.bus));
         }
         apps.drop_gone();
-        // Those that have ended by themselves; what keeps it from being known is said when they are
-        // to be
-        // ended.
+        // Removes processes that have exited. Errors are reported when they are to be ended.
         self.started.retain_mut(|(child, _)| !matches!(child.try_wait(), Ok(Some(_))));
         let names = match listed {
             Some(listed) => listed,
@@ -222,18 +221,18 @@ impl Desk {
             if sure || device.is_some() {
                 self.adopt(apps, running, device);
             } else {
-                // Whoever is on the bus and says nothing need not be an app.
+                // A silent client of the bus need not be an app.
                 self.registry.mute.insert(running.bus);
             }
         }
         Ok(())
     }
 
-    /// The names of the apps on the bus; none where the registry does not say them now: then those
-    /// that are known go on.
+    /// Returns the bus names of the apps; `None` if the registry does not answer, in which case the
+    /// known apps stay.
     ///
     /// # Errors
-    /// `BACKEND_LOST` when the accessibility bus is gone.
+    /// Returns `BACKEND_LOST` when the accessibility bus is gone.
     async fn listed(&mut self, apps: &mut Parts<App>) -> Result<Option<Vec<String>>> {
         if self.registry.hangs() {
             return Ok(None);
@@ -254,10 +253,11 @@ impl Desk {
         }
     }
 
-    /// Who else is on the bus, while the registry does not say which of them are apps.
+    /// Returns the other clients of the bus, for the time that the registry does not tell which of
+    /// them are apps.
     ///
     /// # Errors
-    /// `BACKEND_LOST` when the accessibility bus is gone.
+    /// Returns `BACKEND_LOST` when the accessibility bus is gone.
     async fn beside_registry(&self) -> Result<Vec<String>> {
         let mut names = self.bus.names(Instant::now() + BUS).await.map_err(no_registry)?;
         let registry = self.registry.heard.state();
@@ -267,7 +267,7 @@ impl Desk {
 
     fn adopt(&self, apps: &mut Parts<App>, running: Running, device: Option<LinuxDevice>) {
         let Running { bus, title, pid, .. } = running;
-        // As the tree has it.
+        // In the tree's form.
         let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
         let called = if title.is_empty() { program(pid) } else { Some(title) };
         let called = called.unwrap_or_else(|| bus.clone());
@@ -279,7 +279,7 @@ impl Desk {
         };
         known.member.waking = waking;
         if device.is_some() {
-            // It did not answer before: what it is called is what it says itself.
+            // It did not answer before, so it gets its own name now.
             known.member.device = device;
             let number = known.number;
             apps.rename(number, &called);

@@ -1,4 +1,4 @@
-//! Windows of apps that are not on the accessibility bus: they get input at points, and the keys
+//! Windows of apps that are not on the accessibility bus. They receive input at points, and keys
 //! after that.
 
 use super::apps::App;
@@ -11,10 +11,11 @@ use stickpin_device::{Action, CancellationToken, Error, Landed, Notice, Performe
 use stickpin_x11desk::{Held, Window, X11, focus, keyboard, pings, pointer, windows};
 
 impl Desk {
-    /// Sends an input that is for the window of such an app; none where it is for another one.
+    /// Sends an input that is for the window of such an app. Returns `None` if it is for another
+    /// one.
     ///
     /// # Errors
-    /// `UNSUPPORTED` for what only an element can receive, and as
+    /// Returns `UNSUPPORTED` for inputs that need an element; otherwise as
     /// [`stickpin_device::Device::perform`].
     pub(super) async fn send_to_inaccessible(
         &mut self,
@@ -93,8 +94,8 @@ impl Desk {
         Ok(Some(Performed::done()))
     }
 
-    /// The window of such an app that an input at a point goes to. On a display that others use,
-    /// only of apps that this session started.
+    /// Returns the window of such an app that receives input at a point. On a shared display, only
+    /// apps that this session started count.
     async fn inaccessible_at(&mut self, apps: &Parts<App>, point: (f64, f64)) -> Result<Option<Window>> {
         let there = self.top_at(point, "press with the pointer").await?;
         let started =
@@ -104,7 +105,7 @@ impl Desk {
     }
 }
 
-/// Gives a window the keyboard; what an input came to that another window would get.
+/// Gives a window the keyboard focus. Returns the result of the input if another window keeps it.
 async fn taken_from(x11: &X11, window: &Window) -> Result<Option<Performed>> {
     let id = window.id;
     let taker = x11.run(move |d| {
