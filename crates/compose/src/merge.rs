@@ -85,7 +85,7 @@ impl Merged {
             begins.push(match &part.tree {
                 Some(tree) => Some(add(&mut builder, part.number, tree, attention)?),
                 None => {
-                    builder.node(2, status("does not answer in time: what it shows is left out"))?;
+                    builder.node(2, status("does not answer in time: its content is left out"))?;
                     None
                 }
             });

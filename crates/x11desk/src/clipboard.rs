@@ -57,7 +57,7 @@ fn ask(d: &mut Display, target: Atom) -> Result<Option<Vec<u8>>, Fault> {
     d.clipboard.answer = None;
     d.conn.convert_selection(own, d.atoms.CLIPBOARD, target, place, x11rb::CURRENT_TIME)?;
     let answer = d.until(Instant::now() + PATIENCE, |d| Ok(d.clipboard.answer.take()))?;
-    let silent = || Fault::Refused("the clipboard: its owner does not hand its text over".into());
+    let silent = || Fault::Refused("the clipboard: its owner does not provide its text".into());
     let Some(place) = answer.ok_or_else(silent)? else { return Ok(None) };
     d.clipboard.part = false;
     let (kind, mut bytes) = take(d, place)?;
@@ -98,7 +98,7 @@ pub fn write(d: &mut Display, text: String) -> Result<(), Fault> {
     let (bytes, most) = (text.len(), d.conn.maximum_request_bytes().saturating_sub(64));
     if bytes > most {
         return Err(Fault::Refused(format!(
-            "the clipboard: the text has {bytes} bytes, and at most {most} can be given out"
+            "the clipboard: the text has {bytes} bytes; the maximum is {most}"
         )));
     }
     let clipboard = d.atoms.CLIPBOARD;

@@ -28,7 +28,7 @@ fn held(modifiers: Modifiers) -> impl Iterator<Item = u32> {
 /// Returns the keycode of a modifier.
 fn modifier(keymap: &Keymap, sym: u32) -> Result<u8, Fault> {
     let key = keymap.find(sym, 0, false).map(|stroke| stroke.code);
-    key.ok_or_else(|| Fault::Refused(format!("a chord: no key of the keyboard is the modifier {sym:#x}")))
+    key.ok_or_else(|| Fault::Refused(format!("a chord: the keyboard has no key for the modifier {sym:#x}")))
 }
 
 /// Returns the keyboard mapping that apps use.
@@ -126,9 +126,7 @@ pub fn type_text(d: &mut Display, text: &[char]) -> Result<usize, Fault> {
         let keymap = table(d)?;
         strokes = plan(d, &keymap, &syms)?;
         if strokes.is_empty() {
-            return Err(Fault::Refused(
-                "text that no key makes: every key of the keyboard has a meaning".into(),
-            ));
+            return Err(Fault::Refused("text that no key makes: the keyboard has no spare key".into()));
         }
     }
     for stroke in &strokes {

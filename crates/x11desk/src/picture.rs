@@ -95,7 +95,7 @@ fn layout(d: &Display) -> Result<[usize; 3], Fault> {
         let places = [byte(visual.red_mask)?, byte(visual.green_mask)?, byte(visual.blue_mask)?];
         (usize::from(format.bits_per_pixel) == 8 * PIXEL).then_some(places)
     });
-    found.ok_or_else(|| Fault::Refused("pictures: its pixels are not of 32 bits with 8 per colour".into()))
+    found.ok_or_else(|| Fault::Refused("pictures: its pixels do not have 32 bits with 8 per colour".into()))
 }
 
 #[cfg(test)]

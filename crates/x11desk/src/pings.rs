@@ -10,7 +10,7 @@ use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt, EventMask, Wind
 pub(crate) const PONG: Duration = Duration::from_millis(250);
 
 /// Waits until the app has read all input that was sent to this window before. Apps reply to a ping
-/// in the order of their events. For an app that does not reply, this waits for [`PONG`].
+/// in the order of their events. For an app that does not reply, this waits for `PONG`.
 pub fn await_delivery(d: &mut Display, window: WindowId) -> Result<(), Fault> {
     let sent = send(d, window)?;
     if !is_answered(d, sent)? {
@@ -33,7 +33,7 @@ pub fn send(d: &mut Display, window: WindowId) -> Result<u32, Fault> {
     Ok(sent)
 }
 
-/// Waits for the reply to a ping; false if it does not arrive within [`PONG`].
+/// Waits for the reply to a ping; false if it does not arrive within `PONG`.
 pub fn is_answered(d: &mut Display, sent: u32) -> Result<bool, Fault> {
     d.becomes(Instant::now() + PONG, |d| Ok(d.pongs.contains(&sent)))
 }

@@ -174,7 +174,7 @@ impl Private {
         command.arg(&authority);
         let number = self.spawn(command, DISPLAY, until).await?;
         if number.parse::<u32>().is_err() {
-            let why = format!("it named no display, but {}", stickpin_tree::quote(&number));
+            let why = format!("it printed no display number, but {}", stickpin_tree::quote(&number));
             return Err(failed(DISPLAY, &why));
         }
         self.display = format!(":{number}");

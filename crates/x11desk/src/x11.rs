@@ -100,7 +100,7 @@ impl X11 {
     /// Returns `ELEMENT_OFFSCREEN` when the part is outside the screen; otherwise as [`X11::run`].
     pub async fn shot(&self, area: Rect) -> Result<Shot> {
         let picture = self.run(move |d| picture::take(d, area)).await?.ok_or_else(|| {
-            Error::element_offscreen("what the picture is of is not on the screen")
+            Error::element_offscreen("the area of the picture is not on the screen")
                 .hint("stickpin screenshot --full")
         })?;
         let area = picture.area();

@@ -208,9 +208,9 @@ pub(crate) async fn set_text(app: &App, object: &Object, text: &str) -> Result<b
 /// The error for a press that the app answered with an unknown error. The effect is not known.
 fn perhaps_pressed(object: &Object, why: &str) -> Error {
     let message =
-        format!("{} was told to act and answered with {}: it may have done it", object.words(), quote(why));
+        format!("the action of {} failed with {}, and may have had its effect", object.words(), quote(why));
     Error::unsupported(message)
-        .hint("look what became of it before you press again: stickpin snapshot -i")
+        .hint("check its effect before you press again: stickpin snapshot -i")
         .dispatched(Dispatched::Unknown)
 }
 

@@ -292,7 +292,7 @@ pub(crate) async fn end_child(mut child: Child, label: &str) -> Result<()> {
         }
     }
     let waited = child.wait().await.map(drop);
-    waited.map_err(|e| Error::io(format!("{} could not be waited for: {e}", quote(label))))
+    waited.map_err(|e| Error::io(format!("cannot wait for the end of {}: {e}", quote(label))))
 }
 
 /// The error for an app that is gone.

@@ -229,7 +229,7 @@ impl Navigator for LinuxDevice {
     ) -> Result<Arrived> {
         match to {
             Navigation::To(what) => Err(Error::unsupported(format!(
-                "{} stays what it is; {what} is another app or another run of it",
+                "this session stays with {}; {what} is another app, or another run of it",
                 self.app.called()
             ))
             .hint(format!("stickpin open {what} --relaunch, or --session NAME to have both"))),

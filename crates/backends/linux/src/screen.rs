@@ -111,7 +111,7 @@ impl Screen {
     fn none(&self, to: &str) -> Error {
         let why = if self.nameless {
             format!(
-                "stickpin cannot {to}: the bus does not say which process the app is, so that any window may be another app's"
+                "stickpin cannot {to}: the bus does not tell the process of the app, so any window may be another app's"
             )
         } else if self.wayland {
             let tool = match to {
@@ -126,10 +126,10 @@ impl Screen {
         Error::unsupported(why).hint(match self.nameless {
             // The desktop session stays open with the other apps.
             true => {
-                "press, fill and select work where the app does them by actions of its own; for pointer and keys give it \
-                 a display of its own: stickpin open linux:APP --private --session NAME"
+                "press, fill and select work where the app supports them by accessibility actions; for pointer and keys, give it \
+                 a private display: stickpin open linux:APP --private --session NAME"
             }
-            false => "stickpin open linux:APP --private --relaunch gives the app a display of its own",
+            false => "stickpin open linux:APP --private --relaunch gives the app a private display",
         })
     }
 
@@ -213,7 +213,7 @@ mod tests {
         assert!(!nameless.has_pointer() && nameless.x11_if_any().await.unwrap().is_none());
         let error = nameless.x11("type keys").await.unwrap_err();
         assert_eq!(error.code, ErrorCode::Unsupported);
-        assert!(error.message.contains("which process"), "{error}");
+        assert!(error.message.contains("the process of the app"), "{error}");
         assert!(error.hint.starts_with("press, fill and select work"), "{error}");
         assert!(error.hint.ends_with("--private --session NAME"), "{error}");
         assert_eq!(nameless.unseen("scroll").code, ErrorCode::Unsupported);

@@ -32,7 +32,7 @@ pub(crate) fn no_key(key: &str) -> Error {
 
 /// The error for an app that takes too long to read its keys.
 pub(crate) fn busy() -> Error {
-    Error::timeout("the app is still busy with the keys that it was sent").hint("stickpin wait stable")
+    Error::timeout("the app is still handling the keys that were sent").hint("stickpin wait stable")
 }
 
 /// Returns the window that receives keys, after giving it the focus. An open pop-up would take the

@@ -115,7 +115,7 @@ pub(crate) async fn press_group_box(
 pub(crate) fn tell_of_toggle(app: &App, object: &Object, action: &str, why: &str) {
     if app.link.toolkit.profile().turns_without_click && is_toggle(action) {
         let what = format!(
-            "{why}: {} was turned by its accessibility action, and what the app does on a click may not have \
+            "{why}: {} was toggled by its accessibility action, and what the app does on a click may not have \
              happened",
             object.words()
         );

@@ -34,5 +34,5 @@ pub(crate) async fn shot(view: View<'_>, request: &ShotRequest) -> Result<Shot> 
 /// The error for a screenshot of an element that is not visible.
 pub(crate) fn nowhere() -> Error {
     Error::element_offscreen("the element has no place on the screen")
-        .hint("stickpin scroll, or open what it is in")
+        .hint("scroll to it, or open what contains it: stickpin scroll")
 }

@@ -254,7 +254,7 @@ async fn no_others(device: &mut LinuxDevice, list: &List, chosen: &[Choice], cle
             return Ok(());
         }
         return error(format!(
-            "the options of {what} changed while {labels} was chosen, and it does not say which one is chosen now"
+            "the options of {what} changed while {labels} was chosen; which one is chosen now is unknown"
         ));
     };
     // Objects outside the list are recreated for each question, so they prove nothing.
@@ -397,6 +397,5 @@ fn is_chosen_now(error: Error) -> Error {
 
 fn takes_one(list: &Object, options: &[String]) -> Error {
     let what = list.words();
-    Error::invalid_args(format!("{what} takes one option, not {}", options.len()))
-        .hint("name the one that it is to show")
+    Error::invalid_args(format!("{what} takes one option, not {}", options.len())).hint("name one option")
 }

@@ -260,10 +260,10 @@ fn strayed(from: &str, to: &str, progress: Progress, inside: Option<(usize, usiz
                 sent - inside
             )
         }
-        None => format!("{sent} of {all} characters were sent, and how many of them it took is not known"),
+        None => format!("{sent} of {all} characters were sent; how many of them arrived is unknown"),
     };
     Error::fill_mismatch(format!("{from} lost the focus to {to} while text was typed: {counts}"))
-        .hint("stickpin snapshot -i shows what holds what now; stickpin type @REF types the rest")
+        .hint("stickpin snapshot -i shows where the text went; stickpin type @REF types the rest")
 }
 
 #[cfg(test)]
@@ -299,6 +299,6 @@ mod tests {
             "{error}"
         );
         let error = strayed("textbox \"A\"", "textbox \"B\"", progress, None);
-        assert!(error.message.contains("70 of 80 characters were sent, and how many"), "{error}");
+        assert!(error.message.contains("70 of 80 characters were sent; how many"), "{error}");
     }
 }

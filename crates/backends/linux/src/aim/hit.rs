@@ -41,9 +41,9 @@ impl Unresolved {
         match self {
             Self::Failed(error) => error,
             Self::Unknown(why) => {
-                let message = format!("what an input at {target} would reach is not known: {why}");
+                let message = format!("unknown what an input at {target} would reach: {why}");
                 Error::element_covered(message)
-                    .hint("it was looked at twice; stickpin snapshot -i shows what is there now")
+                    .hint("two attempts failed; stickpin snapshot -i shows what is there now")
             }
         }
     }

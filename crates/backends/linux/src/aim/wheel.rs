@@ -71,9 +71,8 @@ fn active_top(last: &Last) -> Option<usize> {
 }
 
 fn everywhere(words: &str) -> Error {
-    let message = format!(
-        "{words} is not scrolled: wherever the wheel is turned there, it changes a number or a choice"
-    );
+    let message =
+        format!("{words} was not scrolled: the wheel would change a number or a choice everywhere in it");
     Error::element_covered(message)
         .hint("stickpin scroll without --in scrolls the window; stickpin key Page_Down what has the focus")
 }

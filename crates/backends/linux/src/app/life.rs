@@ -29,7 +29,7 @@ pub(crate) async fn failed(app: &App, fault: Fault) -> Error {
     match fault {
         Fault::Silent(_) => Error::timeout(format!("{} may hang: {fault}", app.called()))
             .hint("wait and try again; stickpin close ends it"),
-        fault => lost(&format!("{} cannot be reached any more: {fault}", app.called())),
+        fault => lost(&format!("{} is no longer reachable: {fault}", app.called())),
     }
 }
 

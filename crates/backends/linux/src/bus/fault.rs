@@ -19,16 +19,16 @@ pub(crate) enum Fault {
     #[error("no answer{}", within(*.0))]
     Silent(u128),
     /// The object does not exist (any more).
-    #[error("the object is not there any more")]
+    #[error("the object no longer exists")]
     Vanished,
     /// The object exists, but does not support this method.
-    #[error("the app does not know this question")]
+    #[error("the app does not support this question")]
     Unknown,
     /// The app answered with any other error, in its own words.
     #[error("the app answered with an error: {}", stickpin_tree::quote(.0))]
     Refused(String),
     /// The answer has the wrong type.
-    #[error("the answer cannot be read: {0}")]
+    #[error("the answer is invalid: {0}")]
     Corrupt(&'static str),
 }
 

@@ -82,7 +82,7 @@ impl Wire {
         patience: Duration,
         listener: Listener,
     ) -> Result<Self, Fault> {
-        let mut failed = Fault::Closed(format!("{addresses:?} names nothing to connect to"));
+        let mut failed = Fault::Closed(format!("{addresses:?} contains no address"));
         for address in addresses.split(';').filter(|address| !address.is_empty()) {
             if !address.starts_with("unix:") {
                 let address = stickpin_tree::quote(address);
@@ -177,7 +177,7 @@ impl Wire {
         }
         let (call, answer) = oneshot::channel();
         waiting.calls.insert(message.primary_header().serial_num(), call);
-        let gone = |_| Fault::Closed("it is not written to any more".to_owned());
+        let gone = |_| Fault::Closed("the writer has ended".to_owned());
         self.outbox.send(message).map(|()| answer).map_err(gone)
     }
 }
@@ -202,7 +202,7 @@ async fn write_all(
             }
             Ok(Err(e)) => e.to_string(),
             // A message may have been written partially, so the connection is unusable.
-            Err(_) => "it reads nothing that is written to it".to_owned(),
+            Err(_) => "the other side does not read".to_owned(),
         };
         return shared.close(&why);
     }
@@ -214,7 +214,7 @@ async fn read_all(mut stream: MessageStream, shared: Arc<Shared>, listener: List
         match std::future::poll_fn(|cx| Pin::new(&mut stream).poll_next(cx)).await {
             Some(Ok(message)) => received(&shared, &listener, message),
             Some(Err(e)) => break e.to_string(),
-            None => break "it was closed by the other side".to_owned(),
+            None => break "the other side closed it".to_owned(),
         }
     };
     shared.close(&why);

@@ -34,9 +34,9 @@ impl AppDirs {
         let option = profile.or(request.options.private_home.then_some("--private-home"));
         if let Some(option) = option.filter(|_| request.options.attach) {
             return Err(Error::invalid_args(format!(
-                "an app that runs already has its home already: {option} and --attach exclude one another"
+                "a running app already has a home: {option} and --attach exclude one another"
             ))
-            .hint(format!("without {option} it is attached to, without --attach it is started")));
+            .hint(format!("omit {option} to attach to it, or --attach to start it")));
         }
         let home = match &request.options.profile {
             Some(profile) => Home::profile(profile.clone()),

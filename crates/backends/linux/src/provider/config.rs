@@ -100,9 +100,9 @@ impl LinuxProvider {
     pub(crate) async fn screen(&self, request: &Request, opening: &Opening) -> Result<Screen> {
         if request.options.attach && request.options.private {
             return Err(Error::invalid_args(
-                "an app that runs already is on a display already: --attach and --private exclude one another",
+                "a running app already has a display: --attach and --private exclude one another",
             )
-            .hint("without --attach it is started on a display of its own"));
+            .hint("omit --attach to start it on a private display"));
         }
         let (display, wayland) = (self.config.display.as_deref(), self.config.wayland.is_some());
         if !request.options.private && (request.options.attach || display.is_some() || wayland) {

@@ -148,7 +148,7 @@ impl Ground for Desk {
     const NAME: &'static str = NAME;
 
     const EMPTY: &'static str = "no app shows a window here: stickpin open linux:APP starts one; stickpin doctor says why \
-                                 one that runs may be missing";
+                                 a running one may be missing";
 
     fn info(&self) -> &DeviceInfo {
         &self.info
@@ -276,11 +276,10 @@ impl Ground for Desk {
 /// Converts the error of an app that did not start.
 fn not_started(e: Error) -> Error {
     match e.code {
-        ErrorCode::BackendLost => Error { code: ErrorCode::DeviceNotFound, ..e }.hint(
-            "the desktop is open all the same; stickpin devices lists what runs on that of this machine",
-        ),
+        ErrorCode::BackendLost => Error { code: ErrorCode::DeviceNotFound, ..e }
+            .hint("the desktop stays open; stickpin devices lists the apps of this machine"),
         ErrorCode::Timeout => {
-            e.hint("one that runs already shows its window there: stickpin snapshot -i; stickpin doctor")
+            e.hint("a running app may have shown its window instead: stickpin snapshot -i; stickpin doctor")
         }
         _ => e,
     }

@@ -77,7 +77,7 @@ fn toolkits(config: &LinuxConfig, on: Option<bool>) -> Check {
             "it is on; Qt apps and browsers that were started before it was may say nothing until they are started again"
         }
         None => {
-            "nothing switches it off here; whether toolkits are told that somebody listens, the session bus does not say"
+            "nothing switches it off here; the session bus does not say whether assistive technologies are announced"
         }
     };
     check(name, true, found, "")

@@ -19,7 +19,7 @@ pub(crate) struct Launch {
 /// # Errors
 /// Returns `DEVICE_NOT_FOUND` when nothing has that name, or `INVALID_ARGS` for an unclosed quote.
 pub(crate) fn find(name: &str, config: &LinuxConfig, cwd: &Path) -> Result<Launch> {
-    let open = || Error::invalid_args(format!("{} has a quote that is not closed", quote(name)));
+    let open = || Error::invalid_args(format!("{} has an unclosed quote", quote(name)));
     let words = shlex::split(name).ok_or_else(open)?;
     let Some((first, rest)) = words.split_first() else {
         return Err(Error::invalid_args("linux: needs the name of an app or a command")

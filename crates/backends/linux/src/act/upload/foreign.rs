@@ -87,7 +87,7 @@ pub(crate) async fn meet(
     let refused = |why: &str| elsewhere(&device.app, &window, why);
     let unread = |e: Error| {
         tracing::debug!("{} cannot be read: {e}", window.words());
-        refused("its process does not say what it is")
+        refused("its process cannot be reached over accessibility")
     };
     if window.transient_for.is_none() && !device.app.is_alone() {
         return Err(refused("it does not say whose it is"));
@@ -119,7 +119,7 @@ pub(crate) async fn meet(
         return Err(refused("others there have the same title"));
     }
     if !upload::is_shown(&other.app, top).await.map_err(unread)? {
-        return Err(refused("it was closed again at once"));
+        return Err(refused("it closed at once"));
     }
     device.choosers_met += 1;
     let handle = Handle { scope: FOREIGN, id: device.choosers_met };

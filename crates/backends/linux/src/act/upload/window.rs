@@ -50,8 +50,9 @@ pub(crate) async fn window_of_chooser(view: View<'_>, top: &str, before: Option<
 /// The error for a chooser that cannot be typed into, because the keys could go elsewhere.
 fn unknown_window(title: &str) -> Error {
     let title = stickpin_tree::quote(title);
-    let message =
-        format!("the file chooser {title} is open, but its window cannot be told from others of the app");
+    let message = format!(
+        "the file chooser {title} is open, but its window is not distinguishable from others of the app"
+    );
     Error::unsupported(message).hint(
         "it has no file yet: stickpin snapshot -i shows it; press what closes the others, or fill its field",
     )

@@ -86,11 +86,13 @@ async fn uppermost(
         };
         let found = deepest(spot, &over).await?.unwrap_or(over);
         let Some(next) = read_at(device, &found).await? else {
-            return Err(Unresolved::Unknown("what the app has there is not in what it shows".to_owned()));
+            return Err(Unresolved::Unknown(
+                "the app names an element there that it does not list".to_owned(),
+            ));
         };
         at = next;
     }
-    Err(Unresolved::Unknown("the app names one thing over another without end".to_owned()))
+    Err(Unresolved::Unknown("the app names ever more elements above one another".to_owned()))
 }
 
 /// Returns the index of an object; reads the app if the last reading lacks it.

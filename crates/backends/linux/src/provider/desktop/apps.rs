@@ -26,8 +26,7 @@ use tokio::time::{Instant, timeout};
 const REGISTRY: Duration = Duration::from_secs(1);
 
 /// The notice about a registry that hangs.
-const HANGS: &str =
-    "the accessibility registry does not answer; which apps there are the bus itself is asked";
+const HANGS: &str = "the accessibility registry does not answer; the bus itself is asked for the apps";
 
 /// Timeout for connecting to one app.
 const ONE: Duration = Duration::from_secs(4);
