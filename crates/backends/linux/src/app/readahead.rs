@@ -49,7 +49,7 @@ pub(crate) async fn quiet(device: &LinuxDevice) {
     loop {
         let due = app.heard.until(|heard| {
             let known = heard.changes == last.seen || Some(heard.changes) == readahead.tried;
-            (!known && !heard.gone).then(|| (heard.changes, heard.changed_at))
+            (!known && !heard.gone).then_some((heard.changes, heard.changed_at))
         });
         let (changes, changed_at) = due.await;
         let quiet_for = changed_at.map_or(Duration::ZERO, |at| at.elapsed());
