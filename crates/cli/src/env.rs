@@ -6,7 +6,7 @@ use clap::ColorChoice;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use stickpin_kernel::{Caller, Error, ErrorCode, Result, Secret, paths};
+use stickpin_kernel::{Caller, Error, ErrorCode, Evidence, Result, Secret, paths};
 
 /// The environment of one call.
 #[derive(Debug, Clone, Default)]
@@ -29,6 +29,8 @@ pub struct Env {
     pub variables: BTreeMap<String, String>,
     /// `STICKPIN_SECRET_NAME` by NAME: values for `fill --secret` that no answer shows.
     pub secrets: BTreeMap<String, Secret>,
+    /// Variables that reveal the agent behind the caller, by name.
+    pub evidence: BTreeMap<String, String>,
     /// Variables with secrets, which no started program gets.
     pub private: Vec<OsString>,
     /// Whether stderr is a terminal.
@@ -76,7 +78,11 @@ impl Env {
     /// session.
     #[must_use]
     pub fn caller(&self, client: Option<&str>) -> Caller {
-        Caller { secrets: self.secrets.clone(), ..own::caller(&self.cwd, self.home.as_deref(), client) }
+        Caller {
+            secrets: self.secrets.clone(),
+            evidence: Evidence { env: self.evidence.clone(), ..Evidence::default() },
+            ..own::caller(&self.cwd, self.home.as_deref(), client)
+        }
     }
 
     /// Returns the state directory: the option, else the variable, else a folder below the home

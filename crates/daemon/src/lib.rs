@@ -20,6 +20,7 @@
 //! # Ok::<(), stickpin_kernel::Error>(())
 //! ```
 
+mod agents;
 mod files;
 mod lanes;
 mod leftovers;

@@ -41,14 +41,15 @@ const WAITS: Duration = Duration::from_millis(20);
 /// Serves a connection until its client disconnects.
 pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
     let ours = rustix::process::geteuid().as_raw();
-    match stream.peer_cred() {
-        Ok(peer) if peer.uid() == ours => {}
+    let pid = match stream.peer_cred() {
+        Ok(peer) if peer.uid() == ours => peer.pid().and_then(|pid| u32::try_from(pid).ok()),
         Ok(peer) => return tracing::warn!(uid = peer.uid(), "another user was turned away"),
         Err(e) => return tracing::warn!("a client without credentials was turned away: {e}"),
-    }
+    };
     let (read, write) = stream.into_split();
     let peer = Arc::new(Peer {
         daemon,
+        pid,
         out: tokio::sync::Mutex::new(write),
         calls: Mutex::default(),
         bound: Mutex::default(),
@@ -67,6 +68,8 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
 /// One connection.
 struct Peer {
     daemon: Arc<Daemon>,
+    /// The process of the client, where this host can see it.
+    pid: Option<u32>,
     out: tokio::sync::Mutex<OwnedWriteHalf>,
     /// Running calls, by the id of their message.
     calls: Mutex<HashMap<String, CancellationToken>>,
@@ -233,10 +236,14 @@ impl Peer {
             let going = going.hint("type it again: another one is started");
             return self.fault(id, code::REFUSED, going).await;
         }
-        let request = match params_of(params) {
+        let mut request: Request = match params_of(params) {
             Ok(request) => request,
             Err(e) => return self.fault(id, code::INVALID_PARAMS, e).await,
         };
+        match self.daemon.agents.identify(self.pid, &request.caller.evidence) {
+            Ok(agent) => request.caller.agent = Some(agent),
+            Err(e) => return self.fault(id, code::INVALID_PARAMS, e).await,
+        }
         let place = tokio::select! {
             biased;
             place = Arc::clone(&self.free).acquire_owned() => place,

@@ -1,5 +1,6 @@
 //! The daemon's main loop: the host behind all connections, and the reasons to shut down.
 
+use crate::agents::Agents;
 use crate::lanes::Lanes;
 use crate::{DiskNumbers, Options, leftovers, peer};
 use std::os::unix::net::UnixListener as StdListener;
@@ -22,6 +23,7 @@ const ROOM: usize = 2 * stickpin_wire::MAX_FRAME / peer::UNIT;
 /// State that all connections share.
 pub(crate) struct Daemon {
     pub(crate) host: Host,
+    pub(crate) agents: Agents,
     numbers: Arc<DiskNumbers>,
     pub(crate) place: Place,
     started: Instant,
@@ -97,6 +99,7 @@ impl Daemon {
             .numbers(Arc::new(move |session| Ok(source.of(session))))
             .build()?;
         Ok(Self {
+            agents: Agents::read(place.state_dir())?,
             numbers,
             host,
             place,

@@ -86,3 +86,4 @@ pub use host::Numbers;
 pub use host::recording::{Gap, Mending, Recorded, Recording, Scribe, Witness};
 pub use run::respond::answered;
 pub use stickpin_device::{CancellationToken, Dispatched, Error, ErrorCode, Result, io_error};
+pub use stickpin_session::agent::{EnvAge, Evidence, evidence_variables};

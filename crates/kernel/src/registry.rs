@@ -78,6 +78,7 @@ list! {
     commands::session::doctor::Doctor,
     commands::session::sessions::SessionList,
     commands::session::sessions::SessionShow,
+    commands::session::whoami::Whoami,
 }
 
 /// Returns the command with a name or alias.

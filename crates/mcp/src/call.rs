@@ -9,6 +9,7 @@ use crate::server::Shared;
 use crate::tools::{self, Tool};
 use rmcp::model::CallToolResult;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use stickpin_client::{Call, Client, ClientCommand, ClientCommands, Progress, SocketClient};
@@ -56,6 +57,25 @@ enum Wanted {
     Say(String),
 }
 
+/// What comes with a call besides its arguments.
+pub(crate) struct Incoming {
+    /// Takes reports of progress.
+    pub(crate) progress: UnboundedSender<Progress>,
+    /// Cancelled when the client no longer wants the answer.
+    pub(crate) cancel: CancellationToken,
+    /// Texts in the metadata of the request, which may name the client's session.
+    pub(crate) metadata: BTreeMap<String, String>,
+}
+
+impl Incoming {
+    /// Returns the caller of this call over a connection.
+    fn caller(&self, connection: &Connection) -> Caller {
+        let mut caller = connection.caller.clone();
+        caller.evidence.metadata.clone_from(&self.metadata);
+        caller
+    }
+}
+
 /// Runs a tool. Failed commands and invalid arguments are returned as results.
 pub(crate) async fn call(
     shared: &Shared,
@@ -63,8 +83,7 @@ pub(crate) async fn call(
     name: &str,
     args: Map<String, Value>,
     folders: impl Future<Output = Folders>,
-    progress: UnboundedSender<Progress>,
-    cancel: CancellationToken,
+    incoming: Incoming,
 ) -> (CallToolResult, Option<Error>) {
     let mut args = args;
     let connection = match connection {
@@ -87,7 +106,7 @@ pub(crate) async fn call(
                 Some(scope) => Arc::new(Connection::new((shared.setup.caller)(scope), scope, true)),
                 None => connection,
             };
-            let mut response = run(shared, &connection, *work, folders, progress, &cancel).await;
+            let mut response = run(shared, &connection, *work, folders, &incoming).await;
             if let Some(scope) = opens.filter(|_| response.0.ok) {
                 let text = response.0.text.get_or_insert_default();
                 text.push_str(&format!("\nscope {scope} (send it with every later call)"));
@@ -104,7 +123,7 @@ pub(crate) async fn call(
     let said = Said::new(&response, shared.setup.max_chars);
     // A cancelled response does not reach the client, so it adds no pins.
     if let Some((connection, state_dir)) = pins
-        && !cancel.is_cancelled()
+        && !incoming.cancel.is_cancelled()
     {
         if response.session.as_deref() == Some(&connection.caller.own_session) {
             lock(&connection.own).insert(response.state_dir.clone().unwrap_or_else(|| state_dir.clone()));
@@ -251,8 +270,7 @@ async fn run(
     connection: &Connection,
     mut work: Work,
     folders: impl Future<Output = Folders>,
-    progress: UnboundedSender<Progress>,
-    cancel: &CancellationToken,
+    incoming: &Incoming,
 ) -> (Response, Option<std::path::PathBuf>) {
     let form = work.what.form();
     let name = form.spec.name;
@@ -266,7 +284,7 @@ async fn run(
     let entry = match work.what {
         What::Entry(entry) => entry,
         What::ClientCommand(command) => {
-            let asked = checked.and_then(|()| aside(shared, connection, work, known, progress, cancel));
+            let asked = checked.and_then(|()| aside(shared, connection, work, known, incoming));
             return match asked {
                 Ok((client, input, call)) => {
                     if call.session.is_none() {
@@ -284,7 +302,7 @@ async fn run(
         let named = lock(&connection.roots).clone().unwrap_or_default();
         Folders::new(&named, &connection.caller, &shared.setup.allow)
     });
-    let prepared = checked.and_then(|()| prepare(shared, connection, entry, work, folders.roots));
+    let prepared = checked.and_then(|()| prepare(shared, connection, entry, work, (folders.roots, incoming)));
     let (client, request) = match prepared {
         Ok(prepared) => prepared,
         Err(e) => return (failed(name, e), None),
@@ -293,7 +311,7 @@ async fn run(
         // The session ends with this process, even if the process is killed.
         client.bind(&connection.caller.own_session).await;
     }
-    let response = client.call(request, cancel.clone()).await;
+    let response = client.call(request, incoming.cancel.clone()).await;
     (response, Some(client.state_dir().to_owned()))
 }
 
@@ -303,14 +321,13 @@ fn aside(
     connection: &Connection,
     work: Work,
     folders: Option<Folders>,
-    progress: UnboundedSender<Progress>,
-    cancel: &CancellationToken,
+    incoming: &Incoming,
 ) -> Result<(Arc<SocketClient>, Map<String, Value>, Call)> {
     let setup = &shared.setup;
     let form = work.what.form();
     permit(setup, form, form.spec.effect, &work.input)?;
     let client = shared.named_client(work.options.state_dir.as_deref())?;
-    let caller = connection.caller.clone();
+    let caller = incoming.caller(connection);
     let folders = folders.unwrap_or_else(|| Folders::new(&[], &caller, &setup.allow));
     // Relative paths start at the client's first root.
     let (cwd, file_roots) = (folders.start.clone(), Some(folders.roots.clone()));
@@ -321,9 +338,9 @@ fn aside(
         session: work.options.session.clone().or_else(|| setup.session.clone()),
         render: render(shared, &work.options, false),
         variables: setup.variables.clone(),
-        progress,
+        progress: incoming.progress.clone(),
         policy: Arc::new(Within { folders, caller, setup: setup.clone() }),
-        cancel: cancel.clone(),
+        cancel: incoming.cancel.clone(),
     };
     Ok((client, work.input, call))
 }
@@ -347,7 +364,7 @@ fn prepare(
     connection: &Connection,
     entry: &'static Entry,
     work: Work,
-    file_roots: Vec<PathBuf>,
+    (file_roots, incoming): (Vec<PathBuf>, &Incoming),
 ) -> Result<(Arc<SocketClient>, Request)> {
     let Work { mut input, options, .. } = work;
     let setup = &shared.setup;
@@ -371,7 +388,7 @@ fn prepare(
         caller: Caller {
             file_roots: Some(file_roots),
             installed_apps_only: !setup.allow_programs,
-            ..connection.caller.clone()
+            ..incoming.caller(connection)
         },
         render,
         timeout_ms: options.timeout_ms,

@@ -13,12 +13,12 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, Implementation, ListResourcesResult, ListToolsResult,
     LoggingLevel, LoggingMessageNotificationParam, PaginatedRequestParams, ProgressNotificationParam,
     ProgressToken, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    Resource, ResourceContents, ServerCapabilities, ServerConfig, SetLevelRequestParams,
+    RequestMetaObject, Resource, ResourceContents, ServerCapabilities, ServerConfig, SetLevelRequestParams,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Weak};
@@ -31,6 +31,10 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 /// Interval of progress notifications for a client that asked for them.
 const PROGRESS: Duration = Duration::from_secs(1);
+
+/// Limits for the texts that are kept of a request's metadata: bytes of each, and their number.
+const MAX_ID: usize = 256;
+const MAX_TEXTS: usize = 16;
 
 /// Timeout for a client to list its roots.
 const ROOTS: Duration = Duration::from_secs(5);
@@ -268,8 +272,9 @@ impl ServerHandler for Server {
         let connection = (!scoped).then(|| Arc::clone(&self.connection));
         let started = std::time::Instant::now();
         let (tell, heard) = unbounded_channel();
-        let work =
-            call::call(&self.shared, connection, &request.name, args, folders, tell, context.ct.clone());
+        let incoming =
+            call::Incoming { progress: tell, cancel: context.ct.clone(), metadata: texts(&context.meta) };
+        let work = call::call(&self.shared, connection, &request.name, args, folders, incoming);
         let (result, error) = tokio::select! {
             done = work => done,
             never = progress(peer, context.meta.get_progress_token(), &request.name, heard) => match never {},
@@ -328,4 +333,13 @@ impl ServerHandler for Server {
     async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {
         *lock(&self.connection.roots) = None;
     }
+}
+
+/// Returns the entries of a request's metadata that are short texts: ids of sessions are.
+fn texts(meta: &RequestMetaObject) -> BTreeMap<String, String> {
+    let short = |(name, value): (&String, &Value)| {
+        let text = value.as_str().filter(|text| text.len() <= MAX_ID)?;
+        (name.len() <= MAX_ID).then(|| (name.clone(), text.to_owned()))
+    };
+    meta.iter().filter_map(short).take(MAX_TEXTS).collect()
 }

@@ -12,12 +12,14 @@
 //! assert!(!Process { started: "another time".to_owned(), ..own }.alive());
 //! ```
 
+mod ancestry;
 mod find;
 mod mounts;
 mod process;
 mod record;
 mod remove;
 
+pub use ancestry::{Ancestor, ancestry};
 pub use find::{is_program, on_path};
 pub use process::{Process, kill_group, kill_one};
 pub use record::{Record, sweep};

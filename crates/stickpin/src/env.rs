@@ -27,6 +27,8 @@ const VAR: &str = "STICKPIN_VAR_";
 const AD_VAR: &str = "AD_VAR_";
 /// Followed by a name: what `fill --secret NAME` fills in. No answer shows it.
 const SECRET: &str = "STICKPIN_SECRET_";
+/// The agent behind the commands: `harness:name`, instead of what the harness reveals.
+const AGENT_ID: &str = "STICKPIN_AGENT_ID";
 /// How much the daemon's log says: `error`, `warn`, `info`, `debug`, `trace`.
 const LOG: &str = "STICKPIN_LOG";
 /// The browser to start and none other.
@@ -91,7 +93,7 @@ const PROGRAMS: &[&str] = &[];
 /// Returns the variables that a client of the MCP server must pass on: ours, and those by which
 /// apps find their desktop. Secrets are included only if set.
 pub(crate) fn passed(env: &Env) -> Vec<String> {
-    let ours: &[&str] = &[STATE_DIR, SESSION, STALE_REFS, MCP_PROFILE, LOG];
+    let ours: &[&str] = &[STATE_DIR, SESSION, STALE_REFS, MCP_PROFILE, LOG, AGENT_ID];
     #[cfg(feature = "web")]
     let ours = [ours, &[CHROMIUM, NO_SANDBOX]].concat();
     #[cfg(feature = "linux")]
@@ -174,6 +176,7 @@ pub(crate) fn of_command_line() -> Result<Env> {
         variables: named(&all, &[AD_VAR, VAR]),
         secrets: secrets.map(|(name, value)| (name, Secret::new(value))).collect(),
         private: private(&all),
+        evidence: evidence(),
         terminal: std::io::stderr().is_terminal(),
         answer_on_terminal: std::io::stdout().is_terminal(),
         columns: terminal_width(),
@@ -196,6 +199,12 @@ fn terminal_width() -> Option<u16> {
         let width = rustix::termios::tcgetwinsize(&stdout).map_or(0, |size| size.ws_col);
         if width == 0 { 80 } else { width }
     })
+}
+
+/// Returns the variables that reveal which agent runs this program.
+fn evidence() -> BTreeMap<String, String> {
+    let known = stickpin_kernel::evidence_variables().into_iter();
+    known.chain([AGENT_ID]).filter_map(|name| Some((name.to_owned(), text(name)?))).collect()
 }
 
 /// Returns the names of variables that contain secrets.

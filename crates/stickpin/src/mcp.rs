@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_cli::{Env, Mcp, Streams};
-use stickpin_kernel::{Caller, Error, ErrorCode, Result, paths};
+use stickpin_kernel::{Caller, EnvAge, Error, ErrorCode, Result, paths};
 use stickpin_mcp::{GONE, Http, MAX_CHARS, Profile, Setup};
 
 /// Serves a client, or prints how to configure one.
@@ -69,7 +69,13 @@ fn setup(mcp: &Mcp, env: &Env) -> Result<Setup> {
         max_chars: mcp.max_chars.map_or(MAX_CHARS, |n| usize::try_from(n).unwrap_or(usize::MAX)),
         session: given(&mcp.session).or_else(|| given(&env.session)),
         stale_refs: given(&env.stale_refs),
-        caller: Arc::new(move |client| of_caller.caller(Some(client))),
+        caller: Arc::new(move |client| {
+            let mut caller = of_caller.caller(Some(client));
+            // The environment of the server is as old as the server.
+            caller.evidence.env_age = EnvAge::Spawn;
+            caller.evidence.connection = Some(client.to_owned());
+            caller
+        }),
         state_dir: Arc::new(move |named| of_dir.state_dir(named.or(state_dir.as_deref()))),
         client_commands: stickpin_replay::COMMANDS,
         variables: env.variables.clone(),

@@ -551,3 +551,90 @@ fn the_inspector_lists_and_calls_tools() {
     let cart = call("find", &["query=cart"]);
     assert!(cart.contains("Cart (1)"), "{cart}");
 }
+
+/// A process that looks like a harness: runs shell commands on request, and an MCP server with the
+/// environment that the real one gives to servers.
+struct Harness {
+    client: Client,
+    folder: tempfile::TempDir,
+}
+
+impl Harness {
+    /// Starts a harness whose command line begins with `name`. `shell` is set for shell commands,
+    /// `spawn` for the server.
+    fn start(world: &World, name: &[&str], shell: &str, spawn: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("gemini.js");
+        let text = format!(
+            "mkfifo \"$WORK/ask\"\n\
+             while read -r line < \"$WORK/ask\"; do\n\
+               {shell} \"$BINARY\" --state-dir \"$STATE\" $line > \"$WORK/answer.new\" 2>&1\n\
+               mv \"$WORK/answer.new\" \"$WORK/answer\"\n\
+             done &\n\
+             env -i HOME=\"$HOME\" PATH=\"$PATH\" {spawn} \"$BINARY\" mcp --state-dir \"$STATE\" --profile full\n\
+             kill $!\n"
+        );
+        std::fs::write(&script, text).unwrap();
+        let known = world.command(&[]);
+        let mut command = Command::new("bash");
+        std::os::unix::process::CommandExt::arg0(&mut command, name[0]);
+        command.args(&name[1..]).arg(&script).env_clear();
+        command.envs(known.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.env("BINARY", known.get_program()).env("STATE", world.state_dir());
+        command.env("WORK", folder.path()).env("PATH", "/usr/bin:/bin").env("HOME", folder.path());
+        Self { client: Client::of(command), folder }
+    }
+
+    fn shell(&self, line: &str) -> Value {
+        let answer = self.folder.path().join("answer");
+        std::fs::write(self.folder.path().join("ask"), format!("{line}\n")).unwrap();
+        eventually("the shell command is done", || answer.exists());
+        let text = std::fs::read_to_string(&answer).unwrap();
+        std::fs::remove_file(&answer).unwrap();
+        serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
+    }
+}
+
+#[test]
+fn shell_and_mcp_of_a_harness_are_one_agent() {
+    let thread = json!({"threadId": "t1"});
+    let session = json!({"sessionID": "o1"});
+    for (family, name, shell, spawn, meta) in [
+        (
+            "claude",
+            &["claude"][..],
+            "CLAUDECODE=1 CLAUDE_CODE_SESSION_ID=s1 TMUX_PANE=%1",
+            "CLAUDECODE=1",
+            None,
+        ),
+        ("codex", &["/opt/bin/codex"], "CODEX_THREAD_ID=t1 TMUX_PANE=%1", "", None),
+        ("codex", &["codex"], "CODEX_THREAD_ID=t1", "", Some(thread)),
+        ("gemini", &["node"], "GEMINI_CLI=1 TMUX_PANE=%1", "", None),
+        ("opencode", &["opencode"], "OPENCODE=1 OPENCODE_SESSION_ID=o1", "OPENCODE=1", Some(session)),
+    ] {
+        let world = World::new();
+        let mut harness = Harness::start(&world, name, shell, spawn);
+        let by_shell = harness.shell("whoami --json");
+        let agent = by_shell["output"]["agentId"].as_str().unwrap_or_else(|| panic!("{by_shell}")).to_owned();
+        assert!(agent.starts_with(&format!("{family}:")), "{agent}");
+        let mut params = json!({"name": "whoami", "arguments": {}});
+        if let Some(meta) = meta {
+            params["_meta"] = meta;
+        }
+        let by_mcp = harness.client.ask("tools/call", params);
+        let said = text(&by_mcp["result"]);
+        assert!(said.contains(&agent), "{family}: {agent} in the shell, by MCP {said}");
+    }
+}
+
+#[test]
+fn agent_that_names_itself_wrongly_is_told() {
+    let world = World::new();
+    let mut command = world.command(&["whoami"]);
+    let ran: support::Ran = command.env("STICKPIN_AGENT_ID", "me").output().unwrap().into();
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.err.contains("STICKPIN_AGENT_ID is \"me\""), "{}", ran.err);
+    let mut command = world.command(&["whoami"]);
+    let ran: support::Ran = command.env("STICKPIN_AGENT_ID", "claude:second").output().unwrap().into();
+    assert_eq!(ran.out.trim(), "claude:second", "{ran:?}");
+}

@@ -50,6 +50,7 @@ fn env(dir: &Path, program: &Path) -> Env {
         color: Default::default(),
         program: program.to_owned(),
         of_daemon: &[],
+        evidence: Default::default(),
         private: Vec::new(),
     }
 }

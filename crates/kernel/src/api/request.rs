@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use stickpin_device::{Dialog, Error};
+use stickpin_session::agent::{Evidence, Resolution};
 
 /// One command of one caller.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -71,6 +72,12 @@ pub struct Caller {
     pub key: String,
     /// The name of the caller's own session.
     pub own_session: String,
+    /// What the front end knows about the agent behind the caller.
+    #[serde(default, skip_serializing_if = "Evidence::is_empty")]
+    pub evidence: Evidence,
+    /// The agent behind the caller. Set by the host's owner, never by the caller itself.
+    #[serde(skip)]
+    pub agent: Option<Resolution>,
     /// Distinguishes readers with the same key, such as connections of a program that each keep
     /// their own memory. Reads by one of them renew no refs of another.
     #[serde(default, skip_serializing_if = "Option::is_none")]

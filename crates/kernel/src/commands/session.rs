@@ -8,3 +8,4 @@ pub mod doctor;
 pub mod open;
 pub mod record;
 pub mod sessions;
+pub mod whoami;

@@ -6,6 +6,7 @@ use crate::timestamp::Timestamp;
 use crate::turn::{AgentId, Anchor};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// How long a session of a process that serves several stays current without a request.
@@ -39,6 +40,14 @@ pub struct Evidence {
     /// The connection, where the front end keeps one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection: Option<String>,
+}
+
+impl Evidence {
+    /// Whether nothing is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.env.is_empty() && self.metadata.is_empty() && self.connection.is_none()
+    }
 }
 
 /// Where requests are resolved.
@@ -100,13 +109,13 @@ struct Binding {
 }
 
 /// One source of an identity that was considered.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Attempt {
     /// The rank of the source, `1` to `5`.
-    pub rank: &'static str,
+    pub rank: Cow<'static, str>,
     /// The source in words.
-    pub source: &'static str,
+    pub source: Cow<'static, str>,
     /// What it said, if anything.
     pub found: Option<String>,
     /// Whether the identity comes from it.
@@ -125,6 +134,8 @@ pub struct Resolution {
     pub kind: AgentKind,
     /// Whether no session id of the harness is known yet.
     pub provisional: bool,
+    /// What the agent is known by.
+    pub aliases: Vec<String>,
     /// The root process of the harness.
     pub anchor: Option<Anchor>,
     /// Agents that it could also be. With any, the request may read but not change anything.
@@ -366,6 +377,7 @@ impl Directory {
             harness: agent.harness.clone(),
             kind: agent.kind,
             provisional: agent.provisional,
+            aliases: agent.aliases.clone(),
             anchor: root.map(|root| anchor_of(&root, place)),
             ambiguous,
             attempts,
@@ -409,7 +421,7 @@ fn seen_as(harness: &Harness, component: String, anchor: Option<Anchor>, provisi
 }
 
 fn attempt(rank: &'static str, source: &'static str, found: Option<String>) -> Attempt {
-    Attempt { rank, source, found, used: false }
+    Attempt { rank: rank.into(), source: source.into(), found, used: false }
 }
 
 /// Identifies a caller without a session id: by the harness process, the terminal or the user.

@@ -249,7 +249,7 @@ fn explanation_names_the_source_that_was_used() {
     let mut stage = Stage::new();
     stage.shell(&[("CODEX_THREAD_ID", "t1")], &codex());
     let by_mcp = stage.mcp(&[], &[], &codex());
-    let used: Vec<_> = by_mcp.attempts.iter().filter(|a| a.used).map(|a| (a.rank, a.source)).collect();
+    let used: Vec<_> = by_mcp.attempts.iter().filter(|a| a.used).map(|a| (&*a.rank, &*a.source)).collect();
     assert_eq!(used, [("2c", "session bound to the harness process")]);
 }
 

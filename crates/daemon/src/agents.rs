@@ -1,0 +1,166 @@
+//! Resolves which agent a call comes from, and keeps the directory of agents on disk.
+
+use crate::files;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+use stickpin_kernel::{Error, ErrorCode, Result, io_error};
+use stickpin_session::Timestamp;
+use stickpin_session::agent::{AgentRecord, Directory, Evidence, Place, Process, Resolution};
+
+/// How far up the ancestry of a client is read.
+const MAX_ANCESTORS: usize = 20;
+
+/// The identity of the host in this state directory.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct HostId {
+    host_id: String,
+}
+
+/// All agents that called this daemon or an earlier one of the state directory.
+pub(crate) struct Agents {
+    place: Place,
+    file: PathBuf,
+    directory: Mutex<Directory>,
+}
+
+impl Agents {
+    /// Reads the directory of agents. Unreadable records are made again by the next calls.
+    ///
+    /// # Errors
+    /// Returns `IO` or `STORAGE_FULL` when the folder or the id of the host cannot be written.
+    pub(crate) fn read(state_dir: &Path) -> Result<Self> {
+        let folder = state_dir.join("identity");
+        std::fs::create_dir_all(&folder).map_err(|e| io_error("create", &folder, &e))?;
+        let uid = rustix::process::getuid().as_raw();
+        let place = Place { host_id: host_id(&folder)?, boot_id: boot_id(), uid, user: user_name(uid) };
+        let file = folder.join("agents.json");
+        let agents = match std::fs::read(&file) {
+            Ok(json) => serde_json::from_slice::<Vec<AgentRecord>>(&json).unwrap_or_else(|e| {
+                tracing::warn!("{} is not a list of agents, and starts again: {e}", file.display());
+                Vec::new()
+            }),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+            Err(e) => return Err(io_error("read", &file, &e)),
+        };
+        Ok(Self { place, file, directory: Mutex::new(Directory::new(agents)) })
+    }
+
+    /// Returns the agent behind a call of the process `pid`.
+    ///
+    /// # Errors
+    /// Returns `INVALID_ARGS` when the caller names itself wrongly.
+    pub(crate) fn identify(&self, pid: Option<u32>, evidence: &Evidence) -> Result<Resolution> {
+        let ancestors = pid.map(|pid| stickpin_process::ancestry(pid, MAX_ANCESTORS)).unwrap_or_default();
+        let processes = ancestors.into_iter().map(|a| Process { pid: a.pid, start: a.start, args: a.args });
+        let processes: Vec<Process> = processes.collect();
+        let mut directory = self.directory.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = durable(&directory);
+        let resolution = directory.resolve(evidence, &processes, &self.place, now()).map_err(|e| {
+            Error::new(ErrorCode::InvalidArgs, e.to_string())
+                .hint("set STICKPIN_AGENT_ID to a name such as claude:reviewer, or unset it")
+        })?;
+        // The time of the last call alone is not worth a write.
+        if durable(&directory) != before
+            && let Err(e) = files::write(&self.file, &directory.agents())
+        {
+            tracing::warn!("the agents are kept in memory only: {e}");
+        }
+        Ok(resolution)
+    }
+}
+
+/// What of the directory is written as soon as it changes.
+fn durable(directory: &Directory) -> Vec<(String, usize, usize, bool)> {
+    let row = |a: &AgentRecord| {
+        (a.agent_id.to_string(), a.aliases.len(), a.anchors.len(), a.superseded_by.is_some())
+    };
+    directory.agents().iter().map(row).collect()
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// Returns the random id of the host, which is made once.
+fn host_id(folder: &Path) -> Result<String> {
+    let file = folder.join("host.json");
+    match std::fs::read(&file) {
+        Ok(json) => {
+            if let Ok(HostId { host_id }) = serde_json::from_slice(&json) {
+                return Ok(host_id);
+            }
+            tracing::warn!("{} is not an id of a host: agents get other ids", file.display());
+        }
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+        Err(e) => return Err(io_error("read", &file, &e)),
+    }
+    let host_id = format!("{:032x}", rand::random::<u128>());
+    files::write(&file, &HostId { host_id: host_id.clone() })?;
+    Ok(host_id)
+}
+
+/// Returns the id of the running boot; empty where the platform has none.
+fn boot_id() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
+}
+
+/// Returns the name of a user, else the number.
+fn user_name(uid: u32) -> String {
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let name = users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let (name, _, id) = (fields.next()?, fields.next()?, fields.next()?);
+        (id.parse() == Ok(uid)).then(|| name.to_owned())
+    });
+    name.unwrap_or_else(|| uid.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evidence(name: &str, value: &str) -> Evidence {
+        Evidence { env: [(name.into(), value.into())].into(), ..Evidence::default() }
+    }
+
+    #[test]
+    fn agents_keep_their_ids_across_daemons() {
+        let tmp = tempfile::tempdir().unwrap();
+        let agents = Agents::read(tmp.path()).unwrap();
+        let by_thread = evidence("CODEX_THREAD_ID", "t1");
+        let first = agents.identify(None, &by_thread).unwrap().agent_id;
+        let again = Agents::read(tmp.path()).unwrap();
+        assert_eq!(again.directory.lock().unwrap().agents().len(), 1);
+        assert_eq!(again.identify(None, &by_thread).unwrap().agent_id, first);
+        // Another state directory is another host to its agents.
+        let other = tempfile::tempdir().unwrap();
+        let other = Agents::read(other.path()).unwrap();
+        assert_ne!(other.identify(None, &by_thread).unwrap().agent_id, first);
+    }
+
+    #[test]
+    fn damaged_files_are_made_again() {
+        let tmp = tempfile::tempdir().unwrap();
+        let folder = tmp.path().join("identity");
+        std::fs::create_dir(&folder).unwrap();
+        for file in ["host.json", "agents.json"] {
+            std::fs::write(folder.join(file), "{").unwrap();
+        }
+        let agents = Agents::read(tmp.path()).unwrap();
+        agents.identify(None, &evidence("CLAUDECODE", "1")).unwrap();
+        assert_eq!(Agents::read(tmp.path()).unwrap().directory.lock().unwrap().agents().len(), 1);
+    }
+
+    #[test]
+    fn wrong_name_is_refused() {
+        let tmp = tempfile::tempdir().unwrap();
+        let agents = Agents::read(tmp.path()).unwrap();
+        let refused = agents.identify(None, &evidence("STICKPIN_AGENT_ID", "me")).unwrap_err();
+        assert_eq!(refused.code, ErrorCode::InvalidArgs);
+        assert!(refused.message.contains("\"me\""), "{refused}");
+    }
+}

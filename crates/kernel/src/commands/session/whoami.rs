@@ -1,0 +1,76 @@
+//! `whoami`: names the agent that a command comes from.
+
+use crate::commands::prelude::*;
+use stickpin_session::agent::{AgentKind, Attempt};
+
+/// Show which agent this command comes from.
+///
+/// An agent has one id, whether it uses the shell or MCP. Set `STICKPIN_AGENT_ID` to choose the id.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Whoami {
+    /// List every source of the identity, and which one was used
+    #[serde(default)]
+    pub explain: bool,
+}
+
+/// An agent.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Agent {
+    /// The id.
+    pub agent_id: String,
+    /// The family of the harness; `human` or `terminal` for a person.
+    pub harness: String,
+    /// Whether the agent is a person.
+    pub kind: AgentKind,
+    /// Whether no session id of the harness is known yet.
+    pub provisional: bool,
+    /// What the agent is known by.
+    pub aliases: Vec<String>,
+    /// The id of the harness's root process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    /// Other agents that it could be. With any, only commands that read are served.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ambiguous: Vec<String>,
+    /// All sources in order of precedence, with `explain`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub explain: Vec<Attempt>,
+}
+
+impl Command for Whoami {
+    const SPEC: Spec =
+        Spec { name: "whoami", examples: &["stickpin whoami", "stickpin whoami --explain"], ..Spec::HOST };
+    type Output = Agent;
+
+    async fn run(self, cx: &mut Cx) -> Result<Agent> {
+        let agent = cx.caller.agent.clone();
+        let agent = agent.ok_or_else(|| Error::unsupported("this host does not identify agents"))?;
+        Ok(Agent {
+            agent_id: agent.agent_id.to_string(),
+            harness: agent.harness,
+            kind: agent.kind,
+            provisional: agent.provisional,
+            aliases: agent.aliases,
+            pid: agent.anchor.map(|anchor| anchor.pid),
+            ambiguous: agent.ambiguous.iter().map(ToString::to_string).collect(),
+            explain: if self.explain { agent.attempts } else { Vec::new() },
+        })
+    }
+}
+
+impl Show for Agent {
+    fn show(&self, text: &mut Text) {
+        let provisional = if self.provisional { " (no session id of the harness is known yet)" } else { "" };
+        text.line(format_args!("{}{provisional}", self.agent_id));
+        if !self.ambiguous.is_empty() {
+            text.line(format_args!("could also be {}", self.ambiguous.join(", ")));
+        }
+        for Attempt { rank, source, found, used } in &self.explain {
+            let found = found.as_ref().map_or_else(|| "-".to_owned(), |found| stickpin_tree::quote(found));
+            let used = if *used { "  <- used" } else { "" };
+            text.line(format_args!("{rank:<2} {source}: {found}{used}"));
+        }
+    }
+}
