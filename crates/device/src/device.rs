@@ -257,5 +257,6 @@ pub trait Device: Send + fmt::Debug {
 /// Creates the error of a device that does not support an operation.
 #[must_use]
 pub fn unsupported(kind: &str, what: &str) -> Error {
-    Error::unsupported(format!("a {kind} device cannot {what}")).hint("stickpin capabilities")
+    Error::unsupported(format!("a {kind} device cannot {what}"))
+        .hint("run `stickpin capabilities` to see what it can do")
 }

@@ -70,15 +70,15 @@ codes! {
     DialogOpen = "DIALOG_OPEN", 1, dialog_open;
     /// The device cannot do this.
     Unsupported = "UNSUPPORTED", 1, unsupported;
-    /// A replayed step found something else than was recorded.
+    /// A replayed step found something other than was recorded.
     ReplayDivergence = "REPLAY_DIVERGENCE", 1, replay_divergence;
     /// A policy forbids the command.
     PolicyDenied = "POLICY_DENIED", 1, policy_denied;
-    /// The arguments are not of the command's form.
+    /// The arguments are invalid.
     InvalidArgs = "INVALID_ARGS", 2, invalid_args;
     /// A wait ended without its condition, or a deadline passed.
     Timeout = "TIMEOUT", 3, timeout;
-    /// Another agent has the turn.
+    /// Another agent holds the session.
     NotYourTurn = "NOT_YOUR_TURN", 5, not_your_turn;
     /// Another session drives the device.
     DeviceInUse = "DEVICE_IN_USE", 5, device_in_use;
@@ -100,7 +100,7 @@ codes! {
     BackendLost = "BACKEND_LOST", 12, backend_lost;
     /// A program that the device needs is not installed.
     ToolMissing = "TOOL_MISSING", 12, tool_missing;
-    /// A bug of ours.
+    /// An internal error: a bug in stickpin.
     Internal = "INTERNAL", 70, internal;
 }
 
@@ -206,7 +206,7 @@ pub fn io_error(tried_to: &str, path: &std::path::Path, error: &std::io::Error) 
     let e = match error.kind() {
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
             Error::storage_full(format!("could not {tried_to} `{shown}`: the disk is full"))
-                .hint("free some space and try again; nothing was lost")
+                .hint("free some disk space, then repeat the command; nothing was lost")
         }
         _ => Error::io(format!("could not {tried_to} `{shown}`: {}", reason(error))),
     };

@@ -129,14 +129,14 @@ impl Hit {
             Self::Target | Self::Unknown => return None,
             Self::Covered { what, .. } => Error::element_covered(format!("{words} is covered by {}, which would receive the input", escape(what, MAX_DESCRIPTION)),
             )
-            .hint("close what covers it: stickpin key Escape, or a press beside it, closes most pickers and menus; --timeout MS waits until it is gone, --force sends the input to what is there"),
-            Self::Held { what, .. } => Error::element_covered(format!("{} is open, and takes the input before {words} gets it", escape(what, MAX_DESCRIPTION)),
+            .hint("close what covers it: `stickpin key Escape`, or a press beside it, closes most pickers and menus; `--timeout MS` waits until it is gone, `--force` sends the input to whatever is on top"),
+            Self::Held { what, .. } => Error::element_covered(format!("{} is open and receives the input before {words}", escape(what, MAX_DESCRIPTION)),
             )
             // --force would only close the popup, wherever the input is sent.
-            .hint("stickpin key Escape closes it; --timeout MS waits until it is gone"),
-            Self::OffScreen => Error::element_offscreen(format!("{words} has no place on the screen and cannot be scrolled into view"),
+            .hint("close it with `stickpin key Escape`; `--timeout MS` waits until it is gone"),
+            Self::OffScreen => Error::element_offscreen(format!("{words} has no position on the screen and cannot be scrolled into view"),
             )
-            .hint("stickpin scroll shows another part of what it is in; stickpin open --viewport WxH makes room"),
+            .hint("run `stickpin scroll down` to scroll its container, or open the app with a larger viewport: `--viewport 1280x1600`"),
         })
     }
 }
@@ -385,7 +385,7 @@ pub enum Landed {
     Elsewhere {
         /// That element in words.
         what: String,
-        /// Whether the event was stopped before the app saw it.
+        /// Whether the event was stopped before the app received it.
         stopped: bool,
     },
     /// Guarded content ([`AimOptions::guarded`]) changed before the input was complete.

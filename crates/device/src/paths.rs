@@ -47,9 +47,9 @@ pub fn outside(path: &Path, roots: &[PathBuf]) -> Error {
     let folders: Vec<String> =
         roots.iter().map(|root| quote(&root.display().to_string()).to_string()).collect();
     let message = match folders.is_empty() {
-        true => format!("{path} cannot be used: no folder is open to this client"),
-        false => format!("{path} is not in a folder of yours ({})", folders.join(", ")),
+        true => format!("{path} cannot be used: this client may access no folder"),
+        false => format!("{path} is outside the folders of this client ({})", folders.join(", ")),
     };
     Error::policy_denied(message)
-        .hint("name a path in there; a person can add folders: stickpin mcp --allow-path DIR")
+        .hint("name a path in one of them; a person can add a folder: `stickpin mcp --allow-path DIR`")
 }

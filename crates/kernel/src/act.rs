@@ -105,7 +105,7 @@ async fn attempt(cx: &mut Cx, target: &Target, reach: Reach, how: How) -> Result
                 );
                 if how.strict {
                     return Err(Error::unsupported(unchecked).hint(
-                        "stickpin screenshot shows what is there; without --strict the input is sent",
+                        "run `stickpin screenshot` to see what is there; without `--strict` the input is sent",
                     ));
                 }
                 cx.warn(format!("{unchecked}."));
@@ -162,8 +162,8 @@ pub(crate) async fn both(
         (second.handle, second.found) = (Some(here.handle), Some(b));
         return Ok(());
     }
-    Err(Error::element_not_found(format!("{} and {} move on again and again", a.words(), b.words()))
-        .hint("stickpin wait stable, then try again"))
+    Err(Error::element_not_found(format!("{} and {} keep moving", a.words(), b.words()))
+        .hint("run `stickpin wait stable`, then repeat the command"))
 }
 
 /// Fails when a located element is disabled, unless the input is forced.
@@ -182,7 +182,8 @@ pub(crate) fn check_node_enabled(cx: &mut Cx, node: NodeRef<'_>, words: &str, ho
         cx.warn(format!("Forced: {disabled}."));
         return Ok(());
     }
-    Err(disabled.hint("do first what enables it; --timeout MS waits for it, --force presses it all the same"))
+    Err(disabled
+        .hint("enable it first; `--timeout MS` waits until it is enabled, `--force` acts on it anyway"))
 }
 
 /// Whether waiting may resolve the error.

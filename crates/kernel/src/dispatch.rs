@@ -93,8 +93,8 @@ impl Host {
                 Ok(response) => response,
                 Err(e) => {
                     tracing::error!(command = name, "panicked: {e}");
-                    let bug = Error::internal(format!("`{name}` ended in a bug of ours"));
-                    let bug = bug.hint("the daemon's log has the particulars").caused_by(e);
+                    let bug = Error::internal(format!("internal error in `{name}` (this is a bug in stickpin)"));
+                    let bug = bug.hint("see the log of the daemon; `stickpin daemon status` names it").caused_by(e);
                     failed(&name, &render, bug.dispatched(Dispatched::Unknown))
                 }
             },
@@ -259,21 +259,19 @@ enum Stop {
 /// Creates the error for an input that is still in progress when time is up.
 fn not_taken(command: &str, deadline: Duration) -> Error {
     let ms = deadline.as_millis();
-    let message = format!(
-        "`{command}` was sent, and the app has not taken it within {ms} ms; it may still take effect"
-    );
+    let message =
+        format!("the app did not process the input of `{command}` within {ms} ms; it may still take effect");
     Error::timeout(message)
-        .hint("stickpin snapshot -i says what became of it; the session waits for it, and ends if the app never answers")
+        .hint("run `stickpin snapshot -i` to see the result; the session waits for the app, and ends if it never answers")
         .dispatched(Dispatched::Unknown)
 }
 
 fn no_answer(deadline: Duration, dispatched: Dispatched) -> Error {
     let ms = deadline.as_millis();
     if dispatched != Dispatched::No {
-        let message = format!("the input was sent; what became of it could not be read within {ms} ms");
-        return Error::timeout(message).hint("stickpin snapshot -i says what became of it");
+        let message = format!("the input was sent, but its result could not be read within {ms} ms");
+        return Error::timeout(message).hint("run `stickpin snapshot -i` to see the result");
     }
-    Error::timeout(format!("the app did not answer within {ms} ms")).hint(
-        "it may be busy: try again, or with a longer --timeout; if it never answers: stickpin open it again",
-    )
+    Error::timeout(format!("the app did not answer within {ms} ms"))
+        .hint("repeat the command, or give it more time; if the app never answers, open it again")
 }

@@ -222,8 +222,9 @@ impl Inner {
     pub(crate) fn provider(&self, what: &str) -> Result<&Arc<dyn Provider>> {
         self.config.providers.iter().find(|p| p.claims(what)).ok_or_else(|| {
             let kinds: Vec<_> = self.config.providers.iter().map(|p| p.kind()).collect();
-            Error::invalid_args(format!("nothing here can open {}", stickpin_tree::quote(what)))
-                .hint(format!("platforms: {}; stickpin devices lists what can be opened", kinds.join(", ")))
+            Error::invalid_args(format!("no platform here can open {}", stickpin_tree::quote(what))).hint(
+                format!("platforms: {}; run `stickpin devices` to list what can be opened", kinds.join(", ")),
+            )
         })
     }
 }
@@ -239,12 +240,12 @@ async fn ended(host: Weak<Inner>, desk: Weak<Desk>, end: End) {
                 "session `{}` was closed after {minutes} min without commands",
                 desk.name
             ));
-            (Some(live), why.hint("stickpin open it again; --idle-timeout keeps it longer"))
+            (Some(live), why.hint("open it again; `--idle-timeout MIN` keeps it open longer"))
         }
         End::Lost(live) => (live, queue::lost(&desk.name)),
     };
     let why = match desk.status.borrow().recorded {
-        true => Error { hint: format!("stickpin record stop writes what was recorded; {}", why.hint), ..why },
+        true => Error { hint: format!("`stickpin record stop` writes the recording; {}", why.hint), ..why },
         false => why,
     };
     if host.remove(&desk) {

@@ -52,10 +52,12 @@ pub(crate) async fn witness(cx: &mut Cx, target: &Target, found: &Found, how: Ho
     });
     let Some((selector, secret)) = named else {
         return Err(Error::ambiguous_match(format!(
-            "{} cannot be recorded: nothing tells it from its likes",
+            "{} cannot be recorded: no selector distinguishes it from similar elements",
             found.words()
         ))
-        .hint("give its row a text or a data-testid, or stickpin record stop, and act without recording"));
+        .hint(
+            "give its row a text or a data-testid, or run `stickpin record stop` to act without recording",
+        ));
     };
     let witness =
         Witness { target: key, selector: selector.to_string(), meaning: found.meaning.to_string(), secret };
@@ -139,7 +141,7 @@ pub(crate) fn record(cx: &mut Cx, entry: &'static Entry, effect: Effect, mut inp
         Some(plain)
     });
     if let Some(unnamed) = unnamed.filter(|_| effect == Effect::Reads) {
-        cx.warn(format!("Not recorded: no selector tells {unnamed} from its likes."));
+        cx.warn(format!("Not recorded: no selector distinguishes {unnamed} from similar elements."));
         return;
     }
     let typed = entry.fields().iter().any(|f| f.text) && targets.is_empty();

@@ -108,8 +108,8 @@ pub(crate) fn lookup_in(added: &[&'static Entry], name: &str) -> Result<&'static
     find_in(added, name).ok_or_else(|| {
         let names = all(added).flat_map(|e| std::iter::once(&e.spec.name).chain(e.spec.aliases));
         let hint = match schema::nearest(name, names.copied()) {
-            Some(near) => format!("did you mean `{near}`? stickpin help lists the commands"),
-            None => "stickpin help lists the commands".to_owned(),
+            Some(near) => format!("did you mean `{near}`? run `stickpin help` to list the commands"),
+            None => "run `stickpin help` to list the commands".to_owned(),
         };
         Error::invalid_args(format!("there is no command {}", stickpin_tree::quote(name))).hint(hint)
     })

@@ -66,7 +66,7 @@ impl ParseError {
             ParseErrorKind::GenerationTooLarge => {
                 format!("`{text}` is not a ref: the generation {part} is too large")
             }
-            ParseErrorKind::Trailing => format!("`{part}` after the ref in `{text}` is too much"),
+            ParseErrorKind::Trailing => format!("unexpected `{part}` after the ref in `{text}`"),
         }
     }
 }
@@ -98,6 +98,6 @@ mod tests {
         let message = long.parse::<RefToken>().unwrap_err().to_string();
         assert!(message.len() < 200, "{message}");
         let message = "@e1\u{1b}[31m\u{202e}\n".parse::<RefToken>().unwrap_err().to_string();
-        assert_eq!(message, r"`\u{1b}[31m\u{202e}` after the ref in `@e1\u{1b}[31m\u{202e}\n` is too much");
+        assert_eq!(message, r"unexpected `\u{1b}[31m\u{202e}` after the ref in `@e1\u{1b}[31m\u{202e}\n`");
     }
 }

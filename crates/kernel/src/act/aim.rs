@@ -53,7 +53,7 @@ pub(super) async fn insist(
             return Ok(covered);
         }
         true if !covered => {
-            let hint = format!("{}; --force acts on it where it is", refusal.hint);
+            let hint = format!("{}; `--force` acts on it where it is", refusal.hint);
             refusal.hint(hint)
         }
         _ => refusal,

@@ -70,9 +70,8 @@ pub(crate) async fn choose(
     how: How,
 ) -> Result<(Ready, Acted)> {
     if options.is_empty() {
-        return Err(
-            Error::invalid_args("`select` needs at least one option").hint("stickpin select @e6 Austria")
-        );
+        return Err(Error::invalid_args("`select` needs at least one option")
+            .hint("for example: `stickpin select @e6 Austria`"));
     }
     let action =
         |ready: &Ready| Ok(Some(Action::Select { target: ready.element()?, options: options.to_vec() }));
@@ -104,7 +103,7 @@ async fn fold(cx: &mut Cx, list: &Ready, opener: Handle, older: &[Handle]) {
     };
     match folded {
         Ok(folded) => tracing::debug!(folded, "{} was opened", list.words),
-        Err(e) => tracing::debug!("{} was opened and stays so: {e}", list.words),
+        Err(e) => tracing::debug!("{} was opened and is still open: {e}", list.words),
     }
 }
 
@@ -135,7 +134,7 @@ async fn choose_by_presses(cx: &mut Cx, list: &mut List, options: &[String], how
     match comes_to_show(cx, list, &chosen, &before).await? {
         Took::Yes => Ok(()),
         Took::Unknown => {
-            cx.warn(format!("Nothing on {} shows what is chosen now.", list.ready.words));
+            cx.warn(format!("{} does not show which option is chosen.", list.ready.words));
             Ok(())
         }
         Took::No => {
@@ -147,7 +146,7 @@ async fn choose_by_presses(cx: &mut Cx, list: &mut List, options: &[String], how
                 ready.words,
                 named.join(", ")
             ))
-            .hint("the app may refuse it; stickpin snapshot -i shows what is chosen")
+            .hint("the app may have refused it; run `stickpin snapshot -i` to see what is chosen")
             .details(json!({ "value": now }))
             .dispatched(cx.dispatched()))
         }
@@ -283,9 +282,10 @@ async fn find_option(cx: &mut Cx, list: &mut List, option: &str, how: How) -> Re
         let shown = tree.node(node);
         if options.is_empty() && !pressed {
             if !opens_a_list(shown) {
-                let message = format!("{} is no list of options", list.ready.words);
-                return Err(Error::invalid_args(message)
-                    .hint("stickpin press presses it; stickpin snapshot -i lists what there is"));
+                let message = format!("{} is not a list of options", list.ready.words);
+                return Err(Error::invalid_args(message).hint(
+                    "run `stickpin snapshot -i` to list the elements; `press` acts on other controls",
+                ));
             }
             (pressed, list.opened) = (true, true);
             list.older = Some(lists(&tree).filter_map(NodeRef::address).collect());
@@ -349,7 +349,7 @@ fn only_list(tree: &Tree) -> Option<NodeId> {
 fn missing(tree: &Tree, options: &[NodeId], list: &Ready, option: &str) -> Error {
     let names: Vec<String> = options.iter().take(NAMED).map(|&o| quote(tree.node(o).name())).collect();
     let there = match options.len().checked_sub(NAMED) {
-        _ if names.is_empty() => "no options came up".to_owned(),
+        _ if names.is_empty() => "no options appeared".to_owned(),
         Some(more @ 1..) => format!("there are {} and {more} more", names.join(", ")),
         _ => format!("there are {}", names.join(", ")),
     };

@@ -161,7 +161,7 @@ pub(crate) async fn note_failed(cx: &mut Cx, e: &Error) {
             cx.envelope.receipt.extend(effect_lines(&effects).into_iter().map(Into::into));
         }
         // The command's own error is more useful. The next act reports what was not recorded.
-        Err(unread) => tracing::debug!("what a failed act replaced is not known: {unread}"),
+        Err(unread) => tracing::debug!("cannot tell what the failed action replaced: {unread}"),
     }
 }
 
@@ -172,7 +172,7 @@ fn tells(e: &Error, effect: &ContextChange) -> bool {
         || changes.iter().take(SPELLED).any(|change| change["now"] == *effect.now)
 }
 
-const REPEAT: &str = "repeat the command to act on it as it is now, or run stickpin snapshot -i";
+const REPEAT: &str = "repeat the command to act on it as it is now, or run `stickpin snapshot -i`";
 
 /// Merges an effect into those of earlier inputs of the same command. A value that is back to its
 /// original is no effect.

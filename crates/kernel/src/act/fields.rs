@@ -55,7 +55,7 @@ pub(crate) async fn kind(cx: &mut Cx, target: &Target, value: &str, how: How) ->
                 "false" | "off" | "no" | "0" => FieldKind::Check(false),
                 _ => {
                     return Err(Error::invalid_args(format!(
-                        "{} is checked by true or false, not by {}",
+                        "{} takes true or false, not {}",
                         ready.words,
                         quote(value)
                     )));
@@ -100,9 +100,13 @@ pub(crate) async fn check(cx: &mut Cx, target: &Target, on: bool, how: How) -> R
             return Ok(None);
         }
         if !on && ready.found.as_ref().is_some_and(|f| f.meaning.role() == Role::Radio) {
-            let message =
-                format!("{} cannot be unchecked: a radio goes off when another one goes on", ready.words);
-            return Err(Error::invalid_args(message).hint("stickpin check another one of its group"));
+            let message = format!(
+                "{} cannot be unchecked: a radio button is cleared by checking another one",
+                ready.words
+            );
+            return Err(Error::invalid_args(message).hint(
+                "run `stickpin snapshot -i` to find another radio button of its group, then check that one",
+            ));
         }
         Ok(Some(press(ready)))
     };
@@ -125,7 +129,7 @@ pub(crate) async fn check(cx: &mut Cx, target: &Target, on: bool, how: How) -> R
         Follows::Asks => Acted::new("pressed", format!("{}; the app asks first", ready.words)),
         Follows::Gone => Acted::new(
             "pressed",
-            format!("{}, which went away: whether it is {word} is not known", ready.words),
+            format!("{}, which disappeared: whether it is {word} is unknown", ready.words),
         ),
         Follows::No => {
             let still = if on { "not checked" } else { "checked" };
@@ -133,7 +137,7 @@ pub(crate) async fn check(cx: &mut Cx, target: &Target, on: bool, how: How) -> R
                 "{} is still {still} after it was pressed",
                 ready.words
             ))
-            .hint("the app may refuse it; stickpin snapshot -i shows its state")
+            .hint("the app may have refused it; run `stickpin snapshot -i` to see its state")
             .dispatched(cx.dispatched()));
         }
     };
@@ -165,8 +169,11 @@ async fn comes_to_follow(cx: &mut Cx, target: &Target, ready: &Ready, on: bool) 
 /// Whether a control is on; `None` when it is mixed.
 fn is_checked(ready: &Ready) -> Result<Option<bool>> {
     let Some((reading, on)) = ready.reading().and_then(|r| Some((r, r.checked()?))) else {
-        return Err(Error::invalid_args(format!("{} is no checkbox, radio, switch or toggle", ready.words))
-            .hint("stickpin press acts on other controls"));
+        return Err(Error::invalid_args(format!(
+            "{} is not a checkbox, radio button, switch or toggle",
+            ready.words
+        ))
+        .hint("`press` acts on other controls"));
     };
     Ok((!reading.mixed()).then_some(on))
 }

@@ -27,7 +27,7 @@ pub(crate) async fn fill(cx: &mut Cx, target: &Target, text: &str, how: How) -> 
     let mut acted = Acted::new("filled", &ready.words);
     if performed.unread {
         cx.warn(format!(
-            "What {} holds now could not be read back: stickpin screenshot shows it.",
+            "The value of {} could not be read back; `stickpin screenshot` shows it.",
             ready.words
         ));
     }
@@ -108,15 +108,20 @@ fn mismatch(ready: &Ready, filled: &str, reads: &str, accepts: Option<&str>) -> 
     let words = &ready.words;
     let hint = match accepts {
         Some(accepts) => {
-            format!("the field takes {}; stickpin fill @REF '' clears it, stickpin type --into @REF then enters a text key by key", escape(accepts, ACCEPTS))
+            format!(
+                "the field takes {}; clear it with an empty `fill`, then enter the text with `type`",
+                escape(accepts, ACCEPTS)
+            )
         }
-        None => "the app may refuse or rewrite this value; stickpin fill @REF '' clears the field, stickpin type --into @REF \
-                 then enters a text key by key"
+        None => "the app may refuse or rewrite this value; clear the field with an empty `fill`, then enter \
+                 the text with `type`"
             .to_owned(),
     };
     if ready.protected {
-        let message =
-            format!("{words} holds something else than was filled in ({} characters)", reads.chars().count());
+        let message = format!(
+            "{words} does not hold the text that was filled in ({} characters)",
+            reads.chars().count()
+        );
         return Error::fill_mismatch(message).hint(hint);
     }
     Error::fill_mismatch(format!("{words} reads {} after {} was filled in", quote(reads), quote(filled)))

@@ -31,10 +31,9 @@ pub(crate) struct Focus {
 pub(crate) async fn current(cx: &mut Cx) -> Result<Option<Focus>> {
     if let Some(field) = &cx.live()?.unfocused {
         let message =
-            format!("{field} was filled and did not take the keyboard focus: keys would go elsewhere");
-        return Err(Error::unsupported(message).hint(
-            "stickpin press @REF first moves the focus; stickpin type --into @REF names what takes the text",
-        ));
+            format!("{field} was filled but did not take the keyboard focus, so keys would go elsewhere");
+        return Err(Error::unsupported(message)
+            .hint("press the field first to focus it, or give it to `type` as `--into`"));
     }
     let tree = capture::look(cx, Origin::Look).await?;
     // The innermost: the element of a frame has the focus together with the focused element inside.
@@ -78,9 +77,9 @@ pub(crate) async fn for_text(cx: &mut Cx, text: &str) -> Result<Option<Focus>> {
             return Ok(Some(focus));
         }
         return Err(Error::invalid_args(format!(
-            "The focus is on {}, which a space or a line break would press",
+            "the focus is on {}, which a space or a line break would press",
             focus.words
         ))
-        .hint("stickpin type TEXT --into REF focuses a field first; key sends single keys"));
+        .hint("give a field to `type` as `--into`; `key` sends single keys"));
     }
 }

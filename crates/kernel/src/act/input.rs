@@ -87,7 +87,7 @@ impl Attempts {
             return Err(e);
         }
         self.lost += 1;
-        tracing::debug!("it went away before the input: {e}");
+        tracing::debug!("it disappeared before the input: {e}");
         Ok(())
     }
 }
@@ -100,11 +100,11 @@ pub(crate) fn editable(ready: &Ready) -> Result<()> {
     let Some(before) = &ready.before else { return Ok(()) };
     if before.states.contains(States::READONLY) {
         return Err(Error::element_disabled(format!("{} is read-only", ready.words))
-            .hint("do first what makes it editable; stickpin get value reads it"));
+            .hint("make it editable first; `get value` reads it"));
     }
     if !before.editable {
         return Err(Error::invalid_args(format!("{} takes no text", ready.words))
-            .hint("stickpin snapshot -i lists the fields; select, check and press act on other controls"));
+            .hint("run `stickpin snapshot -i` to list the fields; `select`, `check` and `press` act on other controls"));
     }
     Ok(())
 }
@@ -241,24 +241,25 @@ async fn deliver(cx: &mut Cx, action: &Action, words: &str, prepared: Ticket) ->
         Landed::Confirmed | Landed::Unknown => Ok(performed),
         Landed::Changed { stopped } => {
             let (became, dispatched) = match stopped {
-                true => ("nothing of it reached the app", Dispatched::No),
-                false => ("the rest was stopped", Dispatched::Unknown),
+                true => ("no input reached the app", Dispatched::No),
+                false => ("the rest of the input was stopped", Dispatched::Unknown),
             };
             Err(Error::context_changed(format!(
                 "what {words} belongs to changed while the input was on its way; {became}"
             ))
             .dispatched(dispatched)
-            .hint("stickpin snapshot -i shows what is there now")
+            .hint("run `stickpin snapshot -i` to see what is there now")
             .into())
         }
         Landed::Elsewhere { what, stopped } => {
-            let became = if *stopped { "it was stopped before the app saw it" } else { "the app saw it" };
+            let became =
+                if *stopped { "it was stopped before the app received it" } else { "the app received it" };
             let error = Error::element_covered(format!(
                 "the input for {words} reached {} instead; {became}",
                 escape(what, MAX_DESCRIPTION)
             ))
             .hint(
-                "stickpin snapshot -i shows what is there now; --force sends the input to whatever is there",
+                "run `stickpin snapshot -i` to see what is there now; `--force` sends the input to whatever is there",
             )
             .details(serde_json::json!({ "stopped": stopped }));
             Err(Missed { error, stopped: *stopped })

@@ -177,8 +177,8 @@ async fn locate_by_likeness(cx: &mut Cx, found: &Found) -> Result<Option<Place>>
 /// It must not be acted on either.
 fn changed_at_act(target: &Target, found: &Found, clause: Clause) -> Error {
     let (was, because) = (found.meaning.to_string(), clause.reason());
-    Error::stale_ref(format!("{target} was {was}; it is not the same now, because {because}"))
-        .hint("stickpin snapshot -i, or --allow-changed to act on it whatever it is")
+    Error::stale_ref(format!("{target} was {was}; it is a different element now, because {because}"))
+        .hint("run `stickpin snapshot -i`, or use `--allow-changed` to act on it anyway")
         .details(serde_json::json!({
             "ref": target.to_string(), "reason": "changed", "was": was, "because": because,
         }))
@@ -195,8 +195,8 @@ fn below(heading: &str) -> String {
 /// Creates the error for an element that never became stable.
 pub(super) fn restless(found: &Found) -> Error {
     Error::element_not_found(format!(
-        "{} is drawn anew again and again; it could not be caught",
+        "{} keeps re-rendering and never became stable enough to act on",
         found.words()
     ))
-    .hint("stickpin wait stable, then try again")
+    .hint("run `stickpin wait stable`, then repeat the command")
 }

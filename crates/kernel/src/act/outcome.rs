@@ -309,7 +309,7 @@ impl Show for Acted {
         }
         if let Some(completed) = &self.completed {
             text.line(format_args!(
-                "the app has added {}, which is selected: stickpin key Delete takes it away",
+                "the app added {}, which is selected; `key Delete` removes it",
                 stickpin_tree::quote(completed)
             ));
         }

@@ -97,11 +97,11 @@ pub(crate) async fn pointed(cx: &mut Cx, x: f64, y: f64, reach: Reach, how: How)
         return Ok(now);
     }
     let changed = Error::stale_ref(format!(
-        "when the pointer arrived, {} came to be where {} was",
+        "when the pointer arrived, {} had taken the place of {}",
         now.words, first.words
     ));
     let changed = changed
-        .hint("nothing was pressed; the same point again acts on what is there now")
+        .hint("nothing was pressed; repeat the command to act on what is there now")
         .details(serde_json::json!({ "reason": "changed", "was": first.words, "now": now.words }));
     veto(cx, how, changed).map(|()| now)
 }
@@ -151,7 +151,7 @@ async fn locate_at(
 ) -> Result<Option<Located>> {
     let located = cx.device()?.locate(handle, &[]).await?;
     if located.is_none() && cx.device()?.element_at(point.0, point.1).await? != Some(handle) {
-        let message = format!("what is at {x},{y} went away meanwhile");
+        let message = format!("the element at {x},{y} disappeared");
         return Err(Error::element_not_found(message));
     }
     Ok(located)
@@ -316,7 +316,7 @@ fn acting(node: NodeRef<'_>) -> Option<NodeId> {
 /// Creates the error for a screenshot that shows something else at the point.
 fn moved(id: u32, x: f64, y: f64, was: &str, now: &str) -> Error {
     Error::stale_ref(format!("picture p{id} shows {was} at {x},{y}; {now}"))
-        .hint("stickpin screenshot shows what is there now; a ref holds where a point does not; --force presses what is there")
+        .hint("run `stickpin screenshot` to see what is there now; use a ref instead of a point, or `--force` to press what is there")
         .details(serde_json::json!({ "reason": "changed", "picture": format!("p{id}"), "was": was }))
 }
 

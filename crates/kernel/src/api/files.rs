@@ -53,8 +53,8 @@ pub(crate) fn write_from(
     write_beneath(&root, within, fill).map_err(|e| match e {
         // A link or a file took the place of a folder after links were resolved.
         Errno::LOOP | Errno::NOTDIR => {
-            Error::policy_denied(format!("`{}` changed while it was written to", path.display()))
-                .hint("a link took the place of a folder on the way; look at it, then repeat the command")
+            Error::policy_denied(format!("`{}` changed while it was being written", path.display()))
+                .hint("check whether a link replaced a folder of its path, then repeat the command")
         }
         e => io_error("write", path, &e.into()),
     })

@@ -73,6 +73,6 @@ impl Form {
     /// cannot express.
     pub(crate) fn unreadable(&self, e: &serde_json::Error) -> Error {
         Error::invalid_args(format!("`{}`: {e}", self.spec.name))
-            .hint(format!("stickpin help {}", self.spec.name))
+            .hint(format!("run `stickpin help {}`", self.spec.name))
     }
 }

@@ -76,8 +76,8 @@ fn named(word: &str) -> Result<String> {
 fn unknown<'a>(what: &str, word: &str, known: impl Iterator<Item = &'a str>) -> Error {
     let near =
         crate::api::schema::nearest(word, known).map(|n| format!("did you mean {n}? ")).unwrap_or_default();
-    Error::invalid_args(format!("{} is no {what}", quote(word)))
-        .hint(format!("{near}a chord is like Enter, a, Control+a or Shift+Tab"))
+    Error::invalid_args(format!("{} is not a {what}", quote(word)))
+        .hint(format!("{near}a chord looks like Enter, a, Control+a or Shift+Tab"))
 }
 
 impl TryFrom<String> for Held {

@@ -21,7 +21,7 @@ pub(crate) fn check(name: &str) -> Result<()> {
     }
     let why = format!("{} cannot name a session", stickpin_tree::quote(name));
     Err(Error::invalid_args(why).hint(format!(
-        "up to {LONGEST} of a-z, 0-9, `-`, `_` and single dots, beginning with a letter or digit, like login-2; not {}",
+        "use at most {LONGEST} of a-z, 0-9, `-`, `_` and single dots, beginning with a letter or digit, like login-2; reserved: {}",
         TAKEN.join(", ")
     )))
 }

@@ -179,7 +179,7 @@ fn choices(schema: &Value) -> Option<Vec<(String, String)>> {
 /// a value of another type, or a malformed target.
 pub(crate) fn check(command: &str, fields: &[Field], input: &Map<String, Value>) -> Result<(), Error> {
     let bad = |message: String| Error::invalid_args(message);
-    let help = || format!("stickpin help {command}");
+    let help = || format!("run `stickpin help {command}`");
     // Callers that send JSON may have no help command.
     let names = || {
         let name = |f: &Field| if f.required { format!("{} (required)", f.name) } else { f.name.clone() };

@@ -172,23 +172,21 @@ macro_rules! acting {
             /// changed.
             #[schemars(extend("x-unrecorded" = true))]
             pub settle: Option<$crate::command::args::Settle>,
-            /// Act on the element of a ref whatever it means now.
+            /// Act on the element of a ref even if it is a different one now.
             #[serde(default)]
             pub allow_changed: bool,
-            /// Send the input even where the target is covered, disabled or out of view, or a
-            /// picture showed something
-            /// else at the point; the answer says what was in the way.
+            /// Send the input even if the target is covered, disabled or off-screen, or if the
+            /// screenshot showed something else at the point. The answer tells what was in the way.
             #[serde(default, skip_serializing_if = "std::ops::Not::not")]
             pub force: bool,
-            /// Send nothing where the device has no hit test and cannot tell whether something lies
-            /// over the target.
+            /// Send nothing if the device has no hit test and cannot tell what covers the target.
             #[serde(default, skip_serializing_if = "std::ops::Not::not")]
             pub strict: bool,
-            /// Wait so many milliseconds for the target to become actionable; the command ends 2 s
-            /// later at most.
+            /// Milliseconds to wait for the target to become actionable; the command ends at most 2
+            /// s later.
             #[schemars(extend("x-placeholder" = "MS"))]
             pub timeout: Option<u64>,
-            /// Say what was seen since the act.
+            /// Whether to report the effects seen since the action.
             #[schemars(extend("x-unrecorded" = true))]
             pub receipt: Option<$crate::command::args::Receipt>,
         }

@@ -147,7 +147,7 @@ impl Cx {
         if !self.cancel.is_cancelled() {
             return Ok(());
         }
-        let e = Error::timeout("the command was ended before it was done");
+        let e = Error::timeout("the command was cancelled before it finished");
         Err(e.dispatched(self.dispatched()))
     }
 

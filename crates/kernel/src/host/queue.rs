@@ -115,7 +115,7 @@ impl Mailbox {
                 if let Ok(Ok(loan)) = answer.try_recv() {
                     loan.give_back();
                 }
-                Err(Error::timeout(format!("the command was ended while other commands of session `{name}` ran"),
+                Err(Error::timeout(format!("the command was cancelled while it waited for other commands of session `{name}`"),
                 ))
             }
         }
@@ -137,12 +137,12 @@ pub(crate) enum End {
 /// Creates the error for a session that is not open.
 pub(crate) fn closed(name: &str) -> Error {
     Error::session_not_found(format!("session `{name}` is not open"))
-        .hint("stickpin open URL, or stickpin session list")
+        .hint("run `stickpin open URL`, or `stickpin session list` to see what is open")
 }
 
 pub(crate) fn lost(name: &str) -> Error {
     Error::backend_lost(format!("the app behind session `{name}` no longer answers"))
-        .hint("stickpin open it again: that starts a new lifetime")
+        .hint("open it again; this starts a new lifetime")
 }
 
 /// Returns when it is worth reading the app ahead.

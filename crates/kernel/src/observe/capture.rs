@@ -67,8 +67,9 @@ fn issued(cx: &mut Cx, refs: Result<Vec<Ref>, NumberError>) -> Result<Vec<Ref>> 
     let refs = refs.map_err(|e| {
         let full = matches!(&e, NumberError::Storage { full: true, .. });
         let code = if full { ErrorCode::StorageFull } else { ErrorCode::Io };
-        Error::new(code, e.to_string())
-            .hint("nothing was issued; free the state folder or use another --state-dir")
+        Error::new(code, e.to_string()).hint(
+            "nothing was issued; make the state directory writable, or use another one: `--state-dir DIR`",
+        )
     })?;
     cx.envelope.issued.extend(&refs);
     Ok(refs)
@@ -107,5 +108,5 @@ pub(crate) fn line(cx: &mut Cx, tree: &Tree, node: NodeId) -> Result<String> {
 /// Creates the error for a dialog of the app that blocks everything else.
 pub(crate) fn blocked(dialog: &Dialog) -> Error {
     Error::dialog_open(format!("the app waits for an answer to its {}", dialog.words()))
-        .hint("stickpin alert accept [TEXT], or stickpin alert dismiss")
+        .hint("run `stickpin alert accept` or `stickpin alert dismiss`")
 }

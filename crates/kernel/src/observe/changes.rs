@@ -23,7 +23,7 @@ const ACT_MAX_BYTES: usize = 2_800;
 const MOST_ENDED: usize = 40;
 
 /// The header when there is nothing to compare with.
-const NOTHING: &str = "nothing was read before; snapshot -i";
+const NOTHING: &str = "there is no earlier snapshot; run snapshot -i";
 
 /// The differences between two trees.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

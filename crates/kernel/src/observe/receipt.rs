@@ -33,12 +33,10 @@ pub(crate) fn lines(notices: &[Notice], changed: bool, effects: Vec<String>) -> 
                 continue;
             }
             Notice::Navigated { url } => (0, format!("navigated to {}", quote_url(url))),
-            Notice::DialogShown { text } => (1, format!("dialog {} (answered by itself)", quote(text))),
-            Notice::FileChooser => (
-                1,
-                "file chooser opened and closed without a choice; stickpin upload TARGET FILE gives it files"
-                    .to_owned(),
-            ),
+            Notice::DialogShown { text } => (1, format!("dialog {} (answered automatically)", quote(text))),
+            Notice::FileChooser => {
+                (1, "file chooser opened and closed without a choice; `upload` gives it files".to_owned())
+            }
             Notice::RequestFailed { method, url, why } => {
                 (2, format!("{} -> {}", request_words(method, url), escape(why, 80)))
             }
@@ -49,7 +47,7 @@ pub(crate) fn lines(notices: &[Notice], changed: bool, effects: Vec<String>) -> 
             Notice::Came { what, name } => (5, format!("opened {}", what.words(name))),
             Notice::Left { what, name } => (5, left(*what, name)),
             Notice::Lacks { what } => (5, escape(what, LACKS)),
-            Notice::Leaving { url } => (0, format!("going to {} (not there yet)", quote_url(url))),
+            Notice::Leaving { url } => (0, format!("going to {} (still loading)", quote_url(url))),
             Notice::Requested { method, url, status: None } => {
                 (6, format!("{} is under way", request_words(method, url)))
             }
@@ -83,7 +81,7 @@ pub(crate) fn lines(notices: &[Notice], changed: bool, effects: Vec<String>) -> 
             _ if saw_change => "changed".to_owned(),
             // Absence cannot be claimed for something that is not observed.
             Some(what) => format!(
-                "no effect seen besides what the {} may draw, which is not watched: stickpin screenshot shows it",
+                "no effect seen, but the {} may have drawn something that is not watched; `screenshot` shows it",
                 escape(what, 16)
             ),
             None => "no effect seen".to_owned(),
@@ -170,7 +168,7 @@ mod tests {
         assert_eq!(lines(&[sent(Some(200)), Notice::Changed], false), ["changed"]);
         assert_eq!(lines(&[sent(None), Notice::Changed], false), ["POST \"/save\" is under way"]);
         let going = Notice::Leaving { url: "/next".into() };
-        assert_eq!(lines(&[sent(None), going], false)[0], r#"going to "/next" (not there yet)"#);
+        assert_eq!(lines(&[sent(None), going], false)[0], r#"going to "/next" (still loading)"#);
     }
 
     #[test]

@@ -302,7 +302,9 @@ pub(crate) fn not_found(cx: &mut Cx, tree: &Tree, selector: &Selector) -> Result
     let near = capture::named(cx, tree, &stickpin_tree::nearest(tree, selector, 3))?;
     let e = Error::element_not_found(format!("no element matches {selector}"));
     Ok(if near.is_empty() {
-        e.hint("stickpin find TEXT looks for a text, stickpin snapshot -i lists what can be acted on")
+        e.hint(
+            "run `stickpin find TEXT` to search for a text, or `stickpin snapshot -i` to list the elements",
+        )
     } else {
         candidates(e, "nearest:", &near, near.len())
     })
@@ -319,7 +321,7 @@ pub(crate) fn ambiguous(cx: &mut Cx, tree: &Tree, selector: &Selector, found: &[
 pub(crate) fn refused(cx: &mut Cx, fault: RefFault) -> Result<Error> {
     let (r#ref, reason, was, handle, now, is_hidden, warning) = match fault {
         RefFault::NotIssued { r#ref, warning } => {
-            let lists = || "stickpin snapshot -i lists the elements with their refs".to_owned();
+            let lists = || "run `stickpin snapshot -i` to list the elements with their refs".to_owned();
             return Ok(Error::ref_not_found(format!("{ref} was never issued in this session's lifetime"))
                 .hint(warning.unwrap_or_else(lists)));
         }
@@ -377,15 +379,15 @@ fn hidden(r#ref: Ref, behind: Option<&(Ref, String)>, now: Option<&(Ref, String)
     let (mut what, mut next) = match behind {
         Some((dialog, line)) => (
             format!("it is hidden now, perhaps behind {line}"),
-            format!("close the dialog first (stickpin snapshot -s {dialog}); then {ref} is good again"),
+            format!("close the dialog first (see `stickpin snapshot -s {dialog}`); then {ref} works again"),
         ),
         None => (
             "it is hidden now".to_owned(),
-            format!("do first what shows it (stickpin snapshot -i); then {ref} is good again"),
+            format!("make it visible first (see `stickpin snapshot -i`); then {ref} works again"),
         ),
     };
     if let Some((new, line)) = now {
-        what = format!("{what}; the one that reads the same is {line}");
+        what = format!("{what}; the element that reads the same is {line}");
         next = format!("use {new} if that is what you mean, or {next}");
     }
     (what, next)
@@ -397,25 +399,24 @@ fn stale(reason: EndReason, now: Option<&(Ref, String)>, with: Option<String>) -
     match (reason, now) {
         (EndReason::Changed, Some((new, line))) => (
             format!("that element changed: now {line}"),
-            format!("use {new} if that is what you mean, or --allow-changed"),
+            format!("use {new} if that is what you mean, or `--allow-changed`"),
         ),
         (EndReason::Gone, Some((new, line))) => (
-            format!("{gone}; the one that reads the same is {line}"),
+            format!("{gone}; the element that reads the same is {line}"),
             format!("use {new} if that is what you mean"),
         ),
         (EndReason::Unproven, Some((new, line))) => (
-            format!("that it still is cannot be proved; likely it is {line}"),
-            format!("use {new} if that is what you mean, or --allow-changed"),
+            format!("it cannot be proved to be the same element; it is probably {line}"),
+            format!("use {new} if that is what you mean, or `--allow-changed`"),
         ),
         (EndReason::Unproven, None) => {
-            ("that it is still there cannot be proved".to_owned(), AGAIN.to_owned())
+            ("it cannot be proved to be the same element".to_owned(), AGAIN.to_owned())
         }
-        (EndReason::Elsewhere, _) => {
-            ("it is in another tab or window".to_owned(), "go back there, then use it again".to_owned())
-        }
-        (EndReason::Forgotten, _) => {
-            ("it ended so long ago that nothing is known of it".to_owned(), AGAIN.to_owned())
-        }
+        (EndReason::Elsewhere, _) => (
+            "it is in another tab or window".to_owned(),
+            "switch back to it, then repeat the command".to_owned(),
+        ),
+        (EndReason::Forgotten, _) => ("it ended too long ago for details".to_owned(), AGAIN.to_owned()),
         (EndReason::Changed, None) => ("that element changed".to_owned(), AGAIN.to_owned()),
         _ => (gone, AGAIN.to_owned()),
     }
@@ -429,7 +430,7 @@ fn in_tree(found: &Found) -> Result<NodeId> {
 /// Describes an element that a truncated capture does not contain.
 const UNREAD: &str = "is not in the part of the app that could be read";
 
-const AGAIN: &str = "stickpin snapshot -i shows what is there now";
+const AGAIN: &str = "run `stickpin snapshot -i` to see what is there now";
 
 /// Adds candidates to an error.
 pub(crate) fn candidates(e: Error, lead: &str, named: &[(Ref, String)], total: usize) -> Error {
@@ -447,7 +448,7 @@ pub(crate) fn candidates(e: Error, lead: &str, named: &[(Ref, String)], total: u
 
 /// Creates the error for a point where a command needs an element.
 pub(crate) fn no_point(target: &Target) -> Error {
-    Error::invalid_args(format!("{target} is a point; this needs a ref or a selector"))
+    Error::invalid_args(format!("{target} is a point, but a ref or a selector is needed"))
         .hint(crate::api::target::FORMS)
 }
 
@@ -458,7 +459,7 @@ mod tests {
     #[test]
     fn what_a_cut_capture_lacks_is_not_called_gone() {
         let (what, _) = stale(EndReason::Unproven, None, None);
-        assert_eq!(what, "that it is still there cannot be proved");
+        assert_eq!(what, "it cannot be proved to be the same element");
         assert_eq!(stale(EndReason::Gone, None, None).0, "it is gone");
     }
 }

@@ -55,7 +55,7 @@ impl Patience {
         let mut message = format!("waited {} ms for {what}; {instead}", self.timeout.as_millis());
         let still = moving(cx).await?;
         let mut e = Error::timeout(String::new())
-            .hint("--timeout MS waits longer; stickpin snapshot -i shows what is there");
+            .hint("`--timeout MS` waits longer; run `stickpin snapshot -i` to see what is there");
         if !still.is_empty() {
             message.push_str("; still moving: ");
             message.push_str(&stickpin_tree::escape(&still.join(", "), STILL));

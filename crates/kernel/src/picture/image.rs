@@ -51,7 +51,7 @@ impl Format {
 }
 
 fn bad(e: &dyn std::fmt::Display) -> Error {
-    Error::internal(format!("the device's picture cannot be read: {e}"))
+    Error::internal(format!("the screenshot of the device cannot be decoded: {e}"))
 }
 
 /// Returns the size of an image after shrinking, and the factor (1 or less). No side is longer than
@@ -140,7 +140,7 @@ impl Image {
         let read = if bytes.starts_with(b"RIFF") { Self::from_webp } else { Self::from_png };
         read(bytes, MAX_PIXELS).map_err(|why| {
             Error::invalid_args(format!("{} cannot be compared: {why}", path.display()))
-                .hint("pictures are compared as PNG or WebP: stickpin screenshot before.png")
+                .hint("screenshots are compared as PNG or WebP: `stickpin screenshot before.png`")
         })
     }
 
@@ -168,8 +168,8 @@ impl Image {
 
     fn no_place(&self, format: Format, why: &dyn std::fmt::Display) -> Error {
         let (width, height, name) = (self.width, self.height, format.extension());
-        Error::invalid_args(format!("a picture of {width}x{height} is no {name}: {why}"))
-            .hint("--format png, or a smaller one: --max-px 8000")
+        Error::invalid_args(format!("a picture of {width}x{height} cannot be written as {name}: {why}"))
+            .hint("use `--format png`, or a smaller size: `--max-px 8000`")
     }
 
     fn png(&self) -> Result<Vec<u8>> {

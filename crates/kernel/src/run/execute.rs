@@ -116,7 +116,7 @@ fn able(entry: &Entry, cx: &mut Cx) -> Result<()> {
 /// Creates the error for a command whose tab is gone. Nothing was done in another tab.
 fn elsewhere(moved: &str) -> Error {
     Error::device_not_found(format!("{moved}; nothing was done there"))
-        .hint("stickpin snapshot -i shows what it looks at now; stickpin tab list lists the tabs")
+        .hint("run `stickpin snapshot -i` to see it, or `stickpin tab list` to list the tabs")
 }
 
 /// Publishes the current status to readers.

@@ -86,7 +86,7 @@ fn add_what_was_seen(response: &mut Response, entry: &Entry) {
         .dialog
         .iter()
         .filter(|_| !entry.spec.despite_dialog && response.error.is_none())
-        .map(|dialog| format!("{} waits: stickpin alert accept, or dismiss", dialog.words()));
+        .map(|dialog| format!("{} waits: `alert accept` or `alert dismiss` answers it", dialog.words()));
     for line in seen.chain(dialog) {
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');

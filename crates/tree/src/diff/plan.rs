@@ -387,7 +387,7 @@ fn render_line(
             writeln!(out, "+ {}… {count} more {role} (snapshot -i)", "  ".repeat(*depth))
         }
         Line::MoreRemoved { count, role } => writeln!(out, "- … {count} more {role}"),
-        Line::AllRemoved { count } => writeln!(out, "- all that was there, {count} nodes"),
+        Line::AllRemoved { count } => writeln!(out, "- the whole previous content, {count} nodes"),
         Line::Changed { old, new, text, was, has_ref } => {
             let now = has_ref.then(|| new_ref(*new)).flatten();
             let before = old_ref(*old).filter(|r| Some(*r) != now);

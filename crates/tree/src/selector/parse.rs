@@ -32,7 +32,7 @@ pub(super) fn read(input: &str) -> Parsed<(Selector, bool)> {
     if reader.rest().is_empty() {
         return Ok(found);
     }
-    reader.unexpected("a parenthesis belongs to in(...); inside a value it needs quotes: text=\"(1)\"")
+    reader.unexpected("quote a value that contains parentheses: text=\"(1)\"")
 }
 
 /// The part of an alternative that one term adds.
@@ -62,7 +62,7 @@ impl<'i> Reader<'i> {
     }
 
     fn unexpected<T>(&self, hint: impl Into<String>) -> Parsed<T> {
-        fail(self.next(), format!("{} cannot stand here", quote(&self.input[self.next()])), hint)
+        fail(self.next(), format!("unexpected {}", quote(&self.input[self.next()])), hint)
     }
 
     fn take(&mut self, word: &str) -> bool {
@@ -111,7 +111,7 @@ impl<'i> Reader<'i> {
             match self.term(depth)? {
                 Piece::Term(term) => found.terms.push(term),
                 Piece::Nth(_) if found.nth.is_some() => {
-                    return fail(start..self.at, "`nth` stands twice", "leave one: role=listitem nth=2");
+                    return fail(start..self.at, "`nth` is given twice", "leave one: role=listitem nth=2");
                 }
                 Piece::Nth(n) => found.nth = Some(n),
             }
@@ -262,9 +262,9 @@ impl<'i> Reader<'i> {
         }
         let hint = match nearest_word(word, Flag::ALL.iter().map(|f| f.word())) {
             Some(flag) => format!("did you mean {flag}? To look for text: text={}", quote(word)),
-            None => format!("to look for text: text={}", quote(word)),
+            None => format!("to search for text: text={}", quote(word)),
         };
-        let message = format!("{} stands alone, and is neither a flag nor a term with a value", quote(word));
+        let message = format!("{} is neither a flag nor a term with a value", quote(word));
         fail(start..self.at, message, hint)
     }
 

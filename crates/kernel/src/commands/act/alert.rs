@@ -4,7 +4,7 @@ use crate::commands::prelude::*;
 use crate::observe::waiting::{Listen, Patience};
 use stickpin_device::{Dialog, DialogAnswer};
 
-/// Say whether a dialog of the app (confirm, prompt, beforeunload) waits for an answer.
+/// Tell whether a dialog of the app (confirm, prompt, beforeunload) waits for an answer.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AlertStatus {}
@@ -13,10 +13,10 @@ pub struct AlertStatus {}
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AlertAccept {
-    /// What to answer a prompt with; without it, what the prompt proposes.
+    /// The answer to a prompt; by default the text that the prompt proposes.
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
     pub text: Option<String>,
-    /// Wait so many milliseconds for a dialog to open.
+    /// Milliseconds to wait for a dialog to open.
     #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: Option<u64>,
 }
@@ -25,7 +25,7 @@ pub struct AlertAccept {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AlertDismiss {
-    /// Wait so many milliseconds for a dialog to open.
+    /// Milliseconds to wait for a dialog to open.
     #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: Option<u64>,
 }
@@ -113,8 +113,8 @@ async fn answer(cx: &mut Cx, answer: DialogAnswer, patience: Duration) -> Result
             break dialog;
         }
         if patience.left().is_zero() {
-            return Err(Error::element_not_found("no dialog of the app waits for an answer")
-                .hint("stickpin snapshot -i; --timeout MS waits for one"));
+            return Err(Error::element_not_found("no dialog of the app is waiting for an answer")
+                .hint("run `stickpin snapshot -i` to see the app; `--timeout MS` waits for a dialog"));
         }
         patience.next(cx, Listen::News, "a dialog", "none is open").await?;
     };

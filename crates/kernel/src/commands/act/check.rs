@@ -4,7 +4,7 @@ use crate::act::fields;
 use crate::commands::prelude::*;
 
 acting! {
-    /// Make a checkbox, radio, switch or toggle be on. One that is on already is left alone.
+    /// Turn on a checkbox, radio, switch or toggle. Does nothing if it is already on.
     pub struct Check {
         /// Ref or selector.
         #[schemars(extend("x-positional" = 0))]
@@ -13,7 +13,7 @@ acting! {
 }
 
 acting! {
-    /// Make a checkbox, switch or toggle be off. One that is off already is left alone.
+    /// Turn off a checkbox, switch or toggle. Does nothing if it is already off.
     pub struct Uncheck {
         /// Ref or selector.
         #[schemars(extend("x-positional" = 0))]

@@ -8,13 +8,12 @@ const LONGEST: usize = 1 << 20;
 
 /// Print the text on the clipboard that the app's own Copy and Paste use.
 ///
-/// Without a window a browser has a clipboard of its own; with one it is the clipboard of the
-/// desktop.
+/// A browser without a window has its own clipboard; with a window it uses the desktop's.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ClipboardRead {}
 
-/// Put a text onto the clipboard that the app's own Paste uses.
+/// Put a text on the clipboard that the app's own Paste uses.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ClipboardWrite {
@@ -51,7 +50,7 @@ impl Command for ClipboardWrite {
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
         if self.text.len() > LONGEST {
             let message = format!("the text has {} bytes; the clipboard takes {LONGEST}", self.text.len());
-            return Err(Error::invalid_args(message).hint("stickpin fill takes longer texts"));
+            return Err(Error::invalid_args(message).hint("use `fill` for longer texts"));
         }
         let _under_way = cx.under_way();
         facets::clipboard(cx.device()?, "write the clipboard")?.write_clipboard(&self.text).await?;

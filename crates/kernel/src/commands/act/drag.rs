@@ -8,10 +8,10 @@ use stickpin_device::Action;
 acting! {
     /// Drag an element onto another one: press, move, release.
     pub struct Drag {
-        /// What is dragged: ref, selector, or `x,y`.
+        /// The element to drag: ref, selector, or `x,y`.
         #[schemars(extend("x-positional" = 0))]
         source: Target,
-        /// Where it is dropped: ref, selector, or `x,y`.
+        /// Where to drop it: ref, selector, or `x,y`.
         #[schemars(extend("x-positional" = 1))]
         destination: Target,
     }
@@ -97,6 +97,9 @@ impl Drag {
 
 /// Creates the error for two ends that do not fit into the viewport together.
 fn apart(source: &Ready, destination: &Ready) -> Error {
-    Error::element_offscreen(format!("{} is not in view together with {}", destination.words, source.words))
-        .hint("open a larger viewport (open --viewport WxH), or drag in two steps")
+    Error::element_offscreen(format!(
+        "{} and {} are not in view at the same time",
+        destination.words, source.words
+    ))
+    .hint("open the app with a larger viewport, `--viewport 1280x1600`, or drag in two steps")
 }

@@ -8,13 +8,11 @@ use stickpin_tree::quote;
 const NAMED: usize = 10;
 
 acting! {
-    /// Replace the content of a field by a text, and check that the field took it.
+    /// Replace the content of a field, and check that the field took the text.
     ///
-    /// A value that the app formats (`1234` becomes `1,234`), or completes by an end that is
-    /// selected, is fine and is
-    /// said; any other value is an error. A code editor gets the text pasted over all that it
-    /// holds, so that it
-    /// closes no brackets.
+    /// A value that the app formats (`1234` becomes `1,234`) or completes is accepted and reported;
+    /// any other value is an error. In a code editor the text is pasted over the whole content, so
+    /// that the editor adds no brackets.
     pub struct Fill {
         /// Ref or selector of a field that takes text.
         #[schemars(extend("x-positional" = 0))]
@@ -22,11 +20,10 @@ acting! {
         /// The new content; an empty text clears the field.
         #[schemars(extend("x-positional" = 1, "x-text" = true))]
         text: Option<String> = None,
-        /// Instead of a text: what STICKPIN_SECRET_NAME holds in the environment. No answer shows
-        /// it.
+        /// Fill in the value of STICKPIN_SECRET_NAME from the environment. No answer shows it.
         #[schemars(extend("x-placeholder" = "NAME", "x-secret" = true))]
         secret: Option<String> = None,
-        /// In a recording `${NAME}` stands for the text; a replay is given it.
+        /// Record `${NAME}` in place of the text; a replay takes the value as a variable.
         #[schemars(extend("x-placeholder" = "NAME", "x-unrecorded" = true))]
         record_as: Option<String> = None,
     }
@@ -60,8 +57,9 @@ impl Command for Fill {
             (given, _) => {
                 let why =
                     if given.is_some() { "a text or --secret, not both" } else { "a text, or --secret NAME" };
-                return Err(Error::invalid_args(format!("`fill` takes {why}"))
-                    .hint("stickpin fill @e2 qa@example.com, or stickpin fill @e3 --secret SHOP"));
+                return Err(Error::invalid_args(format!("`fill` takes {why}")).hint(
+                    "for example: `stickpin fill @e2 qa@example.com` or `stickpin fill @e3 --secret SHOP`",
+                ));
             }
         };
         let (ready, acted) = crate::act::fill::fill(cx, &self.target, &text, how).await?;
@@ -82,8 +80,8 @@ fn secret(cx: &mut Cx, name: &str) -> Result<String> {
         } else {
             format!("there are {}", known.join(", "))
         };
-        return Err(Error::invalid_args(format!("no secret is called {}", quote(name))).hint(format!(
-            "{known}; a program gets one from STICKPIN_SECRET_NAME in the environment it is started with"
+        return Err(Error::invalid_args(format!("there is no secret {}", quote(name))).hint(format!(
+            "{known}; set STICKPIN_SECRET_NAME in the environment that stickpin is started in"
         )));
     };
     let value = secret.reveal().to_owned();

@@ -9,15 +9,14 @@ use crate::commands::prelude::*;
 acting! {
     /// Fill several fields, and submit if asked.
     ///
-    /// All targets are resolved and checked before the first act.
+    /// All targets are resolved and checked before the first action.
     ///
-    /// The field decides: text is filled, a box is checked by `true` or `false`, a list gets its
-    /// option selected.
+    /// The value fits the field: a text, `true` or `false` for a checkbox, an option for a list.
     pub struct Form {
         /// `TARGET=VALUE`, any number of them: `@e2=ada@example.com`, `label="City"=Graz`.
         #[schemars(length(min = 1), extend("x-positional" = 0, "x-trailing" = true))]
         fields: Vec<Assignment>,
-        /// Ref or selector of what is pressed at the end.
+        /// Ref or selector of the element to press at the end.
         #[serde(default)]
         #[schemars(extend("x-placeholder" = "TARGET"))]
         submit: Option<Target> = None,
@@ -40,8 +39,9 @@ impl TryFrom<String> for Assignment {
     fn try_from(text: String) -> Result<Self> {
         let (target, at) = target::assigned(&text).map_err(|first| {
             let why = first.map(|e| format!(": {}", e.message)).unwrap_or_default();
-            let message = format!("{} is no TARGET=VALUE{why}", stickpin_tree::quote(&text));
-            Error::invalid_args(message).hint("stickpin form @e2=ada@example.com 'label=\"City\"=Graz'")
+            let message = format!("{} is not of the form TARGET=VALUE{why}", stickpin_tree::quote(&text));
+            Error::invalid_args(message)
+                .hint("for example: `stickpin form @e2=ada@example.com 'label=\"City\"=Graz'`")
         })?;
         Ok(Self { target, value: text[at + 1..].to_owned() })
     }

@@ -16,7 +16,7 @@ pub struct Key {
     /// Wait until the app is quiet (at most 10 s, or MS milliseconds), then print what changed.
     #[serde(default)]
     pub settle: Option<Settle>,
-    /// Say what was seen since the act.
+    /// Whether to report the effects seen since the action.
     #[serde(default)]
     pub receipt: Option<Receipt>,
 }

@@ -9,7 +9,7 @@ acting! {
         /// Ref, selector, or `x,y`.
         #[schemars(extend("x-positional" = 0))]
         target: Target,
-        /// How long it is held, in milliseconds.
+        /// How long to hold it, in milliseconds.
         #[serde(default = "usual")]
         #[schemars(range(min = 1, max = 10_000), extend("x-positional" = 1, "x-placeholder" = "MS"))]
         hold: u64 = usual(),
@@ -37,7 +37,7 @@ impl Command for LongPress {
     async fn run(self, cx: &mut Cx) -> Result<Acted> {
         if !(1..=10_000).contains(&self.hold) {
             let message = format!("`hold` is {} ms, not 1 to 10000", self.hold);
-            return Err(Error::invalid_args(message).hint("stickpin longpress @e3 600"));
+            return Err(Error::invalid_args(message).hint("for example: `stickpin longpress @e3 600`"));
         }
         let how = self.how();
         let action = |ready: &Ready| Action::Press {

@@ -9,21 +9,20 @@ use stickpin_device::{Action, Button, is_plain};
 acting! {
     /// Press an element, as a person with a mouse or finger would.
     ///
-    /// The element is brought into view; what would be pressed there is checked to be that element.
-    /// Answers with an
-    /// error when it is disabled, covered or cannot be reached.
+    /// The element is scrolled into view, and a hit test checks that the press reaches it. Fails
+    /// when the element is disabled, covered or off-screen.
     pub struct Press {
         /// Ref, selector, or `x,y`.
         #[schemars(extend("x-positional" = 0))]
         target: Target,
-        /// Press so many times: 2 is a double click.
+        /// Number of presses: 2 is a double click.
         #[serde(default = "once")]
         #[schemars(range(min = 1, max = 3), extend("x-placeholder" = "N"))]
         count: u8 = once(),
-        /// The button of the mouse.
+        /// The mouse button.
         #[serde(default)]
         button: Button = Button::default(),
-        /// Keys held meanwhile: `Control`, `Shift+Alt`.
+        /// Keys held during the press: `Control`, `Shift+Alt`.
         #[serde(default)]
         #[schemars(extend("x-placeholder" = "KEYS"))]
         modifiers: Held = Held::default(),

@@ -18,7 +18,7 @@ const STEP: f64 = 0.75;
 /// How long rows may take to appear after a scroll.
 const ARRIVAL: Duration = Duration::from_secs(1);
 
-/// Scroll the page or a container, by pixels or until an element is there.
+/// Scroll the page or a container, by pixels or until an element appears.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Scroll {
@@ -33,15 +33,14 @@ pub struct Scroll {
     #[serde(default, rename = "in")]
     #[schemars(extend("x-placeholder" = "TARGET"))]
     pub container: Option<Target>,
-    /// Go on until this selector matches, or nothing moves any more; the element is brought into
-    /// view.
+    /// Scroll until this selector matches or the end is reached; the element is brought into view.
     #[serde(default)]
     #[schemars(extend("x-placeholder" = "SELECTOR"))]
     pub until: Option<Target>,
     /// Wait until the app is quiet (at most 10 s, or MS milliseconds), then print what changed.
     #[serde(default)]
     pub settle: Option<Settle>,
-    /// Say what was seen since the act.
+    /// Whether to report the effects seen since the action.
     #[serde(default)]
     pub receipt: Option<Receipt>,
 }
@@ -147,8 +146,8 @@ impl Scroll {
         words: &str,
     ) -> Result<(bool, Option<String>)> {
         let Target::Selector(selector) = until else {
-            return Err(Error::invalid_args(format!("`until`: {until} is no selector"))
-                .hint("stickpin scroll down --until 'text=\"Row 900\"'"));
+            return Err(Error::invalid_args(format!("`until`: {until} is not a selector"))
+                .hint("for example: `stickpin scroll down --until 'text=\"Row 900\"'`"));
         };
         let mut moved = false;
         let mut ended = false;
@@ -171,12 +170,12 @@ impl Scroll {
             cx.device()?.settle(request, &cancel).await?;
         }
         let (reason, why) = match ended {
-            true => ("end", "its end was reached".to_owned()),
-            false => ("rounds", format!("it was scrolled {ROUNDS} times and goes on")),
+            true => ("end", "the end was reached".to_owned()),
+            false => ("rounds", format!("there is more after {ROUNDS} scrolls")),
         };
-        let message = format!("{until} did not come up in {words}: {why}");
+        let message = format!("{until} did not appear in {words}: {why}");
         Err(Error::element_not_found(message)
-            .hint("stickpin snapshot -i shows where it stopped")
+            .hint("run `stickpin snapshot -i` to see where it stopped")
             .dispatched(cx.dispatched())
             .details(serde_json::json!({ "reason": reason, "moved": moved })))
     }
@@ -188,7 +187,7 @@ impl Show for Scrolled {
         if let Some(found) = &self.found {
             text.line(found);
         } else if !self.moved {
-            text.line("nothing moved: it was at its end");
+            text.line("nothing moved: the end was already reached");
         }
     }
 }

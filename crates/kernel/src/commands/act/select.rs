@@ -4,13 +4,11 @@ use crate::act::choice;
 use crate::commands::prelude::*;
 
 acting! {
-    /// Choose options of a list by their label or value. A list that is closed is opened first.
+    /// Choose options of a list by their label or value. A closed list is opened first.
     ///
-    /// These options are chosen afterwards and no others. Lists built from roles are opened and
-    /// pressed as a person
-    /// would; an autocomplete, or the field that a list is narrowed by, gets the text typed. A
-    /// group of radios is a list
-    /// too, and so are the radios of a menu.
+    /// Afterwards exactly these options are chosen. Custom lists are opened and pressed as a person
+    /// would; in an autocomplete the text is typed. Radio groups, also those in menus, count as
+    /// lists.
     pub struct Select {
         /// Ref or selector of the combobox or list.
         #[schemars(extend("x-positional" = 0))]

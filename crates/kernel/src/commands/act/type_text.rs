@@ -54,7 +54,7 @@ impl Command for Type {
             Some(ready) => format!("into {}", ready.words),
             None => match focus::for_text(cx, &self.text).await? {
                 Some(focus) => format!("into {}, which has the focus", focus.words),
-                None => "where nothing has the focus".to_owned(),
+                None => "with nothing focused".to_owned(),
             },
         };
         let action = Action::Type { target, text: self.text.clone() };

@@ -13,14 +13,13 @@ const ACCEPT: usize = 200;
 acting! {
     /// Give files to the app: to a file input, to a file chooser, or dropped onto an element.
     ///
-    /// The target may be the input, its label, a box with one input in it, a button that opens a
-    /// chooser, or a place
-    /// that takes drops. An input that holds these files already is left alone.
+    /// The target may be the input, its label, an element with one file input in it, a button that
+    /// opens a file chooser, or a drop zone. Does nothing if the input already holds these files.
     pub struct Upload {
         /// Ref or selector.
         #[schemars(extend("x-positional" = 0))]
         target: Target,
-        /// The files, in this order; they replace what the input holds.
+        /// The files, in this order; they replace the files of the input.
         #[schemars(length(min = 1), extend("x-positional" = 1, "x-trailing" = true, "x-path" = true, "x-placeholder" = "FILE"))]
         files: Vec<String>,
     }
@@ -81,9 +80,8 @@ struct Local {
 /// Checks every file before anything is sent.
 fn read(cx: &Cx, files: &[String]) -> Result<Vec<Local>> {
     if files.is_empty() {
-        return Err(
-            Error::invalid_args("`upload` needs at least one file").hint("stickpin upload @e5 ~/cv.pdf")
-        );
+        return Err(Error::invalid_args("`upload` needs at least one file")
+            .hint("for example: `stickpin upload @e5 ~/cv.pdf`"));
     }
     files.iter().map(|file| one(cx.reach(file)?)).collect()
 }
@@ -148,7 +146,7 @@ async fn choose_or_drop(cx: &mut Cx, target: &Target, files: &[Local], how: How)
         }
         Ok((ready, performed)) => match performed.unwrap_or_default().chooser {
             Some(chooser) => {
-                let gone = || Error::element_not_found("the file chooser was closed meanwhile");
+                let gone = || Error::element_not_found("the file chooser closed before it was given a file");
                 let input = facets::files(cx.device()?, TAKE)?.file_input(chooser).await?.ok_or_else(gone)?;
                 if let Err(e) = suits(&input, files, &ready.words) {
                     return Err(let_go(cx, chooser, e).await?);
@@ -191,7 +189,7 @@ fn dropped(
         }
         let message = format!("{} has no file input, opens no file chooser and takes no drop", ready.words);
         return Err(Error::invalid_args(message)
-            .hint("stickpin snapshot -i lists what there is; upload to the input, its label or its button")
+            .hint("run `stickpin snapshot -i` to list the elements; upload to the input, its label or its button")
             .dispatched(cx.dispatched()));
     }
     Ok((ready, Acted { value: Some(names(files)), ..Acted::new("dropped", "") }))
@@ -214,7 +212,8 @@ async fn let_go(cx: &mut Cx, chooser: Handle, e: Error) -> Result<Error> {
         }
         Ok(Some(false)) | Err(_) => {
             let message = format!("{}; the file chooser that it opened is still open", e.message);
-            Error { message, ..e }.hint("stickpin snapshot -i shows it; stickpin key Escape closes it")
+            Error { message, ..e }
+                .hint("run `stickpin snapshot -i` to see it; `stickpin key Escape` closes it")
         }
     })
 }
@@ -223,16 +222,14 @@ async fn let_go(cx: &mut Cx, chooser: Handle, e: Error) -> Result<Error> {
 fn suits(input: &FileInput, files: &[Local], words: &str) -> Result<()> {
     let bad = |message: String| Error::invalid_args(message);
     if input.directory {
-        let message = format!("{words} takes a folder, which cannot be given to it");
+        let message = format!("{words} takes a folder, and folders cannot be uploaded");
         return Err(Error::unsupported(message));
     }
     if files.len() > 1 && !input.multiple {
         return Err(match &input.one_by_one {
-            Some(how) => {
-                bad(format!("{words} can be given one file at a time, not {}", files.len())).hint(how)
-            }
+            Some(how) => bad(format!("{words} takes one file at a time, not {}", files.len())).hint(how),
             None => bad(format!("{words} takes one file, not {}", files.len()))
-                .hint("upload them one after the other, if the app takes them so"),
+                .hint("upload the files one at a time"),
         });
     }
     match files.iter().find(|f| !accepts(&input.accept, &f.path)) {
@@ -242,7 +239,7 @@ fn suits(input: &FileInput, files: &[Local], words: &str) -> Result<()> {
             escape(input.accept.trim(), ACCEPT),
             quote(&file.held.name)
         ))
-        .hint("give it a file of that kind")),
+        .hint("choose a file of that kind")),
     }
 }
 

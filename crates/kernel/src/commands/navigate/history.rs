@@ -8,31 +8,31 @@ use stickpin_tree::quote;
 /// The maximum time until the document is ready and quiet.
 const READY: Duration = Duration::from_secs(10);
 
-/// Go one step back in the history, and return when the page is ready.
+/// Go back one step in the history, and return when the page is ready.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Back {
-    /// Throw a draft away when the page asks before it is left.
+    /// Discard a draft if the page asks before leaving.
     #[serde(default)]
     pub discard: bool,
 }
 
-/// Go one step forward in the history, and return when the page is ready.
+/// Go forward one step in the history, and return when the page is ready.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Forward {
-    /// Throw a draft away when the page asks before it is left.
+    /// Discard a draft if the page asks before leaving.
     #[serde(default)]
     pub discard: bool,
 }
 
-/// Load the page again, and return when it is ready.
+/// Reload the page, and return when it is ready.
 ///
-/// Refs carry over where the same record reads the same.
+/// Refs stay valid for records that read the same.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Reload {
-    /// Throw a draft away when the page asks before it is left.
+    /// Discard a draft if the page asks before leaving.
     #[serde(default)]
     pub discard: bool,
 }
@@ -84,7 +84,7 @@ impl Command for Reload {
     type Output = At;
 
     async fn run(self, cx: &mut Cx) -> Result<At> {
-        go(cx, &Navigation::Reload, leave(self.discard), "the page cannot be loaded again").await
+        go(cx, &Navigation::Reload, leave(self.discard), "the page cannot be reloaded").await
     }
 }
 
@@ -106,7 +106,7 @@ pub(super) fn leave(discard: bool) -> Leave {
 async fn go(cx: &mut Cx, to: &Navigation, leave: Leave, nowhere: &str) -> Result<At> {
     let arrived: Arrived = navigation::go(cx, to, leave, READY).await?;
     if !arrived.moved {
-        return Err(Error::unsupported(nowhere).hint("stickpin get url says where it is"));
+        return Err(Error::unsupported(nowhere).hint("run `stickpin get url` to see where it is"));
     }
     Ok(At { url: arrived.url, title: arrived.title, settled: arrived.settled })
 }

@@ -13,19 +13,19 @@ use stickpin_tree::{bare_url, escape, quote};
 /// The maximum time until a document is ready and quiet.
 const READY: Duration = Duration::from_secs(10);
 
-/// List the tabs and windows of the app, with their ids; the one that commands are about is marked.
+/// List the tabs and windows of the app, with their ids. The current one is marked.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TabList {}
 
-/// Open a tab and go on in it.
+/// Open a tab and make it the current one.
 ///
-/// It is opened in the background: the window that a person looks at does not change. Refs of the
-/// tab before are live again after `tab switch`.
+/// The tab opens in the background, so the visible window does not change. Refs of the previous tab
+/// work again after `tab switch`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TabNew {
-    /// Where it goes; empty without.
+    /// The address to open; by default an empty page.
     #[schemars(extend("x-positional" = 0, "x-opens" = true))]
     pub url: Option<String>,
     /// Print its first snapshot, as `snapshot -i` does.
@@ -34,10 +34,10 @@ pub struct TabNew {
     pub interactive: bool,
 }
 
-/// Go on in another tab.
+/// Make another tab the current one.
 ///
-/// Snapshots and acts are of that tab from here on. Refs of other tabs are refused meanwhile and
-/// are live again when you switch back. What a person sees does not change: `tab show` does that.
+/// Snapshots and actions then use that tab. Refs of other tabs are refused until you switch back.
+/// The visible window does not change; `tab show` changes it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TabSwitch {
@@ -50,27 +50,27 @@ pub struct TabSwitch {
     pub interactive: bool,
 }
 
-/// Close a tab; if it was the current one, go on in its opener or in the tab before.
+/// Close a tab. If it was the current one, its opener or the previous tab becomes current.
 ///
-/// The last tab is not closed: `close` ends the session.
+/// The last tab cannot be closed; `close` ends the session.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TabClose {
-    /// Its id: `t2`; the one that commands are about unless given.
+    /// Its id: `t2`; by default the current tab.
     #[schemars(extend("x-positional" = 0))]
     pub id: Option<String>,
-    /// Throw a draft away when the page asks before it is left.
+    /// Discard a draft if the page asks before leaving.
     #[serde(default)]
     pub discard: bool,
 }
 
-/// Bring a tab and its window before the person at this machine, and go on in it.
+/// Show a tab and its window to the person at this machine, and make it the current tab.
 ///
-/// The only command that takes the focus of somebody's desktop.
+/// No other command takes the focus of the desktop.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TabShow {
-    /// Its id: `t2`; the one that commands are about unless given.
+    /// Its id: `t2`; by default the current tab.
     #[schemars(extend("x-positional" = 0))]
     pub id: Option<String>,
 }
@@ -206,7 +206,7 @@ impl Command for TabShow {
 async fn active(cx: &mut Cx) -> Result<TabEntry> {
     let tabs = facets::tabs(cx.device()?, "list tabs")?.list_tabs().await?;
     let active = tabs.into_iter().find(|tab| tab.active);
-    active.ok_or_else(|| Error::internal("none of the tabs is the active one"))
+    active.ok_or_else(|| Error::internal("no tab is active"))
 }
 
 /// Checks that a text has the form of a tab id.
@@ -214,8 +214,8 @@ fn check(id: &str) -> Result<()> {
     let number = id.strip_prefix('t').filter(|n| n.len() <= 9 && n.bytes().all(|b| b.is_ascii_digit()));
     match number.and_then(|n| n.parse::<u32>().ok()) {
         Some(_) => Ok(()),
-        None => Err(Error::invalid_args(format!("{} is no tab id", quote(id)))
-            .hint("an id looks like t2; stickpin tab list shows them")),
+        None => Err(Error::invalid_args(format!("{} is not a tab id", quote(id)))
+            .hint("run `stickpin tab list` to see the tab ids, such as t2")),
     }
 }
 
@@ -276,7 +276,7 @@ impl Show for InTab {
         let late = if self.settled { "" } else { " (still loading after 10 s)" };
         text.line(format_args!("{} {}{late}", self.did, self.id));
         if let Some(waits) = &self.waits {
-            text.line(format_args!("{waits} waits: stickpin alert accept, or dismiss"));
+            text.line(format_args!("{waits} waits: `alert accept` or `alert dismiss` answers it"));
         }
         if self.snapshot.is_none() && !self.url.is_empty() {
             text.line(format_args!("page {} {}", quote(&self.title), bare_url(&self.url)));

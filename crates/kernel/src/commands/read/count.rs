@@ -2,7 +2,7 @@
 
 use crate::commands::prelude::*;
 
-/// Count the elements that a selector matches. None is an answer, not an error.
+/// Count the elements that a selector matches. Zero is an answer, not an error.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Count {
@@ -30,8 +30,8 @@ impl Command for Count {
 
     async fn run(self, cx: &mut Cx) -> Result<Counted> {
         let Target::Selector(selector) = &self.selector else {
-            return Err(Error::invalid_args(format!("{} is no selector", self.selector))
-                .hint("stickpin count 'role=listitem'"));
+            return Err(Error::invalid_args(format!("{} is not a selector", self.selector))
+                .hint("for example: `stickpin count 'role=listitem'`"));
         };
         let tree = capture::look(cx, Origin::Look).await?;
         let matches = resolve::matches(cx, &tree, selector).await?;

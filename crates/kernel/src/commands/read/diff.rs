@@ -3,9 +3,9 @@
 use crate::commands::prelude::*;
 use crate::observe::changes::{self, Changes};
 
-/// Print what changed in the app since you last read the whole.
+/// Print what changed in the app since your last full snapshot.
 ///
-/// Refs that it does not list are as good as after a new snapshot, unless it says that it was cut.
+/// Refs that it does not list are still current, unless the diff was truncated.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DiffSnapshot {

@@ -21,22 +21,21 @@ pub struct DiffScreenshot {
     /// The newer one; without it, the app as it is now.
     #[schemars(extend("x-positional" = 1, "x-path" = true, "x-placeholder" = "AFTER"))]
     pub after: Option<String>,
-    /// Of the app, only this element.
+    /// Compare only this element of the app.
     #[schemars(extend("x-placeholder" = "TARGET"))]
     pub of: Option<Target>,
-    /// Of the app the whole page, not only what is in view.
+    /// Compare the whole page, not only the viewport.
     #[serde(default)]
     pub full: bool,
-    /// Shrink the picture of the app until no side is longer, as it was done with the older one; 0
-    /// leaves it as it is.
+    /// Longest side of the app's picture in pixels; use the value of the older picture. 0 keeps the
+    /// full size.
     #[schemars(extend("x-placeholder" = "PIXELS"))]
     pub max_px: Option<u32>,
-    /// How far red, green or blue may differ and be the same still, 0 to 255 (8 unless said
-    /// otherwise).
+    /// Largest difference of red, green or blue that counts as equal, 0 to 255 (default 8).
     #[schemars(extend("x-placeholder" = "N"))]
     pub tolerance: Option<u8>,
-    /// Where to write the picture of the differences; without it, a file of the session that is
-    /// removed at close.
+    /// Where to write the picture of the differences; by default a file of the session, which
+    /// `close` removes.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "FILE"))]
     pub out: Option<String>,
 }

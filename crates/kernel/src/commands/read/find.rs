@@ -6,10 +6,10 @@ use stickpin_tree::{NodeId, Selector, quote};
 /// The maximum number of listed matches.
 const LISTED: usize = 25;
 
-/// Find elements by a text they show, or by a selector, and print them with their refs.
+/// Find elements by text or selector, and print them with their refs.
 ///
-/// A query is a selector when every term of it has a key that selectors know; anything else is
-/// text, found anywhere in labels, values and texts, whatever its case.
+/// A query is a selector if every term has a selector key. Anything else is text, which is searched
+/// in labels, values and texts, ignoring case.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Find {
@@ -60,16 +60,16 @@ impl Find {
         }
         match self.query.parse::<Target>()? {
             Target::Selector(selector) => Ok(selector),
-            other => Err(Error::invalid_args(format!("{other} is no selector"))
-                .hint("stickpin find 'role=button', stickpin find \"add to cart\"")),
+            other => Err(Error::invalid_args(format!("{other} is not a selector"))
+                .hint("for example: `stickpin find 'role=button'` or `stickpin find \"add to cart\"`")),
         }
     }
 
     /// Returns the requested matches.
     fn chosen<'m>(&self, all: &'m [NodeId]) -> Result<&'m [NodeId]> {
         if usize::from(self.first) + usize::from(self.last) + usize::from(self.nth.is_some()) > 1 {
-            return Err(Error::invalid_args("`first`, `last` and `nth` exclude one another")
-                .hint("stickpin find \"add to cart\" --nth 2"));
+            return Err(Error::invalid_args("only one of `first`, `last` and `nth` can be given")
+                .hint("for example: `stickpin find \"add to cart\" --nth 2`"));
         }
         let at = match (self.first, self.last, self.nth) {
             (true, ..) => 0,
@@ -77,7 +77,7 @@ impl Find {
             (.., Some(n)) if (1..=all.len()).contains(&n) => n - 1,
             (.., Some(n)) => {
                 let message = format!("there is no match number {n}; there are {}", all.len());
-                return Err(Error::element_not_found(message).hint("numbers count from 1"));
+                return Err(Error::element_not_found(message).hint("`--nth N` counts from 1"));
             }
             _ => return Ok(all),
         };
@@ -96,7 +96,8 @@ impl Command for Find {
 
     async fn run(self, cx: &mut Cx) -> Result<Found> {
         if self.query.trim().is_empty() {
-            return Err(Error::invalid_args("the query is empty").hint("stickpin find \"add to cart\""));
+            return Err(Error::invalid_args("the query is empty")
+                .hint("for example: `stickpin find \"add to cart\"`"));
         }
         let selector = self.selector()?;
         let tree = capture::look(cx, Origin::Look).await?;

@@ -18,9 +18,8 @@ pub struct GetUrl {}
 
 /// Print one thing about an element.
 ///
-/// As text the words of the app are printed line by line, with escapes for what could act on a
-/// terminal; `--json` has them as they are. Long values are cut after `--max-bytes` (by default
-/// 24,000), which the last line says.
+/// Text is printed line by line, with escapes for control characters; `--json` has it unescaped.
+/// Values are truncated at `--max-bytes` (default 24,000), as the last line tells.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Get {
@@ -154,7 +153,8 @@ impl Command for Get {
         let (tree, id) = resolve::element(cx, &self.target).await?;
         let node = tree.node(id);
         let handle = || {
-            let gone = || Error::unsupported(format!("{} is made up by the device", self.target));
+            let gone =
+                || Error::unsupported(format!("{} is not backed by an element of the app", self.target));
             node.address().ok_or_else(gone)
         };
         let value = match self.what {

@@ -3,12 +3,12 @@
 use crate::commands::prelude::*;
 use crate::observe::question::{Answer, Predicate, ask};
 
-/// Ask whether something holds for an element now.
+/// Check a condition of an element now.
 ///
-/// False exits with 1 and says what is true instead.
+/// A false condition exits with 1 and tells what is true instead.
 ///
-/// For `exists`, `absent`, `visible` and `hidden` an ended ref and a selector without match are
-/// answers, not errors.
+/// For `exists`, `absent`, `visible` and `hidden`, an ended ref or a selector without a match is an
+/// answer, not an error.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Is {
@@ -18,7 +18,7 @@ pub struct Is {
     /// Ref or selector.
     #[schemars(extend("x-positional" = 1))]
     pub target: Target,
-    /// What the text or value has to be, whole.
+    /// The whole text or value that is expected.
     #[schemars(extend("x-positional" = 2, "x-text" = true))]
     pub value: Option<String>,
 }
@@ -42,7 +42,7 @@ impl Command for Is {
             let (verb, name) =
                 (if self.value.is_some() { "takes no" } else { "needs a" }, self.predicate.name());
             return Err(Error::invalid_args(format!("`is {name}` {verb} value"))
-                .hint("stickpin is text TARGET \"Total 12\", stickpin is visible TARGET"));
+                .hint("for example: `stickpin is text @e4 \"Total 12\"` or `stickpin is visible @e4`"));
         }
         ask(cx, self.predicate, &self.target, self.value.as_deref()).await
     }

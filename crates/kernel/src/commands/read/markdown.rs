@@ -4,25 +4,25 @@ use crate::commands::prelude::*;
 use serde_json::json;
 use stickpin_tree::{DEFAULT_MAX_BYTES, Heading, Markdown, NoSection, NodeId, bare_url, escape, quote};
 
-/// Print the page, or what is inside an element, as Markdown.
+/// Print the page, or the content of one element, as Markdown.
 ///
 /// Headings, paragraphs, lists, tables, code and quotes; links are numbered and listed once below,
-/// controls stand in brackets in the words of a snapshot. There are no refs in it: `snapshot` and
-/// `find` give them. A line that begins with `[…` is no part of the page and says what was left
-/// out.
+/// controls stand in brackets in the words of a snapshot. The text has no refs; `snapshot` and
+/// `find` print them. A line that begins with `[…` is not part of the page and tells what was
+/// omitted.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Read {
-    /// Ref or selector of the element to read; the whole page unless given.
+    /// Ref or selector of the element to read; by default the whole page.
     #[schemars(extend("x-positional" = 0))]
     pub target: Option<Target>,
     /// Only the headings, with their levels.
     #[serde(default)]
     pub outline: bool,
-    /// Only the part below the heading with this text, or that holds it.
+    /// Only the section whose heading is or contains this text.
     #[schemars(extend("x-placeholder" = "TEXT"))]
     pub section: Option<String>,
-    /// Cut the text after so many bytes (24,000 unless said otherwise).
+    /// Maximum length of the text in bytes (default 24,000).
     #[schemars(extend("x-placeholder" = "BYTES"))]
     pub max_bytes: Option<usize>,
 }
@@ -85,11 +85,11 @@ impl Command for Read {
 fn no_section(text: &str, why: NoSection) -> Error {
     let (code, message, headings) = match why {
         NoSection::None(headings) => {
-            (ErrorCode::ElementNotFound, format!("no heading says {}", quote(text)), headings)
+            (ErrorCode::ElementNotFound, format!("no heading matches {}", quote(text)), headings)
         }
         NoSection::Several(headings) => {
             let count = headings.len();
-            (ErrorCode::AmbiguousMatch, format!("{count} headings say {}", quote(text)), headings)
+            (ErrorCode::AmbiguousMatch, format!("{count} headings match {}", quote(text)), headings)
         }
     };
     let listed: Vec<String> = headings
@@ -98,12 +98,14 @@ fn no_section(text: &str, why: NoSection) -> Error {
         .map(|Heading { level, title }| format!("h{level} {}", quote(title)))
         .collect();
     let hint = match (code, listed.is_empty()) {
-        (ErrorCode::ElementNotFound, true) => "the page has no headings; stickpin read".to_owned(),
+        (ErrorCode::ElementNotFound, true) => {
+            "the page has no headings; run `stickpin read` for the whole page".to_owned()
+        }
         (ErrorCode::ElementNotFound, false) => {
-            format!("nearest: {}; stickpin read --outline lists them all", listed.join(", "))
+            format!("nearest: {}; run `stickpin read --outline` to list all headings", listed.join(", "))
         }
         _ => format!(
-            "{}; a longer text, or the element around one of them: stickpin read TARGET --section TEXT",
+            "{}; use a longer text, or name the element around one of them: `stickpin read @e4 --section TEXT`",
             listed.join(", ")
         ),
     };

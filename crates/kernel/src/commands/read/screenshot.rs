@@ -20,34 +20,34 @@ const ROUNDS: usize = 3;
 /// image themselves.
 pub(super) const LONGEST: u32 = 1568;
 
-/// Take a picture of what the app shows.
+/// Take a picture of the app.
 ///
-/// Points (`x,y`) of later commands are pixels of the last picture that you were given; what it
-/// showed there is checked before anything is sent.
+/// Points (`x,y`) of later commands are pixels of your last picture. What it showed there is
+/// checked before any input is sent.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Screenshot {
-    /// Where to write it; without it, a file of the session that is removed at close.
+    /// Where to write the picture; by default a file of the session, which `close` removes.
     #[schemars(extend("x-positional" = 0, "x-path" = "written"))]
     pub path: Option<String>,
-    /// Draw a frame and its ref around everything that can be acted on.
+    /// Draw a frame with its ref around every element that can be acted on.
     #[serde(default)]
     pub overlay: bool,
-    /// Say where everything is that can be acted on, by ref, without drawing it.
+    /// List the boxes of the elements that can be acted on, by ref, without drawing them.
     #[serde(default)]
     pub boxes: bool,
     /// Only this element.
     #[schemars(extend("x-placeholder" = "TARGET"))]
     pub of: Option<Target>,
-    /// The whole page, not only what is in view.
+    /// The whole page, not only the viewport.
     #[serde(default)]
     pub full: bool,
-    /// Shrink it until no side is longer; 0 leaves it as it is.
+    /// Longest side in pixels; a larger picture is scaled down. 0 keeps the full size.
     #[schemars(extend("x-placeholder" = "PIXELS"))]
     pub max_px: Option<u32>,
-    /// How to write it; without it, as the name of the file says, else PNG.
+    /// The image format; by default that of the file name, else PNG.
     pub format: Option<Format>,
-    /// Write nothing when it looks as the last one that you were given.
+    /// Write nothing if the picture equals your last one.
     #[serde(default)]
     pub if_changed: bool,
 }
@@ -189,7 +189,7 @@ impl Command for Screenshot {
 pub(super) async fn placed(cx: &mut Cx, target: Option<&Target>) -> Result<Option<Handle>> {
     let Some(target) = target else { return Ok(None) };
     let (tree, node) = resolve::element(cx, target).await?;
-    let made_up = || Error::unsupported(format!("{target} has no place on the screen"));
+    let made_up = || Error::unsupported(format!("{target} has no position on the screen"));
     tree.node(node).address().map(Some).ok_or_else(made_up)
 }
 

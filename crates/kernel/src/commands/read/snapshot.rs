@@ -7,7 +7,8 @@ use crate::observe::changes::Changes;
 use stickpin_refs::Ref;
 use stickpin_tree::{Cues, DEFAULT_MAX_BYTES, NodeId, Outline, View};
 
-/// Print the app as a tree of roles and names, with refs for all that can be acted on or read.
+/// Print the app as a tree of roles and names, with refs for everything that can be acted on or
+/// read.
 ///
 /// A ref like `@e12` names one element for as long as the session is open. `-i` prints what is
 /// needed to choose an action.
@@ -18,22 +19,22 @@ pub struct Snapshot {
     #[serde(default)]
     #[schemars(extend("x-short" = "i"))]
     pub interactive: bool,
-    /// Only so many levels.
+    /// Number of levels to print.
     #[schemars(extend("x-short" = "d", "x-placeholder" = "LEVELS"))]
     pub depth: Option<usize>,
-    /// Only what is inside this element.
+    /// Print only this element and its content.
     #[schemars(extend("x-short" = "s", "x-placeholder" = "TARGET"))]
     pub scope: Option<Target>,
-    /// Print only what changed since you last read the whole.
+    /// Print only what changed since your last full snapshot.
     #[serde(default)]
     pub diff: bool,
-    /// Cut neither long lists nor the whole, and fold no toolbars.
+    /// Print long lists and toolbars in full.
     #[serde(default)]
     pub all: bool,
-    /// Every node, wrappers and hidden ones too.
+    /// Every node, including wrappers and hidden nodes.
     #[serde(default)]
     pub raw: bool,
-    /// Cut the text after so many bytes (24,000 unless said otherwise).
+    /// Maximum length of the text in bytes (default 24,000).
     #[schemars(extend("x-placeholder" = "BYTES"))]
     pub max_bytes: Option<usize>,
 }

@@ -13,17 +13,17 @@ const STEPS: usize = 200;
 /// The maximum size of a file of steps, in bytes.
 const FILE: u64 = 4 * 1024 * 1024;
 
-/// Run several commands one after another, and stop at the first that fails.
+/// Run several commands in order, and stop at the first failure.
 ///
-/// A step is `{"command": "press", "input": {"target": "@e3"}}`, with the arguments by their names.
-/// All steps are checked before the first one runs.
+/// A step is `{"command": "press", "input": {"target": "@e3"}}`, with arguments by name. All steps
+/// are checked before the first one runs.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Batch {
     /// The steps as JSON.
     #[schemars(extend("x-placeholder" = "JSON", "x-targets" = "step"))]
     pub steps: Option<Vec<Step>>,
-    /// A file that holds the steps as a JSON list.
+    /// A file with the steps as a JSON list.
     #[schemars(extend("x-path" = true, "x-placeholder" = "FILE", "x-targets" = "file"))]
     pub file: Option<String>,
 }
@@ -56,7 +56,7 @@ impl Batch {
     fn steps(self, cx: &Cx) -> Result<Vec<Step>> {
         let bad = |message: String| {
             Error::invalid_args(message)
-                .hint(r#"stickpin batch --steps '[{"command":"press","input":{"target":"@e3"}}]'"#)
+                .hint(r#"for example: `for example: `stickpin batch --steps '[{"command":"press","input":{"target":"@e3"}}]'``"#)
         };
         let steps = match (self.steps, self.file) {
             (Some(steps), None) => steps,
@@ -72,8 +72,8 @@ impl Batch {
             _ => return Err(bad("`batch` takes either `steps` or `file`".to_owned())),
         };
         match steps.len() {
-            0 => Err(bad("there is no step".to_owned())),
-            n if n > STEPS => Err(bad(format!("{n} steps are more than {STEPS}"))),
+            0 => Err(bad("the batch has no steps".to_owned())),
+            n if n > STEPS => Err(bad(format!("{n} steps exceed the limit of {STEPS}"))),
             _ => Ok(steps),
         }
     }
@@ -105,8 +105,8 @@ impl Command for Batch {
         for (i, step) in self.steps(cx)?.into_iter().enumerate() {
             let numbered = |e: Error| Error { message: format!("step {}: {}", i + 1, e.message), ..e };
             if step.command == Self::SPEC.name {
-                return Err(numbered(Error::invalid_args("a batch holds no batch"))
-                    .hint("write the steps of the inner one in its place"));
+                return Err(numbered(Error::invalid_args("a batch cannot contain another batch"))
+                    .hint("list the steps of the inner batch in its place"));
             }
             let entry = registry::lookup_in(&cx.added, &step.command).map_err(numbered)?;
             prepared.push((entry, entry.prepare(step.input).map_err(numbered)?));
@@ -138,7 +138,7 @@ impl Show for Ran {
             }
         }
         if self.skipped > 0 {
-            text.line(format_args!("{} more not tried", self.skipped));
+            text.line(format_args!("{} more not run", self.skipped));
         }
     }
 

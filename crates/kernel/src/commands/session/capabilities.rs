@@ -6,9 +6,9 @@ use crate::commands::prelude::*;
 use crate::commands::session::open::options::{declared, spelled};
 use stickpin_tree::escape;
 
-/// List what each platform can do, what it cannot, and which options of `open` it takes.
+/// List the capabilities of each platform and the options of `open` that it takes.
 ///
-/// A command that needs what is missing answers `UNSUPPORTED` and sends nothing.
+/// A command that needs a missing capability fails with `UNSUPPORTED` and sends nothing.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Capabilities {}

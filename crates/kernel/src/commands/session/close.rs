@@ -6,15 +6,15 @@ use crate::commands::session::record::{Saved, enter_if_open, forget, mended, sav
 
 /// Close the session and its app.
 ///
-/// What was started for the session ends with it: browser, profile, refs. Does not wait for other
-/// commands.
+/// Everything started for the session ends with it: browser, profile and refs. Does not wait for
+/// other commands.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Close {
-    /// Close all sessions of this state folder, other callers' too.
+    /// Close all sessions of this state directory, including those of other callers.
     #[serde(default)]
     pub all: bool,
-    /// Write what was recorded as a script first.
+    /// Write the recording as a script first.
     #[schemars(extend("x-value" = "optional", "x-path" = "written", "x-placeholder" = "FILE"))]
     pub save: Option<Given<String>>,
 }
@@ -45,8 +45,10 @@ impl Command for Close {
         let recorded =
             !self.all && cx.host.desk(cx.session_name()).is_ok_and(|desk| desk.status.borrow().recorded);
         if self.all && save_to.is_some() {
-            return Err(Error::invalid_args("`save` is about one session, `all` about all of them")
-                .hint("stickpin close --save, for each session that is recorded"));
+            return Err(Error::invalid_args(
+                "`save` applies to one session and cannot be combined with `all`",
+            )
+            .hint("close each recorded session with `stickpin close --save`"));
         }
         let mut saved = None;
         if save_to.is_some() || recorded {
@@ -57,7 +59,7 @@ impl Command for Close {
                 saved = Some(save(cx, path, true)?);
             } else if cx.live().is_ok() {
                 forget(cx)?;
-                cx.warn(format!("{}: what was recorded was not written.", cx.session_name()));
+                cx.warn(format!("{}: the recording was not written.", cx.session_name()));
             }
             cx.leave();
         }
@@ -76,7 +78,7 @@ impl Command for Close {
             if self.all && desk.status.borrow().recorded {
                 let name = &desk.name;
                 cx.warn(format!(
-                    "{name}: what was recorded was not written; stickpin --session {name} record stop still writes it."
+                    "{name}: the recording was not written; `stickpin --session {name} record stop` still writes it."
                 ));
             }
             if let Err(e) = cx.host.close(&desk).await {

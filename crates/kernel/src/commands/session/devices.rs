@@ -5,10 +5,9 @@ use crate::commands::prelude::*;
 use stickpin_device::DeviceEntry;
 use stickpin_tree::quote;
 
-/// List what can be opened here: apps, browsers.
+/// List the apps and browsers that can be opened here.
 ///
-/// A platform that cannot be asked is named in the warning; `stickpin doctor` says what is wrong
-/// with it.
+/// The warning names platforms that do not respond; `stickpin doctor` tells why.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Devices {}
@@ -40,7 +39,7 @@ impl Command for Devices {
 impl Show for Listed {
     fn show(&self, text: &mut Text) {
         if self.devices.is_empty() {
-            text.line("nothing can be opened here; stickpin doctor says why");
+            text.line("nothing can be opened here; run `stickpin doctor` to see why");
         }
         let row = |device: &DeviceEntry| {
             vec![Cell::Word(device.open.clone()), Cell::Prose(quote(&device.title).to_string())]

@@ -3,7 +3,7 @@
 use crate::commands::prelude::*;
 use stickpin_device::Check;
 
-/// Check everything that opening needs on this machine, and say how to mend what is wrong.
+/// Check everything that `open` needs on this machine, and tell how to fix what is missing.
 ///
 /// Exits 1 when a check failed.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -53,7 +53,7 @@ impl Show for Findings {
                 let word = if check.ok { "ok  " } else { "FAIL" };
                 text.line(format_args!("{word} {} {}: {}", platform.kind, check.name, check.found));
                 if !check.ok && !check.fix.is_empty() {
-                    text.line(format_args!("     mend it: {}", check.fix));
+                    text.line(format_args!("     fix: {}", check.fix));
                 }
             }
         }

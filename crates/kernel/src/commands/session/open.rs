@@ -24,8 +24,8 @@ const READY: Duration = Duration::from_secs(10);
 
 /// Open a page or app in the session, and return when it is ready.
 ///
-/// A session that is open on the same kind of surface goes there (its refs stay known);
-/// `--relaunch` starts anew.
+/// A session that is open on the same platform navigates there (refs stay known); `--relaunch`
+/// starts it again in a new lifetime.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Open {
@@ -46,34 +46,34 @@ pub struct Open {
     /// is available.
     #[serde(default)]
     pub private: bool,
-    /// Start a desktop app in a fresh home folder, which `close` removes with all that the app
-    /// saved there. Without it the app has your home folder and working directory.
+    /// Start a desktop app in a fresh home folder, which `close` removes together with the app's
+    /// files. Without this option the app uses your home folder and working directory.
     #[serde(default)]
     pub private_home: bool,
-    /// End what the session has open and start a new lifetime.
+    /// Close the open app first and start a new lifetime.
     #[serde(default)]
     pub relaunch: bool,
     /// Size of the viewport in CSS pixels: `1280x800`.
     #[schemars(extend("x-placeholder" = "WxH"))]
     pub viewport: Option<Viewport>,
-    /// Keep cookies and logins in this folder, not in a fresh one removed at close.
+    /// Keep cookies and logins in this folder, instead of a temporary one that `close` removes.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "DIR"))]
     pub profile: Option<String>,
     /// Another option of the device; `stickpin capabilities` lists them by platform.
     #[serde(default)]
     #[schemars(extend("x-placeholder" = "NAME=VALUE"))]
     pub option: Vec<String>,
-    /// Close the session after so many minutes without commands; 0 keeps it.
+    /// Minutes without commands after which the session closes; 0 keeps it open.
     #[schemars(extend("x-placeholder" = "MINUTES"))]
     pub idle_timeout: Option<u32>,
-    /// Record the commands from here on; `record stop` or `close --save` writes the script.
+    /// Record all further commands; `record stop` or `close --save` writes the script.
     #[schemars(extend("x-value" = "optional", "x-path" = "written", "x-placeholder" = "FILE", "x-unrecorded" = true))]
     pub record: Option<Given<String>>,
-    /// How strict to be with refs that are alive but not certain.
+    /// How to treat refs that are alive but unproven.
     #[schemars(extend("x-placeholder" = "HOW"))]
     pub stale_refs: Option<StaleRefs>,
-    /// What to do when what a target belongs to has changed since you last looked: say so before
-    /// acting (the default), act and warn, or do not compare.
+    /// What to do when the content that a target belongs to has changed since you last looked:
+    /// refuse once (the default), act and warn, or do not compare.
     #[schemars(extend("x-placeholder" = "HOW"))]
     pub context: Option<ContextRule>,
 }
@@ -183,10 +183,7 @@ impl Open {
     async fn go_on(&self, cx: &mut Cx) -> Result<Opened> {
         match self.navigate(cx).await {
             Err(e) if e.code == ErrorCode::BackendLost => {
-                cx.warn(format!(
-                    "{}: a new lifetime begins, and refs of the one before have ended.",
-                    e.message
-                ));
+                cx.warn(format!("{}: a new lifetime begins, and earlier refs have ended.", e.message));
                 // The recording continues in the new lifetime.
                 let recorder = cx.live()?.recorder.take();
                 let opened = self.launch(cx).await?;
@@ -209,10 +206,12 @@ impl Open {
         {
             return Ok(());
         }
-        let message =
-            format!("{} is no installed app, and you may start installed apps only", quote(&self.what));
+        let message = format!(
+            "{} is not an installed app, and this client may start only installed apps",
+            quote(&self.what)
+        );
         Err(Error::policy_denied(message).hint(
-            "open an app by the name of its desktop entry; a person can start the server with --allow-programs",
+            "open an app by the name of its desktop entry; a person can start the server with `stickpin mcp --allow-programs`",
         ))
     }
 
@@ -355,7 +354,7 @@ fn idle(minutes: u32) -> Option<Duration> {
 
 fn fixed_at_launch(flag: &str, what: &str) -> Error {
     Error::invalid_args(format!("{flag} cannot be changed while the session is open; nothing was done"))
-        .hint(format!("stickpin open {what} {flag} ... --relaunch starts anew; without {flag} it goes on"))
+        .hint(format!("`stickpin open {what} --relaunch` with {flag} starts the app again; without {flag} the session continues"))
 }
 
 fn taken(desk: &Desk) -> Error {
@@ -364,12 +363,12 @@ fn taken(desk: &Desk) -> Error {
         desk.name,
         quote(&desk.owner)
     ))
-    .hint("open it under another name: stickpin --session NAME open ...")
+    .hint("choose another session: `--session NAME`")
 }
 
 fn other_kind(name: &str, open: &str, what: &str) -> Error {
     Error::session_exists(format!("session `{name}` is open on a {open} device"))
-        .hint(format!("stickpin open {what} --relaunch ends that, --session NAME leaves it open"))
+        .hint(format!("`stickpin open {what} --relaunch` ends it; `--session NAME` opens another session"))
 }
 
 impl Show for Opened {
@@ -383,7 +382,9 @@ impl Show for Opened {
         if let Some(folders) = &self.folders {
             let home = escape(&folders.home.to_string_lossy(), 300);
             if folders.removed_at_close {
-                text.line(format_args!("home {home}, removed at close with all that the app saves there"));
+                text.line(format_args!(
+                    "home {home}, removed at close together with everything that the app saves there"
+                ));
             } else {
                 let cwd = escape(&folders.cwd.to_string_lossy(), 300);
                 text.line(format_args!("home {home}, working directory {cwd}: the app saves there"));

@@ -10,49 +10,49 @@ use serde_json::Map;
 use std::path::{Path, PathBuf};
 use stickpin_device::io_error;
 
-/// Write down what this session does from now on, to be replayed.
+/// Record the commands of this session as a script for `replay`.
 ///
-/// Targets become selectors; a target that nothing tells from its likes is refused while recording.
-/// Questions that held (`is`, `wait`) are kept; other commands that only read are left out. `open
+/// Targets become selectors; a target that no selector distinguishes is refused while recording.
+/// Checks that passed (`is`, `wait`) are recorded; other commands that only read are not. `open
 /// --record` begins with the first command.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RecordStart {
-    /// Where the script goes at the end; else NAME.ad in your working directory.
+    /// Where to write the script; by default NAME.ad in your working directory.
     #[serde(default)]
     #[schemars(extend("x-positional" = 0, "x-path" = "written"))]
     pub file: Option<String>,
-    /// Keep commands that only read, too.
+    /// Also record commands that only read.
     #[serde(default)]
     pub keep_reads: bool,
-    /// Mend this script: what is recorded goes in the place of `--line`, and the whole is written
-    /// at close.
+    /// Repair this script: the recording replaces `--line`, and the repaired script is written at
+    /// close.
     #[schemars(extend("x-path" = true, "x-placeholder" = "SCRIPT"))]
     pub mends: Option<String>,
-    /// Which line of it, from 1.
+    /// The line to replace, from 1.
     #[schemars(extend("x-placeholder" = "N"))]
     pub line: Option<u32>,
-    /// Put what is recorded before the line, and keep the line.
+    /// Insert the recording before the line, and keep the line.
     #[serde(default)]
     pub keep_line: bool,
-    /// Which time the line is met, if that is several times (in a block, in a file that is included
-    /// twice): what is done another time takes the place of what was done this time.
+    /// Which pass over the line this is, if it runs several times (in a block, in a file included
+    /// twice). A later recording for the same line replaces an earlier one.
     #[schemars(extend("x-placeholder" = "WORD"))]
     pub meeting: Option<String>,
 }
 
 /// End the recording and write the script.
 ///
-/// Works also when the app, the session or the daemon was lost: each recorded command is on disk
-/// before it is answered.
+/// Also works after the app, the session or the daemon was lost: each recorded command is on disk
+/// before its answer.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RecordStop {
-    /// Where the script goes, instead of what was said at the beginning.
+    /// Where to write the script, instead of the file named at the start.
     #[serde(default)]
     #[schemars(extend("x-positional" = 0, "x-path" = "written"))]
     pub file: Option<String>,
-    /// Forget what was recorded.
+    /// Discard the recording.
     #[serde(default)]
     pub discard: bool,
 }
@@ -108,13 +108,13 @@ impl Command for RecordStart {
             (Some(script), Some(line)) => {
                 let file = cx.reach(script)?;
                 let text = std::fs::read_to_string(&file).map_err(|e| io_error("read", &file, &e))?;
-                let to = path.unwrap_or_else(|| file.with_extension("healed.ad"));
+                let to = path.unwrap_or_else(|| file.with_extension("repaired.ad"));
                 let meeting = self.meeting.clone();
                 mend(cx, Mend { file, text, to, line, keeps: self.keep_line, meeting })?;
             }
             _ => {
-                return Err(Error::invalid_args("`mends` and `line` belong together")
-                    .hint("stickpin record start --mends flow.ad --line 12"));
+                return Err(Error::invalid_args("`mends` and `line` must be given together")
+                    .hint("for example: `stickpin record start --mends flow.ad --line 12`"));
             }
         }
         Ok(Started { session: cx.session_name().to_owned() })
@@ -163,8 +163,8 @@ pub(crate) async fn enter_if_open(cx: &mut Cx) -> Result<()> {
 pub(crate) fn begin(cx: &mut Cx, path: Option<PathBuf>, keep_reads: bool) -> Result<()> {
     let live = cx.live()?;
     if live.recorder.is_some() {
-        return Err(Error::invalid_args("this session is being recorded already")
-            .hint("stickpin record stop writes the script"));
+        return Err(Error::invalid_args("this session is already being recorded")
+            .hint("run `stickpin record stop` to write the script"));
     }
     let platform = live.device.info().kind;
     put_aside(cx)?;
@@ -188,7 +188,7 @@ fn put_aside(cx: &mut Cx) -> Result<()> {
     };
     let written: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
     if old.len() > 0 {
-        cx.warn(format!("The recording of a session that was lost is now in {}.", written.join(", ")));
+        cx.warn(format!("The recording of the lost session was saved to {}.", written.join(", ")));
     }
     Ok(())
 }
@@ -199,7 +199,7 @@ pub(crate) fn say_unsaved(cx: &mut Cx) {
         Ok(None) => return,
         Ok(Some(old)) => {
             format!(
-                "{} recorded before this session was lost: stickpin record stop writes them.",
+                "{} recorded before this session was lost; `stickpin record stop` writes them.",
                 steps(old.len())
             )
         }
@@ -224,7 +224,7 @@ fn mend(cx: &mut Cx, mut new: Mend) -> Result<()> {
     }
     let lines = new.text.lines().count();
     if new.line == 0 || usize::try_from(new.line).is_ok_and(|line| line > lines) {
-        let message = format!("`{}` has {lines} lines; there is no line {}", new.file.display(), new.line);
+        let message = format!("`{}` has {lines} lines, so there is no line {}", new.file.display(), new.line);
         return Err(Error::invalid_args(message));
     }
     recorder.add(Event::Mend(new))
@@ -301,8 +301,10 @@ pub(crate) fn save(cx: &mut Cx, path: Option<PathBuf>, closes: bool) -> Result<S
 fn heal(cx: &Cx, scribe: &dyn Scribe, mendings: &[Mending], path: Option<PathBuf>) -> Result<Vec<Healed>> {
     let mended: Vec<&Mending> = mendings.iter().filter(|mending| mending.steps() > 0).collect();
     if path.is_some() && mended.len() > 1 {
-        let message = format!("{} scripts were mended, and one file was named", mended.len());
-        return Err(Error::invalid_args(message).hint("without a name each is written beside itself"));
+        let message = format!("{} scripts were repaired, but only one output file was named", mended.len());
+        return Err(
+            Error::invalid_args(message).hint("omit the file name to write each script beside its original")
+        );
     }
     let write = |mending: &&Mending| {
         let (script, patch) = scribe.mended(mending)?;
@@ -317,7 +319,7 @@ fn heal(cx: &Cx, scribe: &dyn Scribe, mendings: &[Mending], path: Option<PathBuf
 
 fn none() -> Error {
     Error::invalid_args("this session is not being recorded")
-        .hint("stickpin record start, or stickpin open WHAT --record")
+        .hint("run `stickpin record start`, or open the app with `--record`")
 }
 
 /// Returns an unused path for a script in a folder.
@@ -339,7 +341,7 @@ fn steps(count: usize) -> String {
 
 impl Show for Started {
     fn show(&self, text: &mut Text) {
-        text.line(format_args!("recording {}: stickpin record stop writes the script", self.session));
+        text.line(format_args!("recording {}; `record stop` writes the script", self.session));
     }
 }
 
@@ -348,7 +350,7 @@ impl Show for Saved {
         let steps = steps(self.steps);
         match &self.path {
             Some(path) => text.line(format_args!("wrote {steps} to {}", path.display())),
-            None if self.healed.is_empty() => text.line(format_args!("forgot {steps}")),
+            None if self.healed.is_empty() => text.line(format_args!("discarded {steps}")),
             None => {}
         }
         for healed in &self.healed {

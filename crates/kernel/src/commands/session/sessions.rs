@@ -6,12 +6,12 @@ use crate::host::Desk;
 use std::time::SystemTime;
 use stickpin_tree::quote;
 
-/// List the sessions of this state folder: app, owner, age, idle time and memory.
+/// List the sessions of this state directory: app, owner, age, idle time and memory.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionList {}
 
-/// Show one session: what it has open, what runs in it, whether a dialog waits. Never waits itself.
+/// Show one session: its app, the running command and an open dialog. Never waits.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionShow {}

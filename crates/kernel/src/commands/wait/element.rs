@@ -12,7 +12,7 @@ pub struct Wait {
     /// Ref or selector.
     #[schemars(extend("x-positional" = 0))]
     pub target: Target,
-    /// Give up after so many milliseconds.
+    /// Time limit in milliseconds.
     #[serde(default = "usual")]
     #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: u64,
@@ -25,7 +25,7 @@ pub struct WaitAbsent {
     /// Ref or selector; a ref that has ended is absent.
     #[schemars(extend("x-positional" = 0))]
     pub target: Target,
-    /// Give up after so many milliseconds.
+    /// Time limit in milliseconds.
     #[serde(default = "usual")]
     #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: u64,

@@ -11,7 +11,7 @@ use stickpin_device::SettleRequest;
 use stickpin_tree::{Selector, States, escape, quote, quote_url};
 use tokio::time::Instant;
 
-/// Wait so many milliseconds. Waiting for what you expect is nearly always better.
+/// Wait for a fixed time. Waiting for what you expect is nearly always better.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WaitMs {
@@ -20,37 +20,37 @@ pub struct WaitMs {
     pub ms: u64,
 }
 
-/// Wait until a text can be seen anywhere.
+/// Wait until a text is visible anywhere.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WaitText {
     /// A part of the text, in any case.
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
     pub text: String,
-    /// Give up after so many milliseconds.
+    /// Time limit in milliseconds.
     #[serde(default = "usual")]
     #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: u64,
 }
 
-/// Wait until the address of the page contains something, or fits a pattern with `*`.
+/// Wait until the address of the page contains a text, or matches a pattern with `*`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WaitUrl {
     /// A part of the address, or with `*` the whole of it: `/orders/*` (its path), `https://*/orders/*`.
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
     pub part: String,
-    /// Give up after so many milliseconds.
+    /// Time limit in milliseconds.
     #[serde(default = "usual")]
     #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: u64,
 }
 
-/// Wait until nothing moves: no changes, young requests or finite animations for 150 ms.
+/// Wait until nothing moves: no changes, recent requests or finite animations for 150 ms.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WaitStable {
-    /// Give up after so many milliseconds.
+    /// Time limit in milliseconds.
     #[serde(default = "usual")]
     #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: u64,
@@ -100,7 +100,7 @@ impl Command for WaitText {
             if let Some(node) = found {
                 return Ok(Waited { truth: capture::line(cx, &tree, node)? });
             }
-            patience.next(cx, Listen::Changes, &what, "it is nowhere to be seen").await?;
+            patience.next(cx, Listen::Changes, &what, "it did not appear").await?;
         }
     }
 }

@@ -16,20 +16,20 @@ const VALUE: usize = 500;
 /// The maximum number of requests that a timeout names.
 const NAMED: usize = 3;
 
-/// Wait until a request that fits has been answered.
+/// Wait until a matching request has been answered.
 ///
-/// One that ended since the last command that acted began counts, too.
+/// A request that ended since the start of the last action also counts.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WaitRequest {
-    /// A part of the address, or with `*` the whole of it (`/api/*`); a method may stand before it:
+    /// A part of the address, or with `*` the whole of it (`/api/*`); a method may come first:
     /// `POST /api/order`.
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
     pub pattern: String,
-    /// Only one that is answered so: `200`, `2xx`. Without it any end counts, failures too.
+    /// Only a response with this status: `200`, `2xx`. By default any end counts, also a failure.
     #[schemars(extend("x-placeholder" = "STATUS"))]
     pub status: Option<String>,
-    /// Give up after so many milliseconds.
+    /// Time limit in milliseconds.
     #[serde(default = "usual")]
     #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: u64,
@@ -37,20 +37,20 @@ pub struct WaitRequest {
 
 /// Wait until a download is complete, and print where the file is.
 ///
-/// One that began with the last command that acted counts.
+/// A download that the last action started also counts.
 ///
-/// Files lie in a folder of the session, which is removed when it is closed; `--save-as` copies one
-/// out of it.
+/// Files are in a folder of the session, which `close` removes; `--save-as` copies the file out of
+/// it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WaitDownload {
-    /// A part of the file's name, or with `*` the whole of it; any file unless given.
+    /// A part of the file's name, or the whole name with `*`; by default any file.
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
     pub name: Option<String>,
     /// Copy the file to this path, or into this folder.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "PATH"))]
     pub save_as: Option<String>,
-    /// Give up after so many milliseconds.
+    /// Time limit in milliseconds.
     #[serde(default = "usual")]
     #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: u64,
@@ -58,14 +58,14 @@ pub struct WaitDownload {
 
 /// Wait until an expression of the page's own script is true: `window.app?.ready`.
 ///
-/// One that throws ends the waiting.
+/// An expression that throws ends the wait.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WaitFn {
-    /// The expression; what it promises is awaited.
+    /// The expression; a promise is awaited.
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
     pub expression: String,
-    /// Give up after so many milliseconds.
+    /// Time limit in milliseconds.
     #[serde(default = "usual")]
     #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: u64,
@@ -125,8 +125,8 @@ impl WaitRequest {
         if good {
             return Ok(Some(status));
         }
-        Err(Error::invalid_args(format!("{} is no status", quote(status)))
-            .hint("stickpin wait request /api/order --status 201, or --status 2xx"))
+        Err(Error::invalid_args(format!("{} is not an HTTP status", quote(status)))
+            .hint("for example: `stickpin wait request /api/order --status 201` or `--status 2xx`"))
     }
 }
 
@@ -186,9 +186,9 @@ impl Command for WaitRequest {
             }
             let named: Vec<String> = near.iter().rev().take(NAMED).map(|r| words(r)).collect();
             let truth = match (named.is_empty(), near.iter().any(fits)) {
-                (true, _) => "none was seen since the last act began".to_owned(),
+                (true, _) => "none was seen since the last action began".to_owned(),
                 (false, true) => named.join(", "),
-                (false, false) => format!("none fits; the last ones: {}", named.join(", ")),
+                (false, false) => format!("none matches; the most recent: {}", named.join(", ")),
             };
             patience.next(cx, Listen::News, &what, &truth).await?;
         }
@@ -235,7 +235,7 @@ pub(crate) async fn download(
         waiting::no_dialog(cx)?;
         let mut all = facets::traffic(cx.device()?, "download")?.downloads().await?;
         all.retain(|d| wanted.as_ref().is_none_or(|w| w.fits(&d.name)));
-        let mut truth = "none began since the last act".to_owned();
+        let mut truth = "none began since the last actionion".to_owned();
         for Download { name, received, total, state, .. } in all {
             match state {
                 DownloadState::Done(path) => {
@@ -252,7 +252,7 @@ pub(crate) async fn download(
                 }
                 DownloadState::Failed(why) => {
                     let message = format!("the download of {} failed: {}", quote(&name), escape(&why, 80));
-                    return Err(Error::io(message).hint("start it again in the app"));
+                    return Err(Error::io(message).hint("start the download again in the app"));
                 }
                 _ => {
                     truth = format!("{} is under way, {}", quote(&name), progress(received, total));
@@ -283,7 +283,7 @@ async fn copy(
     };
     // Copying a large file takes time, and other sessions must continue meanwhile.
     let copied = tokio::task::spawn_blocking(copy).await;
-    copied.map_err(|e| Error::internal(format!("copying ended: {e}")))??;
+    copied.map_err(|e| Error::internal(format!("copying failed: {e}")))??;
     Ok(to)
 }
 
@@ -305,7 +305,7 @@ impl Command for WaitFn {
     async fn run(self, cx: &mut Cx) -> Result<Waited> {
         let patience = Patience::new(Duration::from_millis(self.timeout));
         let what = format!("{} to be true", quote(&self.expression));
-        let mut truth = "what it promises is not settled".to_owned();
+        let mut truth = "its promise is still pending".to_owned();
         loop {
             waiting::no_dialog(cx)?;
             let value = facets::script(cx.device()?, "evaluate expressions")?
