@@ -265,7 +265,7 @@ async fn read(
         let incoming: Incoming<'_> = match serde_json::from_str(&text) {
             Ok(incoming) => incoming,
             Err(e) => {
-                tracing::warn!(error = %e, bytes = text.len(), "a message of the browser is not understood");
+                tracing::warn!(error = %e, bytes = text.len(), "a message of the browser cannot be parsed");
                 continue;
             }
         };

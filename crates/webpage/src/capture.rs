@@ -21,10 +21,10 @@ use stickpin_tree::{
 #[non_exhaustive]
 pub enum CaptureError {
     /// The answer is not JSON of the expected shape.
-    #[error("the page script's answer is no capture: {0}")]
+    #[error("the page script returned an invalid capture: {0}")]
     Json(#[from] serde_json::Error),
     /// An index is out of range, or columns differ in length.
-    #[error("the page script's answer contradicts itself at {0}")]
+    #[error("the page script returned an inconsistent capture at {0}")]
     Corrupt(&'static str),
     /// The rows do not form a tree.
     #[error(transparent)]

@@ -30,7 +30,7 @@ pub fn read<T: DeserializeOwned>(method: &str, params: &RawValue) -> Option<T> {
     match serde_json::from_str(params.get()) {
         Ok(event) => Some(event),
         Err(error) => {
-            tracing::warn!(method, %error, "an event of the browser is not understood");
+            tracing::warn!(method, %error, "an event of the browser cannot be parsed");
             None
         }
     }

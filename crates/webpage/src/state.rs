@@ -35,7 +35,7 @@ impl Shared {
 
     /// Records that the browser refused to set up part of a tab.
     pub(crate) fn refused(&self, session: &str, error: &CallError) {
-        tracing::warn!(session, %error, "a tab is not set up as a whole");
+        tracing::warn!(session, %error, "a tab is not fully set up");
         if let Some(tab) = self.state().tabs.get_mut(session) {
             tab.refused.get_or_insert_with(|| error.to_string());
         }

@@ -77,8 +77,10 @@ pub enum Fault {
 impl From<Fault> for Error {
     fn from(fault: Fault) -> Self {
         match fault {
-            Fault::WorldGone => Self::new(ErrorCode::ElementNotFound, "the document was replaced meanwhile")
-                .hint("stickpin snapshot -i"),
+            Fault::WorldGone => {
+                Self::new(ErrorCode::ElementNotFound, "the document was replaced during the command")
+                    .hint("run `stickpin snapshot -i`")
+            }
             Fault::Dialog(dialog) => dialog_open(&dialog),
             Fault::Threw(what) => Self::new(ErrorCode::Internal, format!("the page script failed: {what}")),
             Fault::Failed(error) => error,
@@ -95,7 +97,7 @@ impl From<Error> for Fault {
 /// The error for a call that a dialog blocks.
 pub fn dialog_open(dialog: &Dialog) -> Error {
     Error::new(ErrorCode::DialogOpen, format!("the page waits for an answer to its {}", dialog.words()))
-        .hint("stickpin alert accept, or stickpin alert dismiss")
+        .hint("run `stickpin alert accept` or `stickpin alert dismiss`")
 }
 
 /// The error for a tab that is gone. The session ends too, unless it can continue in another tab.
@@ -107,13 +109,13 @@ fn ended(state: &State, session: &str) -> Error {
     }
     let id = tab.map_or_else(|| "the tab".to_owned(), |tab| format!("tab {}", tab.id()));
     let why = if crashed { "crashed" } else { "was closed" };
-    Error::new(ErrorCode::DeviceNotFound, format!("{id} {why} in the middle of the command"))
-        .hint("the session goes on in another tab: stickpin tab list, stickpin snapshot -i")
+    Error::new(ErrorCode::DeviceNotFound, format!("{id} {why} during the command"))
+        .hint("the session continues in another tab; run `stickpin tab list` and `stickpin snapshot -i`")
 }
 
 /// The error for a browser that is gone, or its last tab.
 pub fn lost(why: &str) -> Error {
-    Error::new(ErrorCode::BackendLost, why).hint("stickpin open URL starts again")
+    Error::new(ErrorCode::BackendLost, why).hint("run `stickpin open URL` to start again")
 }
 
 impl Tab {
@@ -263,7 +265,7 @@ impl Tab {
         loop {
             if let Some(why) = self.write(|tab| tab.refused.take())? {
                 let message = format!("the browser refused to set up the tab: {why}");
-                return Err(Error::new(ErrorCode::Internal, message).hint("stickpin doctor").into());
+                return Err(Error::new(ErrorCode::Internal, message).hint("run `stickpin doctor`").into());
             }
             let (world, main) = self.read(|tab| (top_world(tab), tab.main.clone()))?;
             if let Some(world) = world {
@@ -452,7 +454,7 @@ impl Tab {
         }
         let value = result.value.as_deref().unwrap_or(serde_json::value::RawValue::NULL);
         serde_json::from_str(value.get())
-            .map_err(|e| Fault::Threw(format!("an answer is not understood: {e}")))
+            .map_err(|e| Fault::Threw(format!("an answer of the browser cannot be parsed: {e}")))
     }
 
     /// Waits for a document's answer, telling a gone document apart from other refusals.
@@ -531,5 +533,5 @@ fn has_context(tab: &TabState, context: &str) -> bool {
 fn no_answer(limit: Duration) -> Error {
     let seconds = limit.as_secs();
     Error::new(ErrorCode::Timeout, format!("the page did not answer within {seconds} s"))
-        .hint("a script of the page may be running for ever: stickpin reload")
+        .hint("a script of the page may be stuck in a loop; run `stickpin reload`")
 }

@@ -59,7 +59,8 @@ pub(crate) fn capture(
             depths[at] = depths[node.parent] + 1;
         }
         let id = if grade == IdentityGrade::None { addresses.give(node.id) } else { node.id };
-        let internal = |e| Error::new(ErrorCode::Internal, format!("sim:{} made no tree: {e}", sim.app.name));
+        let internal =
+            |e| Error::new(ErrorCode::Internal, format!("sim:{} produced no tree: {e}", sim.app.name));
         let made = if let Some(document) = &node.document {
             builder.document(depths[at], (**document).clone(), id).map_err(internal)?
         } else {
@@ -84,9 +85,9 @@ pub(crate) fn capture(
         let connected: HashSet<Handle> = hidden(dom, &nodes).collect();
         builder.hidden(watch.iter().copied().filter(|h| connected.contains(h)));
     }
-    let tree = builder
-        .finish()
-        .map_err(|e| Error::new(ErrorCode::Internal, format!("sim:{} made no tree: {e}", sim.app.name)))?;
+    let tree = builder.finish().map_err(|e| {
+        Error::new(ErrorCode::Internal, format!("sim:{} produced no tree: {e}", sim.app.name))
+    })?;
     Ok(Capture { tree, nodes })
 }
 

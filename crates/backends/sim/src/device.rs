@@ -102,7 +102,7 @@ pub(crate) fn element_id(sim: &Sim, addresses: &Addresses, handle: Handle) -> Re
 
 pub(crate) fn gone() -> Error {
     Error::new(ErrorCode::ElementNotFound, "the element is no longer in the document")
-        .hint("stickpin snapshot -i")
+        .hint("run `stickpin snapshot -i`")
 }
 
 #[async_trait]
@@ -246,7 +246,7 @@ impl Device for SimDevice {
         match sim.truth.failed.take() {
             None => Ok(()),
             Some(e) => {
-                Err(Error::new(ErrorCode::Io, format!("the log of {} is not whole: {e}", self.info.label)))
+                Err(Error::new(ErrorCode::Io, format!("the log of {} is incomplete: {e}", self.info.label)))
             }
         }
     }
@@ -290,7 +290,7 @@ impl Pictures for SimDevice {
                 sim.layout().seen(at).ok_or_else(|| {
                     Error::new(
                         ErrorCode::ElementOffscreen,
-                        format!("{} cannot be seen", capture::words(sim.dom(), at)),
+                        format!("{} is not visible", capture::words(sim.dom(), at)),
                     )
                 })?
             }
@@ -303,7 +303,7 @@ impl Pictures for SimDevice {
             None => sim.layout().viewport,
         };
         let png = draw::draw(sim.dom(), &sim.layout(), area).map_err(|e| {
-            Error::new(ErrorCode::Internal, format!("no picture of sim:{}: {e}", sim.app.name))
+            Error::new(ErrorCode::Internal, format!("cannot take a picture of sim:{}: {e}", sim.app.name))
         })?;
         Ok(Shot::new(png, area, 1.0))
     }

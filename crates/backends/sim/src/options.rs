@@ -96,7 +96,7 @@ impl Options {
             None => path.split_at(path.find('/').unwrap_or(path.len())),
         };
         if app.is_empty() {
-            return Err(format!("`{what}` names no app"));
+            return Err(format!("`{what}` does not name an app"));
         }
         let mut options = Self {
             app: app.into(),
@@ -122,13 +122,15 @@ impl Options {
                 }
                 "rest" => {
                     options.rest = value.parse().ok().filter(|n| *n > 0).ok_or_else(|| {
-                        format!("`rest={value}`: say how many renderings a number rests, 1 or more")
+                        format!(
+                            "`rest={value}`: expected the number of renderings that a number rests, 1 or more"
+                        )
                     })?;
                 }
                 "log" => options.log = Some(value.into()),
                 "fault" => {
                     let words = || Fault::ALL.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
-                    let unknown = || format!("`fault={value}` is none of {}", words());
+                    let unknown = || format!("`fault={value}` is not one of {}", words());
                     options.fault = Some(Fault::named(value).ok_or_else(unknown)?);
                 }
                 _ => own.push(pair),

@@ -65,7 +65,7 @@ impl Shared {
                     ErrorCode::DialogOpen,
                     format!("a {kind} dialog waits for an answer: {}", quote(message)),
                 )
-                .hint("alert accept, or alert dismiss"))
+                .hint("run `stickpin alert accept` or `stickpin alert dismiss`"))
             }
         }
     }

@@ -31,7 +31,7 @@ pub(crate) fn parse(what: &str) -> Result<Url> {
     let what = what.trim();
     let bad = |why: String| {
         Err(Error::new(ErrorCode::InvalidArgs, why)
-            .hint("give a URL like http://127.0.0.1:8000/, example.com or ./page.html"))
+            .hint("use a URL like http://127.0.0.1:8000/, example.com or ./page.html"))
     };
     let text = match scheme(what) {
         Some(_) => what.to_owned(),
@@ -44,15 +44,17 @@ pub(crate) fn parse(what: &str) -> Result<Url> {
         }
         None => match host(what) {
             Some(local) => format!("{}://{what}", if local { "http" } else { "https" }),
-            None => return bad(format!("{what:?} is no address")),
+            None => return bad(format!("{what:?} is not an address")),
         },
     };
     match Url::parse(&text) {
         Ok(url) if SCHEMES.contains(&url.scheme()) => Ok(url),
-        Ok(url) => {
-            bad(format!("addresses of scheme {:?} are not opened; {} are", url.scheme(), SCHEMES.join(", ")))
-        }
-        Err(e) => bad(format!("{what:?} is no address: {e}")),
+        Ok(url) => bad(format!(
+            "addresses of scheme {:?} cannot be opened; these can: {}",
+            url.scheme(),
+            SCHEMES.join(", ")
+        )),
+        Err(e) => bad(format!("{what:?} is not an address: {e}")),
     }
 }
 

@@ -53,7 +53,7 @@ pub(crate) fn download_progress(
             Err(why) => (DownloadState::Failed(why.clone()), Notice::DownloadFailed { name, why }),
         },
         "canceled" => {
-            let why = "it was cancelled, or broke off".to_owned();
+            let why = "it was cancelled or interrupted".to_owned();
             (DownloadState::Failed(why.clone()), Notice::DownloadFailed { name, why })
         }
         _ => return None,
@@ -75,7 +75,7 @@ fn give_name(folder: &Path, guid: &str, name: &str) -> std::result::Result<PathB
         path = folder.join(format!("{stem} ({number}){extension}"));
         number += 1;
     }
-    std::fs::rename(folder.join(guid), &path).map_err(|e| format!("it cannot be named: {e}"))?;
+    std::fs::rename(folder.join(guid), &path).map_err(|e| format!("no file name is left for it: {e}"))?;
     Ok(path)
 }
 

@@ -36,16 +36,16 @@ pub(crate) fn chromium(configured: Option<&Path>, path: Option<&OsStr>) -> Resul
         if is_program(program) {
             return Ok(program.to_owned());
         }
-        let what = if program.exists() { "is no program" } else { "does not exist" };
+        let what = if program.exists() { "is not a program" } else { "does not exist" };
         return Err(Error::new(
             ErrorCode::ToolMissing,
             format!("the browser that STICKPIN_CHROMIUM names {what}: {}", program.display()),
         )
-        .hint("unset STICKPIN_CHROMIUM, or let it name a Chromium or Chrome program"));
+        .hint("unset STICKPIN_CHROMIUM, or set it to a Chromium or Chrome program"));
     }
     let installed = || PLACES.iter().map(PathBuf::from).find(|program| is_program(program));
     on_path(NAMES, path).or_else(installed).ok_or_else(|| {
-        Error::new(ErrorCode::ToolMissing, "no Chromium or Chrome is installed here").hint(install_hint())
+        Error::new(ErrorCode::ToolMissing, "Chromium or Chrome is not installed").hint(install_hint())
     })
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn not_too_old(said: &str) -> Result<()> {
     match version {
         Some(version) if version < OLDEST => Err(Error::new(
             ErrorCode::ToolMissing,
-            format!("the browser is version {version}; {OLDEST} is the oldest that can be driven"),
+            format!("the browser is version {version}, but {OLDEST} or newer is needed"),
         )
         .hint(install_hint())),
         _ => Ok(()),
@@ -75,9 +75,9 @@ pub(crate) fn not_too_old(said: &str) -> Result<()> {
 /// The command that installs a browser.
 pub(crate) fn install_hint() -> &'static str {
     if cfg!(target_os = "macos") {
-        "brew install --cask chromium (or let STICKPIN_CHROMIUM name the browser)"
+        "run `brew install --cask chromium`, or set STICKPIN_CHROMIUM to the browser"
     } else {
-        "apt install chromium (or let STICKPIN_CHROMIUM name the browser)"
+        "run `apt install chromium`, or set STICKPIN_CHROMIUM to the browser"
     }
 }
 

@@ -30,9 +30,9 @@ pub(crate) fn admit(url: &Url, roots: Option<&[PathBuf]>) -> Result<()> {
         Ok(path) => Err(paths::outside(&path, roots)),
         Err(()) => Err(Error::new(
             ErrorCode::PolicyDenied,
-            format!("{} names no file of this machine", clip(url.as_str())),
+            format!("{} does not name a file on this machine", clip(url.as_str())),
         )
-        .hint("give a path: stickpin open ./page.html")),
+        .hint("use a path: `stickpin open ./page.html`")),
     }
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn paused(
             let mut state = shared.state();
             let root = state.children.get(&session).unwrap_or(&session).clone();
             if let Some(tab) = state.tabs.get_mut(&root) {
-                let why = "not in a folder that is open to this client".to_owned();
+                let why = "outside the folders of this client".to_owned();
                 tab.notice(Notice::RequestFailed { method: request.method, url: clip(&request.url), why });
             }
         }

@@ -112,9 +112,9 @@ pub(crate) async fn goes_on(web: &Driven) -> Result<()> {
     match answered(web, ENDED).await? {
         Answer::Never => Err(Error::new(
             ErrorCode::Timeout,
-            format!("dismissed {PATIENCE} times in a row, and the page does nothing but ask again: it is not heard any more"),
+            format!("dismissed {PATIENCE} times in a row, and the page only asks again: its dialogs are ignored from now on"),
         )
-        .hint("stickpin reload starts it anew; stickpin back, or stickpin open URL, leaves it")),
+        .hint("run `stickpin reload` to start it again, or `stickpin back` or `stickpin open URL` to leave it")),
         Answer::Now | Answer::Asks => Ok(()),
     }
 }
@@ -188,7 +188,7 @@ enum Answer {
 
 /// The error for an input that the page did not process in time.
 pub(crate) fn not_taken() -> Fault {
-    Error::new(ErrorCode::Timeout, "the page did not take the input up in time")
-        .hint("a script of the page may be running for ever: stickpin reload")
+    Error::new(ErrorCode::Timeout, "the page did not process the input in time")
+        .hint("a script of the page may be stuck in a loop; run `stickpin reload`")
         .into()
 }

@@ -130,7 +130,7 @@ impl Launch<'_> {
             command.kill_on_drop(true).spawn()
         };
         let child = child.map_err(|e| {
-            Error::new(ErrorCode::ToolMissing, format!("{} cannot be started: {e}", self.program.display()))
+            Error::new(ErrorCode::ToolMissing, format!("cannot start {}: {e}", self.program.display()))
                 .hint(crate::find::install_hint())
         })?;
         let pid = child.id().unwrap_or_default();
@@ -179,15 +179,15 @@ impl Launch<'_> {
             "a window needs a display, and the daemon has the one of whoever started it: stickpin daemon stop, then open \
              --headed where DISPLAY or WAYLAND_DISPLAY is set, or open without --headed"
         } else if said.contains("sandbox") {
-            "its sandbox cannot work here; if you trust the pages: stickpin daemon stop, then STICKPIN_NO_SANDBOX=1"
+            "its sandbox does not work on this machine; if you trust the pages, run `stickpin daemon stop`, then set STICKPIN_NO_SANDBOX=1"
         } else if !self.headed {
-            "stickpin doctor"
+            "run `stickpin doctor`"
         } else {
-            "if this is a wrapper (snap), let STICKPIN_CHROMIUM name the program itself"
+            "if this is a wrapper (snap), set STICKPIN_CHROMIUM to the program itself"
         };
         let program = self.program.display();
         let last: String = last.chars().take(300).collect();
-        Error::new(ErrorCode::BackendLost, format!("{program} did not start: {why}; it said: {last}"))
+        Error::new(ErrorCode::BackendLost, format!("{program} did not start: {why}; its last output: {last}"))
             .hint(hint)
     }
 }
@@ -271,7 +271,7 @@ fn widen(pipe: &std::io::PipeReader) {
 fn widen(_: &std::io::PipeReader) {}
 
 fn pipe_error(e: &std::io::Error) -> Error {
-    Error::new(ErrorCode::Io, format!("cannot make a pipe for the browser: {e}"))
+    Error::new(ErrorCode::Io, format!("cannot create a pipe for the browser: {e}"))
 }
 
 #[cfg(test)]

@@ -63,8 +63,8 @@ pub(crate) async fn go(
                 && before != EMPTY
                 && web.page.tab.read(|tab| tab.arrivals)? != arrivals
             {
-                e.message = format!("{}; an error page stands in place of {} now", e.message, clip(&before));
-                e.hint = format!("{}; stickpin back returns to what was there", e.hint);
+                e.message = format!("{}; an error page has replaced {}", e.message, clip(&before));
+                e.hint = format!("{}; run `stickpin back` to return to it", e.hint);
             }
             if e.code == ErrorCode::Timeout {
                 // The current page answers nothing while the browser waits for another one. The
@@ -114,7 +114,9 @@ async fn depart(web: &Driven, to: &Navigation, leave: Leave, deadline: Instant) 
     match to {
         Navigation::To(what) => return visit(web, what, deadline).await,
         Navigation::Home => {
-            return Err(stickpin_device::unsupported("web", "go to a start screen").hint("stickpin open URL"));
+            return Err(
+                stickpin_device::unsupported("web", "go to a start screen").hint("run `stickpin open URL`")
+            );
         }
         Navigation::Reload => {
             unless_asked(web, leave, &cdp::Reload {}).await?;
@@ -135,8 +137,8 @@ async fn depart(web: &Driven, to: &Navigation, leave: Leave, deadline: Instant) 
     });
     match timeout_at(deadline.into(), arrived).await {
         Ok(arrived) => arrived?,
-        Err(_) => Err(Error::new(ErrorCode::Timeout, "the page to go to did not answer in time")
-            .hint("is the server running? The page that was there is still there")),
+        Err(_) => Err(Error::new(ErrorCode::Timeout, "the page did not answer in time")
+            .hint("check that the server is running; the previous page is still open")),
     }
 }
 
@@ -171,9 +173,8 @@ async fn visit(web: &Driven, what: &str, deadline: Instant) -> Result<bool> {
     let gone = timeout_at(deadline.into(), web.page.tab.command(&navigate)).await;
     let Ok(answer) = gone else {
         let text = format!("{} did not answer in time", clip(url.as_str()));
-        return Err(
-            Error::new(ErrorCode::Timeout, text).hint("is the server running? What was open is still there")
-        );
+        return Err(Error::new(ErrorCode::Timeout, text)
+            .hint("check that the server is running; the previous page is still open"));
     };
     let cdp::Navigated { loader_id, error_text, .. } = answer?;
     if let Some(text) = error_text.filter(|text| !text.is_empty()) {
@@ -205,22 +206,22 @@ async fn not_opened(web: &Driven, url: &str, text: &str, since: Instant) -> Erro
     });
     let (message, hint) = match timeout(CAME, came).await {
         Ok(Came::File(name)) => (
-            format!("{shown} is a file and no page: {} is being downloaded", quote(&name)),
-            "in an open session: stickpin wait download; the page that was open is still there",
+            format!("{shown} is a file, not a page: {} is being downloaded", quote(&name)),
+            "in an open session, run `stickpin wait download`; the previous page is still open",
         ),
         Ok(Came::Nothing(status @ 300..)) => (
             format!(
-                "{shown} shows no page: the server answered {status}, and where that leads no tab can go"
+                "{shown} shows no page: the server answered {status} and redirects to where a tab cannot go"
             ),
-            "the page that was open is still there: stickpin snapshot -i",
+            "the previous page is still open: run `stickpin snapshot -i`",
         ),
         Ok(Came::Nothing(status)) => (
             format!("{shown} shows no page: the server answered {status}, which has no content"),
-            "the page that was open is still there: stickpin snapshot -i",
+            "the previous page is still open: run `stickpin snapshot -i`",
         ),
         Err(_) => (
-            format!("{shown} shows no page: the browser gave it up ({text})"),
-            "the page that was open is still there: stickpin snapshot -i",
+            format!("{shown} shows no page: the browser gave up ({text})"),
+            "the previous page is still open: run `stickpin snapshot -i`",
         ),
     };
     Error::new(ErrorCode::DeviceNotFound, message).hint(hint)
@@ -259,13 +260,13 @@ fn asks_to_leave(tab: &TabState) -> Option<&str> {
 /// The hint for a URL that cannot be reached.
 fn advice(text: &str) -> &'static str {
     match text {
-        "net::ERR_NAME_NOT_RESOLVED" => "is the name right, and is there a network?",
-        "net::ERR_CONNECTION_REFUSED" => "is the server running, and on this port?",
+        "net::ERR_NAME_NOT_RESOLVED" => "check the host name and the network",
+        "net::ERR_CONNECTION_REFUSED" => "check that the server is running on this port",
         "net::ERR_FILE_NOT_FOUND" => "no such file",
-        text if text.starts_with("net::ERR_CERT") => "its certificate is not trusted here",
+        text if text.starts_with("net::ERR_CERT") => "its certificate is not trusted on this machine",
         text if text.starts_with("net::ERR_SSL") => {
-            "if the server speaks no TLS, write http:// before the name"
+            "write http:// before the name if the server does not use TLS"
         }
-        _ => "try it in a browser with --headed",
+        _ => "open it with `--headed` to see it in a browser window",
     }
 }

@@ -210,7 +210,7 @@ impl Provider for WebProvider {
             }
             Ok(Ok(output)) => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
             Ok(Err(e)) => Err(e.to_string()),
-            Err(_) => Err(format!("it did not say its version within {} s", VERSION.as_secs())),
+            Err(_) => Err(format!("it did not report its version within {} s", VERSION.as_secs())),
         };
         let (ok, said) = match said {
             Ok(said) => match not_too_old(&said) {
@@ -223,8 +223,8 @@ impl Provider for WebProvider {
         let browser = Check::new(name, ok, format!("{}: {}", program.display(), clip(&said)), fix);
         let root = rustix::process::geteuid().is_root();
         let found = match (root, self.config.no_sandbox) {
-            (true, _) => "off: browsers have none when root starts them",
-            (_, true) => "off, as asked",
+            (true, _) => "off: a browser started by root has none",
+            (_, true) => "off, as requested",
             _ => "on",
         };
         let sandbox = Check::new("web sandbox", true, found, "");

@@ -80,7 +80,7 @@ pub(crate) fn session_of(web: &Driven, id: &str) -> Result<String> {
     found.map(|(session, _)| (*session).clone()).ok_or_else(|| {
         let ids: Vec<String> = living.iter().map(|(_, tab)| tab.id()).collect();
         Error::new(ErrorCode::DeviceNotFound, format!("there is no tab {}", quote(id)))
-            .hint(format!("open are {}; stickpin tab list", ids.join(", ")))
+            .hint(format!("open are {}; run `stickpin tab list`", ids.join(", ")))
     })
 }
 
@@ -208,8 +208,9 @@ pub(crate) async fn end_tab(
     let session = session_of(web, id)?;
     let last = web.page.tab.shared.state().living().len() == 1;
     if last {
-        return Err(Error::new(ErrorCode::InvalidArgs, format!("{id} is the only tab"))
-            .hint("stickpin close ends the session; stickpin tab new opens another tab first"));
+        return Err(Error::new(ErrorCode::InvalidArgs, format!("{id} is the only tab")).hint(
+            "run `stickpin close` to end the session, or `stickpin tab new` to open another tab first",
+        ));
     }
     let tab = Tab { session, ..web.page.tab.clone() };
     let target = tab.write(|tab| {
@@ -236,7 +237,7 @@ pub(crate) async fn end_tab(
             tab.write(|tab| tab.asked_to_close = false)?;
             dialog.tab = (tab.session != web.page.tab.session).then(|| id.to_owned());
             Err(dialog_open(&dialog).hint(format!(
-                "stickpin tab close {id} --discard throws the draft away; alert dismiss keeps the tab"
+                "run `stickpin tab close {id} --discard` to discard the draft, or `stickpin alert dismiss` to keep the tab"
             )))
         }
         // The tab is gone, as requested, or the browser is, which the next call reports.
@@ -360,5 +361,5 @@ pub(crate) async fn for_a_picture(web: &Driven) -> Result<(), Fault> {
 
 pub(crate) fn slow(done: &str) -> Error {
     Error::new(ErrorCode::Timeout, format!("the tab was not {done} within {} s", TAB.as_secs()))
-        .hint("stickpin tab list")
+        .hint("run `stickpin tab list`")
 }

@@ -37,9 +37,9 @@ pub async fn clipboard(page: &mut Page, write: Option<&str>) -> Result<String> {
     if !access.available {
         return Err(Error::new(
             ErrorCode::Unsupported,
-            "this page has no clipboard: its address is not https or localhost",
+            "this page has no clipboard: its address is neither https nor localhost",
         )
-        .hint("type the text with stickpin fill or type; stickpin get text reads it"));
+        .hint("enter the text with `fill` or `type`; `get text` reads it"));
     }
     set_permissions(page, &access, Some("granted")).await?;
     let outcome = call_clipboard(page, &top, write).await;

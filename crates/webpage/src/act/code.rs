@@ -41,10 +41,11 @@ pub(crate) async fn fill_code(
         (true, false) => false,
         (false, _) => {
             keyboard::text_landed(page, world).await?;
-            let message = "the editor did not select its text by the keys for that, or takes no paste";
-            return Err(unknown(Error::new(ErrorCode::Unsupported, message).hint(
-                "nothing was replaced; stickpin press @REF and stickpin key do what its own keys are for",
-            )));
+            let message = "the editor did not select its text when asked by keys, or accepts no paste";
+            return Err(unknown(
+                Error::new(ErrorCode::Unsupported, message)
+                    .hint("nothing was replaced; use `press` and `key` as a person would in this editor"),
+            ));
         }
     };
     if opened { Ok(handled()) } else { read_code(page, world, id).await }

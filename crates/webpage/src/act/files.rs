@@ -49,7 +49,8 @@ struct DropVerdict {
 fn paths(files: &[PathBuf]) -> Result<Vec<String>> {
     let text = |file: &PathBuf| {
         file.to_str().map(str::to_owned).ok_or_else(|| {
-            let message = format!("the browser cannot be told of `{}`: it is not UTF-8", file.display());
+            let message =
+                format!("`{}` cannot be given to the browser: its name is not UTF-8", file.display());
             Error::new(ErrorCode::InvalidArgs, message)
         })
     };
@@ -59,8 +60,8 @@ fn paths(files: &[PathBuf]) -> Result<Vec<String>> {
 /// The error when an input was replaced while it received files. Whether the files arrived is
 /// unknown: the old input may have told its page.
 fn drawn_anew() -> Error {
-    Error::new(ErrorCode::ElementNotFound, "the input was drawn anew while it was given the files")
-        .hint("stickpin snapshot -i shows what came of it; then upload again")
+    Error::new(ErrorCode::ElementNotFound, "the input was re-rendered while it was given the files")
+        .hint("run `stickpin snapshot -i` to see the result, then upload again")
 }
 
 /// Returns which files an element takes; `None` if it takes none.

@@ -175,7 +175,7 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
     if let Some(why) = field.why {
         let code = if why.contains("disabled") { ErrorCode::ElementDisabled } else { ErrorCode::Unsupported };
         return Err(Error::new(code, format!("the element cannot be filled: {why}"))
-            .hint("fill needs a text field; press, check and select are for other controls"));
+            .hint("`fill` needs a text field; use `press`, `check` or `select` for other controls"));
     }
     let accepts = (!field.accepts.is_empty()).then_some(field.accepts);
     if field.fill == "set" {
@@ -253,7 +253,7 @@ pub(crate) async fn select(page: &mut Page, target: Handle, options: &[String]) 
     };
     if let Some(why) = selected.why {
         let code = if why.contains("disabled") { ErrorCode::ElementDisabled } else { ErrorCode::InvalidArgs };
-        return Err(Error::new(code, format!("the list is not changed: {why}")));
+        return Err(Error::new(code, format!("the list was not changed: {why}")));
     }
     if let Some(label) = &selected.several {
         let (count, label) = (selected.options.len(), quote(label));
@@ -268,8 +268,8 @@ pub(crate) async fn select(page: &mut Page, target: Handle, options: &[String]) 
     }
     if selected.refused {
         let reads = quote(selected.value.as_deref().unwrap_or_default());
-        let message = format!("the list reads {reads} as soon as the page heard of the choice");
-        let hint = "the app may refuse it; stickpin snapshot -i shows what is chosen";
+        let message = format!("the list shows {reads} after the page handled the choice");
+        let hint = "the app may have refused it; run `stickpin snapshot -i` to see what is chosen";
         return Err(unknown(Error::new(ErrorCode::FillMismatch, message).hint(hint)));
     }
     Ok(Performed::default().handled(selected.handled).value(selected.value))
@@ -277,5 +277,5 @@ pub(crate) async fn select(page: &mut Page, target: Handle, options: &[String]) 
 
 fn no_focus() -> Error {
     Error::new(ErrorCode::Unsupported, "the element did not take the keyboard focus")
-        .hint("press it first, and look what opens: stickpin snapshot -i")
+        .hint("press it first, then run `stickpin snapshot -i` to see what opened")
 }

@@ -24,7 +24,7 @@ pub async fn picture(page: &mut Page, request: ShotRequest) -> Result<Shot> {
             let area = frames::boxes(&page.tab, &[handle]).await?.into_iter().flatten().next();
             let area = area.filter(|r| r.width >= 1.0 && r.height >= 1.0);
             let area = area.ok_or_else(|| {
-                Error::new(ErrorCode::ElementOffscreen, "the element has no box to take a picture of")
+                Error::new(ErrorCode::ElementOffscreen, "the element has no box on the page")
             })?;
             let page = page.tab.ask(&page.tab.session, &cdp::GetLayoutMetrics {}).await?.css_layout_viewport;
             (area, Some(shifted(area, page.page_x, page.page_y)))
@@ -54,7 +54,8 @@ pub async fn picture(page: &mut Page, request: ShotRequest) -> Result<Shot> {
     let png = base64::engine::general_purpose::STANDARD
         .decode(picture.data)
         .map_err(|e| Error::new(ErrorCode::Internal, format!("the picture is damaged: {e}")))?;
-    let pixels = png_width(&png).ok_or_else(|| Error::new(ErrorCode::Internal, "the picture is no PNG"))?;
+    let pixels =
+        png_width(&png).ok_or_else(|| Error::new(ErrorCode::Internal, "the picture is not a PNG"))?;
     Ok(Shot::new(png, area, f64::from(pixels) / area.width.max(1.0)))
 }
 

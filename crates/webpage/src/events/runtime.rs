@@ -57,10 +57,7 @@ pub(super) fn event(
                     tab.verdict = Some(verdict);
                 }
                 None => {
-                    tracing::warn!(
-                        payload = clip(&called.payload),
-                        "a signal of the agent is not understood"
-                    );
+                    tracing::warn!(payload = clip(&called.payload), "a signal of the agent cannot be parsed");
                 }
             }
         }

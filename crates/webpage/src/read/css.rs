@@ -24,9 +24,9 @@ pub async fn by_css(tab: &Tab, selector: &str) -> Result<Vec<Handle>> {
     for (world, matched) in worlds.iter().zip(answers).filter_map(|(world, matched)| Some((world, matched?)))
     {
         if matched.bad {
-            let message = format!("{} is no CSS selector that the browser can read", quote(selector));
+            let message = format!("{} is not a CSS selector", quote(selector));
             return Err(Error::new(ErrorCode::InvalidArgs, message)
-                .hint("a selector like css=\"main > a\"; stickpin help selectors"));
+                .hint("write a selector like css=\"main > a\"; run `stickpin help selectors`"));
         }
         handles.extend(matched.ids.into_iter().map(|id| Handle { scope: world.scope, id }));
     }

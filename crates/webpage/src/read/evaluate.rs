@@ -43,7 +43,7 @@ pub async fn value_of(page: &mut Page, expression: &str, at_most: Duration) -> R
                 ErrorCode::InvalidArgs,
                 format!("the expression threw {}", stickpin_tree::quote(&said)),
             )
-            .hint("what may not be there yet is asked with `?.`: stickpin wait fn 'window.app?.ready'")
+            .hint("use `?.` for a value that may be missing: `stickpin wait fn 'window.app?.ready'`")
             .details(serde_json::json!({ "exception": said })));
         }
         let value = answer.result;

@@ -250,7 +250,7 @@ pub async fn outcome(page: &mut Page, handle: Handle, performed: &Ticket) -> Res
 #[must_use]
 pub fn gone() -> Error {
     Error::new(ErrorCode::ElementNotFound, "the element is no longer on the page")
-        .hint("stickpin snapshot -i")
+        .hint("run `stickpin snapshot -i`")
 }
 
 /// The error for an answer that cannot be parsed.

@@ -225,7 +225,7 @@ impl Expr {
                 Ok(Self::Call(Function::If, args))
             }
             Self::Call(function, args) if function.is_called() => Ok(Self::Call(function, args)),
-            _ => Err("an expression is no statement".to_owned()),
+            _ => Err("an expression is not a statement".to_owned()),
         }
     }
 
@@ -291,7 +291,7 @@ impl Expr {
             return Ok(Self::Var(name.into()));
         }
         let function = Function::named(name).filter(|function| function.is_called());
-        let function = function.ok_or_else(|| format!("`{name}` is no function"))?;
+        let function = function.ok_or_else(|| format!("`{name}` is not a function"))?;
         let mut parameters =
             function.signature().split(' ').filter(|parameter| !parameter.is_empty()).peekable();
         let mut args = Vec::new();
@@ -301,7 +301,9 @@ impl Expr {
             }
             let parameter = match parameters.peek() {
                 Some(parameter) if parameter.ends_with('*') => parameter,
-                _ => parameters.next().ok_or_else(|| format!("`{name}` does not take so many arguments"))?,
+                _ => {
+                    parameters.next().ok_or_else(|| format!("`{name}` does not take that many arguments"))?
+                }
             };
             args.push(Self::argument(lexer, parameter.trim_end_matches(['?', '*']))?);
         }

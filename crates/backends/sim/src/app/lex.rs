@@ -53,8 +53,10 @@ impl<'s> Lexer<'s> {
             let len = s.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(s.len());
             (Token::Word(&s[..len]), len)
         } else {
-            let op =
-                OPS.iter().find(|op| s.starts_with(**op)).ok_or_else(|| format!("`{c}` is no operator"))?;
+            let op = OPS
+                .iter()
+                .find(|op| s.starts_with(**op))
+                .ok_or_else(|| format!("`{c}` is not an operator"))?;
             (Token::Op(op), op.len())
         };
         self.rest = s[len..].trim_start();
@@ -86,11 +88,7 @@ impl<'s> Lexer<'s> {
 
     /// Checks that the source ends here.
     pub(crate) fn end(&self) -> Result<(), String> {
-        if self.rest.is_empty() {
-            Ok(())
-        } else {
-            Err(format!("`{}` is more than is understood here", self.rest))
-        }
+        if self.rest.is_empty() { Ok(()) } else { Err(format!("unexpected `{}`", self.rest)) }
     }
 }
 

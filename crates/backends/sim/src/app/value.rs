@@ -76,7 +76,7 @@ impl TryFrom<&toml::Value> for Value {
             toml::Value::Integer(n) => Ok(Self::Int(*n)),
             toml::Value::Boolean(b) => Ok(Self::Bool(*b)),
             other => {
-                Err(format!("a {} is no value: write text, a whole number or a boolean", other.type_str()))
+                Err(format!("a {} is not a value: write text, a whole number or a boolean", other.type_str()))
             }
         }
     }

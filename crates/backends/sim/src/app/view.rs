@@ -95,7 +95,7 @@ impl Parser<'_> {
 
     fn nested(&mut self, source: &str, depth: u8) -> Result<Vec<Tpl>, String> {
         if depth > 8 {
-            return Err("parts that use one another without end".into());
+            return Err("parts include one another without end".into());
         }
         let lines: Vec<Line<'_>> = source
             .lines()
@@ -154,7 +154,7 @@ impl Parser<'_> {
                 lexer.end()
             }
             word => {
-                let kind = roles::kind(word).ok_or_else(|| format!("`{word}` is no kind of element"))?;
+                let kind = roles::kind(word).ok_or_else(|| format!("`{word}` is not a kind of element"))?;
                 out.push(Tpl::Element(Arc::new(element(tpl, kind, lexer.rest(), children)?)));
                 Ok(())
             }
@@ -223,7 +223,7 @@ fn set(e: &mut Element, name: &str, is_flag: bool, lexer: &mut Lexer<'_>) -> Res
         } else if let Some(prop) = Prop::named(name) {
             e.props.push((prop, value));
         } else {
-            return Err(format!("`{name}` is said of no element"));
+            return Err(format!("`{name}` is not a property of an element"));
         }
     }
     Ok(())

@@ -31,8 +31,11 @@ pub(super) fn go(device: &mut SimDevice, to: &Navigation) -> Result<bool> {
             device.shared.live()?.navigator().leave(path, How::Push).map(|()| true)
         }
         Navigation::To(what) => {
-            return Err(Error::new(ErrorCode::InvalidArgs, format!("{what} is no address of a sim device"))
-                .hint("sim:APP, sim:APP/PATH, or /PATH in the app that is open"));
+            return Err(Error::new(
+                ErrorCode::InvalidArgs,
+                format!("{what} is not an address of a sim device"),
+            )
+            .hint("use sim:APP, sim:APP/PATH, or /PATH in the app that is open"));
         }
         Navigation::Back => device.shared.live()?.navigator().history(Step::Back),
         Navigation::Forward => device.shared.live()?.navigator().history(Step::Forward),
@@ -55,7 +58,7 @@ fn switch(device: &mut SimDevice, what: &str) -> Result<()> {
             ErrorCode::InvalidArgs,
             format!("{what}: grade, clock, log and fault of a running device cannot be changed"),
         )
-        .hint("close it first, or open --relaunch"));
+        .hint("close it first, or open it with `--relaunch`"));
     }
     options.admit(device.file_roots.as_deref())?;
     let mut sim = device.shared.live()?;

@@ -20,7 +20,7 @@ fn tab_of(sim: &Sim, id: &str) -> Result<usize> {
     sim.tabs.iter().position(|tab| id_of(tab.surface) == id).ok_or_else(|| {
         let ids: Vec<String> = sim.tabs.iter().map(|tab| id_of(tab.surface)).collect();
         Error::new(ErrorCode::DeviceNotFound, format!("there is no tab {}", quote(id)))
-            .hint(format!("open are {}; stickpin tab list", ids.join(", ")))
+            .hint(format!("open are {}; run `stickpin tab list`", ids.join(", ")))
     })
 }
 
@@ -52,7 +52,7 @@ impl Tabs for SimDevice {
                 other => {
                     return Err(Error::new(
                         ErrorCode::InvalidArgs,
-                        format!("{} is no address of {own}", quote(other)),
+                        format!("{} is not an address of {own}", quote(other)),
                     )
                     .hint(format!("a tab shows the app that is open: {own}/PATH")));
                 }
@@ -77,7 +77,7 @@ impl Tabs for SimDevice {
         let at = tab_of(&sim, id)?;
         if sim.tabs.len() == 1 {
             return Err(Error::new(ErrorCode::InvalidArgs, format!("{id} is the only tab"))
-                .hint("stickpin close ends the session"));
+                .hint("run `stickpin close` to end the session"));
         }
         sim.navigator().remove_tab(at, TabEnd::Asked);
         Ok(())
