@@ -118,7 +118,7 @@ impl Show for Divergence {
                 text.line("the screen now");
                 text.block(screen);
             }
-            None => text.line("the screen cannot be read"),
+            None => text.line("the screen could not be read"),
         }
     }
 }

@@ -34,8 +34,7 @@ pub fn read_script(path: &Path) -> Result<String> {
     let size = file.metadata().map_err(|e| failed(&e))?.len();
     let most = u64::try_from(script::MAX_BYTES).unwrap_or(u64::MAX);
     let too_large = |size: u64| {
-        bad(format!("`{}` has {size} bytes; at most {most} are read", path.display()))
-            .hint("split it: include FILE")
+        bad(format!("`{}` has {size} bytes, more than {most}", path.display())).hint("split it: include FILE")
     };
     if size > most {
         return Err(too_large(size));
@@ -274,7 +273,7 @@ impl Reader<'_> {
         known: &Known<'_>,
     ) -> Result<Step> {
         if self.steps == STEPS {
-            return Err(bad(format!("{at}: there are more than {STEPS} steps")));
+            return Err(bad(format!("{at}: the script has more than {STEPS} steps")));
         }
         self.steps += 1;
         let filled: Vec<String> = words
@@ -301,6 +300,8 @@ fn bad(message: String) -> Error {
 }
 
 fn unset(at: &dyn std::fmt::Display, e: &Unset) -> Error {
-    bad(format!("{at}: {e}"))
-        .hint(format!("-e {0}=VALUE, STICKPIN_VAR_{0}=VALUE, or ${{{0}:-default}}", e.name))
+    bad(format!("{at}: {e}")).hint(format!(
+        "set it with `-e {0}=VALUE` or STICKPIN_VAR_{0}=VALUE, or write ${{{0}:-default}}",
+        e.name
+    ))
 }

@@ -57,7 +57,7 @@ impl Scribe for AdScribe {
         let patch = TextDiff::from_lines(mending.text.as_str(), healed.as_str())
             .unified_diff()
             .context_radius(3)
-            .header(&name, &format!("{stem}.healed.ad"))
+            .header(&name, &format!("{stem}.repaired.ad"))
             .to_string();
         Ok((healed, patch))
     }

@@ -197,12 +197,12 @@ impl Runner<'_> {
             return Ok(());
         }
         let message = format!(
-            "the script is for {}, and there is {}",
+            "the script is for {}, but this host has {}",
             stickpin_tree::quote(platform),
             kinds.join(", ")
         );
-        let error =
-            Error::new(ErrorCode::Unsupported, message).hint("its first line says so: context platform=...");
+        let error = Error::new(ErrorCode::Unsupported, message)
+            .hint("set the platform in its first line: context platform=...");
         Err(Stop::Broken { step: first.number, error })
     }
 
@@ -367,9 +367,9 @@ impl Runner<'_> {
         Some(
             Error::new(
                 ErrorCode::Unsupported,
-                format!("the script is for {}, and this is {kind}", stickpin_tree::quote(wanted)),
+                format!("the script is for {}, but the session is {kind}", stickpin_tree::quote(wanted)),
             )
-            .hint("its first line says so: context platform=..."),
+            .hint("set the platform in its first line: context platform=..."),
         )
     }
 
@@ -394,8 +394,8 @@ impl Runner<'_> {
 
     fn too_late(&self, step: &Step) -> Error {
         let most = self.options.deadline.unwrap_or_default().as_millis();
-        Error::new(ErrorCode::Timeout, format!("the script took more than {most} ms; it was at {}", step.at))
-            .hint("--timeout MS, or context timeout=MS in its first line")
+        Error::new(ErrorCode::Timeout, format!("the script exceeded {most} ms at {}", step.at))
+            .hint("allow more time with `--timeout MS`, or with context timeout=MS in its first line")
             .dispatched(Dispatched::Unknown)
     }
 }

@@ -13,17 +13,17 @@ use stickpin_kernel::{Effect, Response, Result, Show, Spec, Text, answered, file
 
 /// Write a script as a Maestro flow or as a Playwright test.
 ///
-/// Steps that have no counterpart there are left out and listed, those that say less there are
-/// listed, too. Nothing is opened or run.
+/// Steps without a counterpart are omitted and listed; steps that lose detail are listed as well.
+/// Nothing is opened or run.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Arguments {
     /// The script.
     #[schemars(extend("x-positional" = 0, "x-path" = true))]
     file: String,
-    /// What is written.
+    /// The format to write.
     format: formats::Format,
-    /// Where it is written; without it, it is printed.
+    /// The file to write; by default the result is printed.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "FILE"))]
     out: Option<String>,
 }

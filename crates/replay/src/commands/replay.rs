@@ -19,45 +19,44 @@ use stickpin_kernel::registry::Form;
 use stickpin_kernel::{Effect, Error, ErrorCode, Response, Result, Show, Spec, Text, answered};
 use stickpin_tree::quote;
 
-/// Run a script that was recorded or written, in this session.
+/// Run a script in this session.
 ///
-/// Each step waits for its target, is checked to be what was recorded, and acts. Where it finds
-/// another thing, or nothing, nothing is sent: the answer says what was expected, what there is
-/// now, with refs, and how to go on. The session stays open then.
+/// Each step waits for its target, checks that it is what was recorded, and acts. If it finds
+/// something else or nothing, no input is sent: the answer tells what was expected, what is there
+/// now, with refs, and how to continue. The session stays open.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Arguments {
     /// The script.
     #[schemars(extend("x-positional" = 0, "x-path" = true))]
     file: String,
-    /// Set a variable of the script; may be given several times.
+    /// Set a variable of the script; repeatable.
     #[serde(default)]
     #[schemars(extend("x-short" = "e", "x-placeholder" = "KEY=VALUE"))]
     env: Vec<String>,
-    /// Begin with this step; what it needs must be there already.
+    /// Begin with this step, in an app that is already in the right state.
     #[schemars(extend("x-placeholder" = "N"))]
     from: Option<usize>,
-    /// In which round of the blocks around that step, the outermost first: `2` or `3,1`.
+    /// The round of each block around that step, outermost first: `2` or `3,1`.
     #[schemars(extend("x-placeholder" = "N"))]
     rounds: Option<String>,
-    /// Fail when the script is not the one that a divergence was reported of.
+    /// Fail if the script has changed since the divergence was reported.
     #[schemars(extend("x-placeholder" = "SHA"))]
     plan_digest: Option<String>,
-    /// Leave a `close` at its end out.
+    /// Skip a `close` at the end.
     #[serde(default)]
     keep_session: bool,
-    /// Where a step fails, write down what is done instead; at close it becomes a script beside
+    /// Where a step fails, record what is done instead; `close` writes the repaired script beside
     /// this one, with a patch.
     #[serde(default)]
     repair: bool,
-    /// How long a step waits for its target (5000 unless said otherwise).
+    /// Milliseconds that a step waits for its target (default 5000).
     #[schemars(extend("x-placeholder" = "MS"))]
     wait: Option<u64>,
-    /// End it after so many milliseconds, instead of what its first line says.
+    /// Time limit in milliseconds, instead of that in the script's first line.
     #[schemars(extend("x-placeholder" = "MS"))]
     timeout: Option<u64>,
-    /// Write what was done as one page of HTML: steps with their pictures, what changed, what was
-    /// found instead.
+    /// Write an HTML report: steps with pictures, changes and divergences.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "FILE"))]
     report: Option<String>,
 }
@@ -180,7 +179,7 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Ran
         End::Broken { error, .. } => (None, Some(error.clone())),
         End::Stopped => {
             let e = Error::new(ErrorCode::Timeout, "the replay was stopped before its end");
-            (None, Some(e.hint("its session was closed, unless --keep-session")))
+            (None, Some(e.hint("its session was closed; `--keep-session` keeps it open")))
         }
     };
     let replayed = Replayed {
@@ -209,9 +208,9 @@ fn may_begin(plan: &Plan, args: &Arguments) -> Result<Position> {
     let bad = |message: String| Error::new(ErrorCode::InvalidArgs, message);
     let digest = plan.digest();
     if let Some(given) = args.plan_digest.as_ref().filter(|given| **given != digest) {
-        let message =
-            format!("{} is another script by now: its digest is {digest}, not {}", plan.file, quote(given));
-        return Err(bad(message).hint("read it again: steps may have other numbers; or replay the whole"));
+        let message = format!("{} has changed: its digest is {digest}, not {}", plan.file, quote(given));
+        return Err(bad(message)
+            .hint("read the script again, because steps may have other numbers, or replay all of it"));
     }
     let rounds = args.rounds.as_deref().map_or(Ok(Vec::new()), |rounds| {
         let number = |part: &str| part.trim().parse::<u32>();
@@ -226,12 +225,12 @@ fn may_begin(plan: &Plan, args: &Arguments) -> Result<Position> {
     let cannot = format!("{} cannot begin at step {}", plan.file, from.step);
     Err(match plan.depth(from.step) {
         None => bad(format!("{cannot}: it has {}", counted(plan.steps, "step"))),
-        Some(0) => bad(format!("{cannot} in a round: no block with rounds is around it")),
+        Some(0) => bad(format!("{cannot} in a round: no block with rounds encloses it")),
         Some(depth) => bad(format!(
             "{cannot} without its round: {} around it",
             if depth == 1 { "a block is".to_owned() } else { format!("{depth} blocks are") }
         ))
-        .hint("--rounds says in which round of each, the outermost first: --rounds 2, --rounds 3,1"),
+        .hint("name the round of each block, outermost first: `--rounds 2`, `--rounds 3,1`"),
     })
 }
 
@@ -258,20 +257,20 @@ impl Replayed {
     fn way_on(&self, resume: &Resume) -> String {
         let again = self.go_on(resume, &resume.again());
         let mends = match self.mending {
-            true => "; what you do until then goes into the healed script, which close writes",
+            true => "; what you do until then goes into the repaired script, which `close` writes",
             false => "",
         };
         match &resume.behind {
             Some(behind) => format!(
-                "do by a ref what the step means, then go on behind it: {}\nor again with it: {again}{mends}",
+                "do by a ref what the step means, then continue after it: {}\nor repeat it: {again}{mends}",
                 self.go_on(resume, behind)
             ),
             None if self.mending => {
                 format!(
-                    "it is the last step: do by a ref what it means, then stickpin close, which writes the healed script\nor again with it: {again}"
+                    "it is the last step: do by a ref what it means, then run stickpin close, which writes the repaired script\nor repeat it: {again}"
                 )
             }
-            None => format!("it is the last step: do by a ref what it means\nor again with it: {again}"),
+            None => format!("it is the last step: do by a ref what it means\nor repeat it: {again}"),
         }
     }
 

@@ -22,46 +22,45 @@ const MOST_WORKERS: usize = 64;
 
 /// Run scripts as tests, each in a session of its own that is closed at its end.
 ///
-/// Exits with 0 when all passed, 1 when one did not, 2 for arguments that are none. Failures of the
-/// machinery (browser, device, disk) are told apart from those of the app. In a folder every .ad
-/// file is a script, and every Maestro flow (YAML with an appId or a url) that lies in it directly;
-/// names that begin with `_` are there to be included.
+/// Exits with 0 if all scripts passed, 1 if one failed, 2 for invalid arguments. Failures of the
+/// browser, device or disk are reported as broken, apart from failures of the app. In a folder
+/// every .ad file is a script, and so is every Maestro flow (YAML with an appId or a url) directly
+/// in it. Files whose names begin with `_` are only included by others.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Arguments {
     /// Scripts, folders, or patterns like 'flows/**/*.ad'.
     #[schemars(extend("x-positional" = 0, "x-trailing" = true, "x-path" = true, "x-placeholder" = "PATH"))]
     paths: Vec<String>,
-    /// Set a variable of all scripts; may be given several times.
+    /// Set a variable of all scripts; repeatable.
     #[serde(default)]
     #[schemars(extend("x-short" = "e", "x-placeholder" = "KEY=VALUE"))]
     env: Vec<String>,
-    /// How many run at the same time.
+    /// Number of scripts that run at the same time.
     #[schemars(extend("x-placeholder" = "N"))]
     workers: Option<usize>,
     /// Run only part I of N.
     #[schemars(extend("x-placeholder" = "I/N"))]
     shard: Option<String>,
-    /// How often a script that failed is tried again, instead of what its first line says.
+    /// Number of retries for a failed script, instead of that in its first line.
     #[schemars(extend("x-placeholder" = "N"))]
     retries: Option<u32>,
-    /// Begin no other script after one that failed.
+    /// Start no further script after a failure.
     #[serde(default)]
     fail_fast: bool,
-    /// End an attempt after so many milliseconds, instead of what its first line says.
+    /// Time limit of an attempt in milliseconds, instead of that in the script's first line.
     #[schemars(extend("x-placeholder" = "MS"))]
     timeout: Option<u64>,
-    /// How long a step waits for its target (5000 unless said otherwise).
+    /// Milliseconds that a step waits for its target (default 5000).
     #[schemars(extend("x-placeholder" = "MS"))]
     wait: Option<u64>,
     /// Write the results as JUnit XML.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "FILE"))]
     junit: Option<String>,
-    /// Write the results as one page of HTML: steps with their pictures, what changed, what was
-    /// found instead.
+    /// Write an HTML report: steps with pictures, changes and divergences.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "FILE"))]
     report: Option<String>,
-    /// Keep pictures, screens and particulars of attempts that failed.
+    /// Keep pictures, screens and details of failed attempts.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "DIR"))]
     artifacts: Option<String>,
 }
@@ -106,7 +105,7 @@ async fn test(input: Map<String, Value>, call: Call) -> Result<Report> {
     if args.workers.is_some_and(|n| !(1..=MOST_WORKERS).contains(&n)) {
         return Err(Error::new(
             ErrorCode::InvalidArgs,
-            format!("`workers` is a number from 1 to {MOST_WORKERS}"),
+            format!("`workers` must be a number from 1 to {MOST_WORKERS}"),
         ));
     }
     let mut files = find(&args.paths, &|path| paths::resolve(&call.caller, path), &call.caller.cwd)?;
@@ -150,7 +149,7 @@ fn shard(text: &str) -> Result<Shard> {
     let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
     match parts {
         Some((number, of)) if (1..=of).contains(&number) => Ok(Shard { number, of }),
-        _ => Err(Error::new(ErrorCode::InvalidArgs, format!("{} is not I/N", quote(text)))
-            .hint("--shard 2/4 is the second of four parts")),
+        _ => Err(Error::new(ErrorCode::InvalidArgs, format!("{} is not of the form I/N", quote(text)))
+            .hint("for example: `--shard 2/4` is the second of four parts")),
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn parse(text: &str) -> Result<Script, ScriptError> {
         [] => return Err(START.fault("there is no flow in this file", FORM)),
         [other] => return Err(other.at.fault("a flow needs a list of commands", FORM)),
         [_, .., last] => {
-            return Err(last.at.fault("a flow is its header, `---`, and a list of commands", FORM));
+            return Err(last.at.fault("a flow consists of its header, `---`, and a list of commands", FORM));
         }
     };
     let mut flow = Flow::default();
@@ -78,7 +78,7 @@ impl Flow {
     /// Converts a list of commands.
     fn list(&self, commands: &Yaml, depth: usize) -> Result<Vec<Node>, ScriptError> {
         if depth > crate::script::MAX_DEPTH {
-            let message = format!("blocks stand more than {} deep in one another", crate::script::MAX_DEPTH);
+            let message = format!("blocks are nested more than {} deep", crate::script::MAX_DEPTH);
             return Err(commands.at.fault(message, ""));
         }
         let items = match &commands.value {

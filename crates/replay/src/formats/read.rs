@@ -21,7 +21,8 @@ pub fn parse(file: &Path, text: &str) -> Result<Script, ScriptError> {
 
 #[cfg(not(feature = "formats"))]
 fn flow(_: &str) -> Result<Script, ScriptError> {
-    let (message, hint) = ("this build does not read Maestro flows", "build it with the feature `formats`");
+    let (message, hint) =
+        ("this build does not read Maestro flows", "build stickpin with the feature `formats`");
     Err(ScriptError { line: 1, column: 1, message: message.to_owned(), hint: hint.to_owned() })
 }
 

@@ -167,7 +167,7 @@ impl<'s> Args<'s> {
 pub(super) fn selector(target: &str) -> Result<Selector, String> {
     match target.parse() {
         Ok(Target::Selector(selector)) => Ok(selector),
-        Ok(_) => Err("a ref or a point means nothing there".to_owned()),
+        Ok(_) => Err("a ref or a point has no meaning there".to_owned()),
         Err(e) => Err(e.to_string()),
     }
 }
@@ -218,7 +218,9 @@ impl<'r> Reader<'r> {
         let name = path.display().to_string();
         let here = from.map(|place| format!("{place}: ")).unwrap_or_default();
         if self.open.iter().any(|open| open == path) || self.open.len() == INCLUDES {
-            let message = format!("{here}{name} includes itself, or scripts do more than {INCLUDES} deep");
+            let message = format!(
+                "{here}{name} includes itself, or scripts include one another more than {INCLUDES} deep"
+            );
             return Err(Error::new(ErrorCode::InvalidArgs, message));
         }
         let text = (self.read)(path).map_err(|e| Error { message: format!("{here}{}", e.message), ..e })?;
@@ -290,14 +292,14 @@ impl<'r> Reader<'r> {
         let words: Vec<Template> = words.iter().map(|word| scoped(word, scope)).collect();
         let has_mark = |part: &Part| matches!(part, Part::Text(text) if text.contains(MARK));
         if words.iter().any(|word| word.parts().iter().any(has_mark)) {
-            return Ok(Err((Head { at, line }, "it holds a NUL character")));
+            return Ok(Err((Head { at, line }, "it contains a NUL character")));
         }
         let variables = words.iter().any(|word| word.as_text().is_none());
         let marked: Vec<String> = words.iter().map(|word| self.marks.put(word)).collect();
         match read_line(&marked) {
             Ok(read) => Ok(Ok(Step { head: Head { at, line }, entry: read.entry, input: read.input })),
             Err(_) if variables => {
-                let why = "a variable stands where a number, a choice or a command is needed";
+                let why = "a variable is not allowed for a number, a choice or a command";
                 Ok(Err((Head { at, line }, why)))
             }
             Err(e) => Err(Error { message: format!("{at}: {}", e.message), ..e }),
@@ -350,7 +352,7 @@ pub(super) fn lines<W: Writer>(writer: &mut W, items: &[Item], notes: &mut Vec<N
             Item::Block(head, block, body) => {
                 let body = lines(writer, body, notes);
                 let written = writer.block(block, body, &mut less);
-                (head, written.map_err(|why| format!("{why}; what stands in it is left out, too")))
+                (head, written.map_err(|why| format!("{why}; its content is left out as well")))
             }
         };
         match written {

@@ -78,7 +78,7 @@ enum Open {
 /// Parses all documents of a text.
 pub(super) fn read(text: &str) -> Result<Vec<Yaml>, ScriptError> {
     if text.len() > MAX_BYTES {
-        let message = format!("the file has {} bytes; at most {MAX_BYTES} are read", text.len());
+        let message = format!("the file has {} bytes, more than {MAX_BYTES}", text.len());
         return Err(Mark { line: 1, column: 1 }.fault(message, "split it: runFlow: FILE"));
     }
     let mut documents = Vec::new();
@@ -96,7 +96,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Yaml>, ScriptError> {
                 Yaml { at, value: if null { Value::Null } else { Value::Text(text.into_owned()) } }
             }
             Event::SequenceStart(..) | Event::MappingStart(..) if open.len() == MAX_DEPTH => {
-                return Err(at.fault(format!("values stand more than {MAX_DEPTH} deep in one another"), ""));
+                return Err(at.fault(format!("values are nested more than {MAX_DEPTH} deep"), ""));
             }
             Event::SequenceStart(..) => {
                 open.push((at, Open::List(Vec::new())));
@@ -152,7 +152,9 @@ fn new_key(pairs: &[(Key, Yaml)], key: Yaml) -> Result<Key, ScriptError> {
         return Err(key.at.fault(format!("a key is {}, not a text", key.value.kind()), ""));
     };
     if pairs.iter().any(|(k, _)| k.name == name) {
-        return Err(key.at.fault(format!("{} stands twice here", stickpin_tree::quote(&name)), "leave one"));
+        return Err(key
+            .at
+            .fault(format!("{} is given twice here", stickpin_tree::quote(&name)), "leave one"));
     }
     Ok(Key { at: key.at, name })
 }

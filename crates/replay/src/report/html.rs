@@ -93,9 +93,9 @@ fn verdict(report: &Report) -> String {
     match (all, bad) {
         (0, _) => "No script was run".to_owned(),
         (1, 0) => "The script passed".to_owned(),
-        (1, _) => "The script did not pass".to_owned(),
+        (1, _) => "The script failed".to_owned(),
         (_, 0) => format!("All {all} scripts passed"),
-        _ => format!("{bad} of {all} scripts did not pass"),
+        _ => format!("{bad} of {all} scripts failed"),
     }
 }
 
@@ -142,7 +142,8 @@ fn article(f: usize, file: &FileReport, pictures: &mut Pictures<'_>) -> String {
     if last > 1 {
         facts.push(counted(last, "attempt"));
     }
-    let mut content = file.error.as_ref().map(|error| failure(error, "It cannot be run")).unwrap_or_default();
+    let mut content =
+        file.error.as_ref().map(|error| failure(error, "The script cannot be run")).unwrap_or_default();
     for (a, one) in (1..).zip(&file.attempts) {
         content += &attempt(&format!("f{f}a{a}"), &file.file, one, (a, last), pictures);
     }

@@ -55,7 +55,7 @@ impl Show for Report {
             (summary.passed, "passed"),
             (summary.flaky, "flaky"),
             (summary.failed, "failed"),
-            (summary.broken, "broken (not the app: browser, device, disk)"),
+            (summary.broken, "broken (browser, device or disk, not the app)"),
             (summary.not_run, "not run"),
         ];
         let counts: Vec<String> =
@@ -63,7 +63,7 @@ impl Show for Report {
         let early = match self.ended_early {
             None => "",
             Some(EndedEarly::Interrupted) => ", interrupted",
-            Some(EndedEarly::FailFast) => ", ended at the first failure",
+            Some(EndedEarly::FailFast) => ", stopped at the first failure",
         };
         let all = counted(self.files.len(), "script");
         text.line(format_args!("{all}: {} · {}{early}", counts.join(", "), seconds(self.millis)));
@@ -80,8 +80,8 @@ impl Show for Report {
         };
         let file = crate::script::line(&[crate::script::Template::text(&first.file)]);
         Some(
-            Error::new(code, format!("{n} of {all} did not pass"))
-                .hint(format!("see what one finds, and stay there: stickpin replay {file}")),
+            Error::new(code, format!("{n} of {all} failed"))
+                .hint(format!("run one of them and keep its session open: `stickpin replay {file}`")),
         )
     }
 }

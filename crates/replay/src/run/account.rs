@@ -88,8 +88,8 @@ impl Account {
         });
         let r#ref = unknown?;
         Some(
-            Error::new(ErrorCode::RefNotFound, format!("{ref} was never issued to this run ({})", step.at))
-                .hint("scripts name elements by selectors; record start writes them"),
+            Error::new(ErrorCode::RefNotFound, format!("{ref} was never issued in this run ({})", step.at))
+                .hint("use selectors in scripts; `record start` writes them"),
         )
     }
 

@@ -13,7 +13,7 @@ pub fn parse(text: &str) -> Result<Script, ScriptError> {
     if text.len() > MAX_BYTES {
         return Err(Fault::new(
             0,
-            format!("the script has {} bytes; at most {MAX_BYTES} are read", text.len()),
+            format!("the script has {} bytes, more than {MAX_BYTES}", text.len()),
             "split it: include FILE",
         )
         .on(1, ""));
@@ -41,7 +41,7 @@ const BLOCKS: &str =
 impl Reader {
     fn line(&mut self, number: u32, line: &str) -> Result<(), Fault> {
         if let Some(at) = line.find('\r') {
-            return Err(Fault::new(at, "a carriage return stands in the line", "in double quotes it is \\r"));
+            return Err(Fault::new(at, "the line contains a carriage return", "in double quotes it is \\r"));
         }
         let start = line.len() - line.trim_start_matches(is_space).len();
         let rest = &line[start..];
@@ -72,17 +72,17 @@ impl Reader {
             return Err(Fault::new(start, "there is a second `context` line", FORM));
         }
         if self.seen_command {
-            return Err(Fault::new(start, "`context` stands behind the first command", FORM));
+            return Err(Fault::new(start, "`context` must come before the first command", FORM));
         }
         self.seen_context = true;
         let mut at = skip(line, start + "context".len());
         while at < line.len() {
             let (key, value, end) = pair(line, at, FORM)?;
             let Some(value) = value.as_text() else {
-                return Err(Fault::new(at, "a `context` value holds a variable", FORM));
+                return Err(Fault::new(at, "a `context` value contains a variable", FORM));
             };
             if self.script.context(&key).is_some() {
-                return Err(Fault::new(at, format!("`{key}` stands twice in `context`"), "leave one"));
+                return Err(Fault::new(at, format!("`{key}` is given twice in `context`"), "leave one"));
             }
             if matches!(key.as_str(), "timeout" | "retries") && value.parse::<u32>().is_err() {
                 return Err(Fault::new(
@@ -102,7 +102,7 @@ impl Reader {
         const FORM: &str = "env KEY=VALUE, before the first command";
         let at = skip(line, behind);
         if self.seen_command {
-            return Err(Fault::new(at, "`env` stands behind the first command", FORM));
+            return Err(Fault::new(at, "`env` must come before the first command", FORM));
         }
         let (key, value, end) = pair(line, at, FORM)?;
         variable(&key, at)?;
@@ -169,11 +169,7 @@ impl Reader {
             }
         };
         if self.open.len() == MAX_DEPTH {
-            return Err(Fault::new(
-                start,
-                format!("blocks stand more than {MAX_DEPTH} deep in one another"),
-                "",
-            ));
+            return Err(Fault::new(start, format!("blocks are nested more than {MAX_DEPTH} deep"), ""));
         }
         self.seen_command = true;
         self.open.push((number, block, Vec::new()));
@@ -183,7 +179,7 @@ impl Reader {
     fn close(&mut self, line: &str, behind: usize) -> Result<(), Fault> {
         nothing_left(line, behind)?;
         let Some((line, block, body)) = self.open.pop() else {
-            return Err(Fault::new(behind - 1, "`}` closes nothing", BLOCKS));
+            return Err(Fault::new(behind - 1, "`}` does not close a block", BLOCKS));
         };
         self.push(line, Kind::Block(block, body));
         Ok(())
@@ -277,7 +273,7 @@ fn skip(line: &str, at: usize) -> usize {
 fn nothing_left(line: &str, at: usize) -> Result<(), Fault> {
     let at = skip(line, at);
     if at < line.len() {
-        return Err(Fault::new(at, "something stands behind the end of the line's form", ""));
+        return Err(Fault::new(at, "unexpected text after the end of the line", ""));
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ pub(super) fn read(line: &str, at: usize) -> Result<(Template, usize), Fault> {
     if end < line.len() && !line[end..].starts_with(is_space) {
         return Err(Fault::new(
             end,
-            "a closing quote is followed by something that is no space",
+            "a closing quote is not followed by a space",
             "words are separated by spaces: press \"role=button\" --settle",
         ));
     }
@@ -48,7 +48,7 @@ fn in_quotes(line: &str, at: usize, quote: char) -> Result<(Vec<Letter>, usize),
             c if c.is_control() && quote == '"' => {
                 return Err(Fault::new(
                     at + i,
-                    "a control character stands in double quotes",
+                    "a control character in double quotes",
                     "write it as an escape: \\t, \\n, \\u001b",
                 ));
             }
@@ -73,12 +73,12 @@ fn escaped(chars: &mut Peekable<CharIndices<'_>>, at: usize) -> Result<char, Fau
         'r' => '\r',
         't' => '\t',
         'u' => unicode(chars).ok_or_else(|| {
-            Fault::new(at, "a text in quotes cannot be read", "\\uXXXX takes four hexadecimal digits")
+            Fault::new(at, "a quoted text cannot be read", "\\uXXXX takes four hexadecimal digits")
         })?,
         _ => {
             return Err(Fault::new(
                 at + i - 1,
-                format!("{} is no escape", quoted(&format!("\\{c}"))),
+                format!("{} is not an escape", quoted(&format!("\\{c}"))),
                 "double quotes hold JSON strings: \\\" \\\\ \\n \\t \\uXXXX, and \\$",
             ));
         }
@@ -147,7 +147,7 @@ fn template(letters: &[Letter], at: usize) -> Result<Template, Fault> {
             return Err(Fault::new(at, "a variable is not closed", FORM));
         };
         if after[1..end].windows(2).any(|pair| pair == [('$', false), ('{', false)]) {
-            return Err(Fault::new(at, "a variable stands inside another one", FORM));
+            return Err(Fault::new(at, "a variable inside another variable", FORM));
         }
         let inside: String = after[1..end].iter().map(|(c, _)| *c).collect();
         let (name, default) = match inside.split_once(":-") {

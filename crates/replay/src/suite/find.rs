@@ -44,8 +44,8 @@ pub(crate) fn find(paths: &[String], whole: &dyn Fn(&str) -> PathBuf, cwd: &Path
 }
 
 fn none(path: &str) -> Error {
-    Error::new(ErrorCode::InvalidArgs, format!("{} names no script", quote(path)))
-        .hint("a file, a folder with .ad files or Maestro flows (YAML with an appId or a url), or a pattern in quotes: stickpin test 'flows/**/*.ad'")
+    Error::new(ErrorCode::InvalidArgs, format!("{} does not match a script", quote(path)))
+        .hint("name a file, a folder with .ad files or Maestro flows, or a quoted pattern: `stickpin test 'flows/**/*.ad'`")
 }
 
 fn folder(dir: &Path, outermost: bool, found: &mut BTreeSet<PathBuf>) -> Result<()> {
@@ -54,7 +54,7 @@ fn folder(dir: &Path, outermost: bool, found: &mut BTreeSet<PathBuf>) -> Result<
         let entry = entry.map_err(|e| failed(&e))?;
         let (path, kind) = (entry.path(), entry.file_type().map_err(|e| failed(&e))?);
         let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with(['.', '_']) || name.ends_with(".healed.ad") {
+        if name.starts_with(['.', '_']) || name.ends_with(".repaired.ad") {
             continue;
         }
         // Links to folders are not followed, because one could lead back into this folder.
@@ -87,8 +87,8 @@ fn is_flow(path: &Path) -> bool {
 
 fn pattern(place: &Path, given: &str, found: &mut BTreeSet<PathBuf>) -> Result<()> {
     let bad = |why: String| {
-        Error::new(ErrorCode::InvalidArgs, format!("{} is no pattern: {why}", quote(given)))
-            .hint("* and ? within a name, ** for folders, [ab]")
+        Error::new(ErrorCode::InvalidArgs, format!("{} is not a pattern: {why}", quote(given)))
+            .hint("use * and ? within a name, ** for folders, [ab]")
     };
     let matches = glob::glob(&place.to_string_lossy()).map_err(|e| bad(e.msg.to_owned()))?;
     for path in matches {

@@ -62,7 +62,7 @@ fn faults_are_said_before_anything_runs() {
         ("replay good.ad --from 7", "cannot begin at step 7: it has 1 step"),
         ("replay good.ad --plan-digest 0123456789abcdef", "is another script by now"),
         ("test", "`test` needs PATH"),
-        ("test not-there", "\"not-there\" names no script"),
+        ("test not-there", "\"not-there\" does not match a script"),
         ("test 'flows/**/*.ad'", "names no script"),
         ("test good.ad --shard 3/2", "is not I/N"),
         ("test good.ad --workers 0", "`workers` is a number"),

@@ -87,10 +87,10 @@ fn a_flow_of_a_page_is_recorded_replayed_mended_and_replayed() {
     desk.ok(&format!("press {}", ref_of(&again.out, "button \"Send the order\"")));
     reports(&pages, &["order Ada Friday"]);
     let closed = desk.run(&said(&again.err, "stickpin replay flow.ad --from 6 "));
-    assert!(closed.code == 0 && closed.out.contains("flow.healed.ad"), "{closed:?}");
+    assert!(closed.code == 0 && closed.out.contains("flow.repaired.ad"), "{closed:?}");
     reports(&pages, &["done"]);
 
-    let ran = desk.run("test flow.healed.ad flow.ad --wait 1000 --json");
+    let ran = desk.run("test flow.repaired.ad flow.ad --wait 1000 --json");
     let report = ran.json()["output"].clone();
     assert_eq!(
         (&report["files"][0]["outcome"], &report["files"][1]["outcome"]),

@@ -62,9 +62,9 @@ fn a_flow_of_the_embedded_device_is_recorded_replayed_mended_and_replayed() {
     desk.received();
     let closed = desk.run(&said(&again.err, "stickpin replay flow.ad --from 5 "));
     assert_eq!(closed.code, 0, "{closed:?}");
-    assert!(closed.out.contains("flow.healed.ad") && closed.out.contains("\n+press "), "{}", closed.out);
+    assert!(closed.out.contains("flow.repaired.ad") && closed.out.contains("\n+press "), "{}", closed.out);
 
-    let healed = desk.read("flow.healed.ad");
+    let healed = desk.read("flow.repaired.ad");
     let expected = script
         .replace("in row \"Stew\"", "in row \"Bean stew\"")
         .replace("row=Stew", "row=\\\"Bean stew\\\"")
@@ -74,10 +74,10 @@ fn a_flow_of_the_embedded_device_is_recorded_replayed_mended_and_replayed() {
         )
         .replace("label=Order", "label=\\\"Send order\\\"");
     assert_eq!(healed, expected, "only what did not find its target is another one");
-    let patch = desk.read("flow.healed.diff");
-    assert!(patch.starts_with("--- flow.ad\n+++ flow.healed.ad\n@@ "), "{patch}");
+    let patch = desk.read("flow.repaired.diff");
+    assert!(patch.starts_with("--- flow.ad\n+++ flow.repaired.ad\n@@ "), "{patch}");
     assert_eq!(desk.read("flow.ad"), script, "the script itself is left alone");
-    let ran = desk.run("replay flow.healed.ad");
+    let ran = desk.run("replay flow.repaired.ad");
     assert_eq!(ran.code, 0, "{ran:?}");
     assert_eq!(desk.received().len(), 3);
 }
@@ -98,10 +98,10 @@ fn what_made_the_step_possible_again_stands_before_it() {
     let ran = desk.run(&said(&ran.err, "stickpin replay late.ad --from 4 "));
     assert_eq!(ran.code, 0, "{ran:?}");
     let closed = desk.ok("close");
-    assert!(closed.contains("late.healed.ad"), "{closed}");
-    let healed = desk.read("late.healed.ad");
+    assert!(closed.contains("late.repaired.ad"), "{closed}");
+    let healed = desk.read("late.repaired.ad");
     assert!(healed.ends_with("is visible 'text~=Thank'\nback\nis visible text=Order\n"), "{healed}");
-    assert_eq!(desk.run("replay late.healed.ad").code, 0);
+    assert_eq!(desk.run("replay late.repaired.ad").code, 0);
 }
 
 #[test]
@@ -110,14 +110,14 @@ fn nothing_is_mended_that_nobody_mended() {
     desk.write("gone.ad", &format!("open {}\npress text=Nothing\n", desk.address()));
     assert_eq!(desk.run("replay gone.ad --repair --wait 0").code, 1);
     let closed = desk.run("close");
-    assert!(closed.code == 0 && !closed.out.contains("healed"), "{closed:?}");
-    assert!(!desk.path("gone.healed.ad").exists());
+    assert!(closed.code == 0 && !closed.out.contains("repaired"), "{closed:?}");
+    assert!(!desk.path("gone.repaired.ad").exists());
     // Without --repair the session stays open all the same, and its refs are good.
     let ran = desk.run("replay gone.ad --wait 0");
     desk.ok(&format!("press {}", ref_of(&ran.out, "button \"Order\"")));
     assert_eq!(desk.received().len(), 1);
     desk.ok("close");
-    assert!(!desk.path("gone.healed.ad").exists());
+    assert!(!desk.path("gone.repaired.ad").exists());
 }
 
 #[test]
@@ -174,8 +174,8 @@ fn steps_in_blocks_and_in_included_files_are_mended() {
     assert!(ran.err.contains("--from 5 --rounds 2 ") && ran.out.ends_with('\n'), "{ran:?}");
     desk.ok(&format!("press {}", ref_of(&ran.out, "button \"Order\"")));
     let closed = desk.ok("close");
-    assert!(closed.contains("wrote ") && closed.contains("/flow.healed.ad"), "{closed}");
-    assert!(closed.contains("/steps/name.healed.ad"), "{closed}");
+    assert!(closed.contains("wrote ") && closed.contains("/flow.repaired.ad"), "{closed}");
+    assert!(closed.contains("/steps/name.repaired.ad"), "{closed}");
     let all = desk.received();
     assert_eq!(all.len(), 4, "{all:?}");
 
@@ -187,13 +187,13 @@ fn steps_in_blocks_and_in_included_files_are_mended() {
             "  press text=Send",
             "  # target button \"Order\" in section \"Menu\"\n  press \"role=button label=Order\"",
         );
-    assert_eq!(desk.read("flow.healed.ad"), healed);
-    let patch = desk.read("steps/name.healed.diff");
-    assert!(patch.starts_with("--- name.ad\n+++ name.healed.ad\n"), "{patch}");
+    assert_eq!(desk.read("flow.repaired.ad"), healed);
+    let patch = desk.read("steps/name.repaired.diff");
+    assert!(patch.starts_with("--- name.ad\n+++ name.repaired.ad\n"), "{patch}");
     assert_eq!((desk.read("flow.ad"), desk.read("steps/name.ad")), (flow, name), "they are left alone");
     // The included file is taken over under its name, and both are green.
-    desk.write("steps/name.ad", &desk.read("steps/name.healed.ad"));
-    let ran = desk.run("replay flow.healed.ad");
+    desk.write("steps/name.ad", &desk.read("steps/name.repaired.ad"));
+    let ran = desk.run("replay flow.repaired.ad");
     assert!(ran.code == 0 && ran.err.is_empty(), "{ran:?}");
     assert_eq!(desk.received(), all);
 }
@@ -243,6 +243,6 @@ fn a_flow_of_maestro_is_not_mended() {
         "{ran:?}"
     );
     desk.ok(&format!("press {}", ref_of(&ran.out, "button \"Order\"")));
-    assert!(!desk.ok("close").contains("healed"));
-    assert!(!desk.path("flow.healed.ad").exists());
+    assert!(!desk.ok("close").contains("repaired"));
+    assert!(!desk.path("flow.repaired.ad").exists());
 }

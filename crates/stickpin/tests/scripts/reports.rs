@@ -77,7 +77,7 @@ fn one_script_has_the_same_report() {
     assert!(ran.code == 1 && ran.out.contains("report.html"), "{ran:?}");
     let page = desk.read("report.html");
     for part in [
-        "The script did not pass",
+        "The script failed",
         "Step 3 found something else",
         "stickpin replay gone.ad --from 3 --plan-digest ",
         "data:image/png",

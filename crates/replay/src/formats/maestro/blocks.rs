@@ -71,7 +71,7 @@ fn conditional(flow: &Flow, when: &Yaml, mut body: Vec<Node>) -> Nodes {
         let Some(platform) = flow.platform.or(phone.then_some("no phone")) else {
             return Err(yaml
                 .at
-                .fault("which platform this flow is for is not known", "a header with `url` says: Web"));
+                .fault("the platform of this flow is unknown", "a header with `url` says: Web"));
         };
         if !wanted.eq_ignore_ascii_case(platform) {
             body.clear();
@@ -95,7 +95,7 @@ fn conditional(flow: &Flow, when: &Yaml, mut body: Vec<Node>) -> Nodes {
         body = vec![Node { line: yaml.at.line, kind: Kind::Block(Block::If(state, target), body) }];
     }
     if !asked {
-        return Err(when.at.fault("`when` asks nothing that is supported", "visible, notVisible, platform"));
+        return Err(when.at.fault("`when` has no supported condition", "visible, notVisible, platform"));
     }
     fields.end()?;
     Ok(body)

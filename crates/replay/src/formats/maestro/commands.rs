@@ -65,12 +65,12 @@ impl Flow {
             Value::Text(name) => (name, item.at, &nothing),
             Value::Map(pairs) => match &pairs[..] {
                 [(Key { at, name }, given)] => (name, *at, given),
-                [] => return Err(item.at.fault("an empty mapping is no command", "")),
+                [] => return Err(item.at.fault("an empty mapping is not a command", "")),
                 [_, (second, _), ..] => {
-                    let message = "a second name stands in one command";
+                    let message = "one entry holds two commands";
                     return Err(second.at.fault(
                         message,
-                        "each command begins with its own `-`; what belongs to it is indented deeper",
+                        "begin each command with its own `-`, and indent its fields deeper",
                     ));
                 }
             },
@@ -174,11 +174,11 @@ fn launch_app(flow: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
     } else {
         app = command.fields.text("appId")?.or(app);
         clear = command.fields.switch("clearState")?;
-        command.fields.only("stopApp", true, "an app is always started anew")?;
+        command.fields.only("stopApp", true, "an app is always started fresh")?;
     }
     let Some(app) = app.or_else(|| flow.app.clone()) else {
         return Err(command.at.fault(
-            "`launchApp` names no app, nor does the header",
+            "`launchApp` does not name an app, nor does the header",
             "appId: sim:shop, or url: http://127.0.0.1:3000",
         ));
     };

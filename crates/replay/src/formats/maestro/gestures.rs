@@ -13,7 +13,7 @@ pub(super) fn point(yaml: &Yaml) -> Result<Template, ScriptError> {
     match (x, y) {
         (Length::Pixels(x), Length::Pixels(y)) => Ok(Template::text(format!("{x},{y}"))),
         _ => Err(yaml.at.fault(
-            "a `point` in parts of the screen is not supported: on another screen it is another thing",
+            "a `point` as a percentage is not supported: it depends on the screen",
             "text, id or css say what is meant; a point takes pixels: \"100,200\"",
         )),
     }
@@ -44,7 +44,7 @@ fn pair(yaml: &Yaml) -> Result<(Length, Length), ScriptError> {
         None => text.trim().parse().ok().map(Length::Pixels),
     };
     let both = yaml.value.as_text().split_once(',').and_then(|(x, y)| Some((length(x)?, length(y)?)));
-    both.ok_or_else(|| yaml.at.fault("a place is two lengths", "\"50%, 80%\", or \"100, 200\" in pixels"))
+    both.ok_or_else(|| yaml.at.fault("a point takes two lengths", "\"50%, 80%\", or \"100, 200\" in pixels"))
 }
 
 pub(super) fn scroll_until_visible(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
@@ -87,10 +87,7 @@ pub(super) fn swipe(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
     };
     if let Some((start, end)) = points {
         let (way, far) = swiped(pair(start)?, pair(end)?).ok_or_else(|| {
-            end.at.fault(
-                "a `swipe` that goes neither straight up or down nor straight to a side is not supported",
-                "start: \"50%, 80%\", end: \"50%, 20%\"",
-            )
+            end.at.fault("a diagonal `swipe` is not supported", "start: \"50%, 80%\", end: \"50%, 20%\"")
         })?;
         return Ok(vec![command.line(vec![word("scroll"), word(way), Template::text(far.to_string())])]);
     }

@@ -63,16 +63,16 @@ const RELATIONS: &[(&str, &str)] = &[
     ("rightOf", PLACES),
     ("containsChild", CONTAINS),
     ("containsDescendants", CONTAINS),
-    ("traits", "text and id name an element"),
+    ("traits", "use text or id to name an element"),
     ("width", SIZES),
     ("height", SIZES),
     ("tolerance", SIZES),
 ];
 
 const PLACES: &str =
-    "where an element is drawn identifies nothing: childOf names what it is in, index chooses";
-const CONTAINS: &str = "name the element that is meant by its own text or id, or by childOf";
-const SIZES: &str = "a size identifies nothing: text and id name an element";
+    "a relative position does not identify an element: use childOf for its container, or index";
+const CONTAINS: &str = "name the element by its own text or id, or by childOf";
+const SIZES: &str = "a size does not identify an element: use text and id";
 
 /// Takes the terms of a selector from a command's arguments.
 pub(super) fn take(fields: &mut Fields<'_>) -> Result<Template, ScriptError> {
@@ -107,7 +107,7 @@ pub(super) fn take(fields: &mut Fields<'_>) -> Result<Template, ScriptError> {
     if terms.is_empty() && texts.is_empty() {
         fields.unsupported(&["label", "optional"])?;
         return Err(at.fault(
-            format!("`{}` says nothing about the element that is supported", fields.of),
+            format!("`{}` has no supported key of an element", fields.of),
             "text, id, css, enabled, checked, focused, selected, childOf, index",
         ));
     }
@@ -179,7 +179,7 @@ fn cut(text: &mut String, rest: Option<String>) -> bool {
 fn pattern(value: &Template, at: Mark) -> ScriptError {
     let shown = stickpin_tree::quote(&value.to_string());
     at.fault(
-        format!("{shown} is a pattern that is not supported"),
+        format!("the pattern {shown} is not supported"),
         "a whole text, its beginning \"text.*\", its end \".*text\", or a part of it \".*part.*\"; a backslash before a character takes it as it is",
     )
 }

@@ -48,7 +48,7 @@ fn variable(inside: &str, at: Mark) -> Result<Part, ScriptError> {
         _ => {
             let shown = stickpin_tree::quote(&format!("${{{inside}}}"));
             Err(at.fault(
-                format!("{shown} is JavaScript"),
+                format!("{shown} is a JavaScript expression"),
                 "only ${KEY} and ${KEY || \"default\"} are supported",
             ))
         }

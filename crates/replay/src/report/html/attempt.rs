@@ -8,7 +8,7 @@ use crate::divergence::Divergence;
 use crate::report::model::{Attempt, Outcome, Step};
 use stickpin_kernel::Error;
 
-const SCREEN: &str = "The screen, at that moment";
+const SCREEN: &str = "The screen at that moment";
 
 /// From this number on, successful steps are collapsed.
 const MANY: usize = 40;
@@ -27,7 +27,7 @@ pub(super) fn attempt(
         content += &failure(
             error,
             match attempt.outcome {
-                Outcome::Broken => "The machinery failed; this says nothing about the app",
+                Outcome::Broken => "The browser, device or disk failed; this is not a result about the app",
                 _ => "It failed",
             },
         );
@@ -83,7 +83,7 @@ pub(super) fn failure(error: &Error, title: &str) -> String {
 /// Shows what was recorded next to what was found.
 fn divergence(id: &str, file: &str, divergence: &Divergence) -> String {
     let expected = match &divergence.expected[..] {
-        [] => quiet("What the target was is not recorded with this step."),
+        [] => quiet("The recording has no target for this step."),
         expected => {
             let items = expected.iter().map(|e| format!("<li><code>{}</code></li>\n", text(e)));
             let items = items.collect::<String>();
@@ -93,22 +93,22 @@ fn divergence(id: &str, file: &str, divergence: &Divergence) -> String {
     // Without the session nothing can continue in it.
     let (next, command) = match &divergence.resume {
         Some(resume) => {
-            ("Go on from here, when it is right in the app", resume.command(file, &resume.again()))
+            ("Continue from here, once the app is in the right state", resume.command(file, &resume.again()))
         }
         None => {
             let file = crate::script::line(&[crate::script::Template::text(file)]);
-            ("See what it finds, and stay there", format!("replay {file}"))
+            ("Run it, and keep its session open", format!("replay {file}"))
         }
     };
     let suggestions = match &divergence.suggestions[..] {
-        [] => quiet("Nothing is like what was asked for."),
+        [] => quiet("Nothing similar was found."),
         suggestions => {
             let item = |s: &crate::Suggestion| {
                 let (line, basis) = (with_refs(s.line.trim()), text(&s.basis));
                 format!("<li><code>{line}</code> <span class=\"why\">same {basis}</span></li>\n")
             };
             let items = suggestions.iter().map(item).collect::<String>();
-            format!("{}<ol class=\"suggestions\">\n{items}</ol>\n", quiet("Perhaps one of these is meant"))
+            format!("{}<ol class=\"suggestions\">\n{items}</ol>\n", quiet("Similar elements"))
         }
     };
     let screen = match &divergence.screen {
@@ -152,7 +152,7 @@ fn step(id: &str, step: &Step, attempt: &Attempt, pictures: &mut Pictures<'_>) -
         content += &format!("<p class=\"warning\"><b>Warning</b> {}</p>\n", with_refs(warning));
     }
     content += &list("Recorded", &step.expected);
-    content += &list("Seen since the act", &step.receipt);
+    content += &list("Seen since the action", &step.receipt);
     if let Some(said) = step.said.as_deref().filter(|said| !said.is_empty()) {
         content += &titled("said", "Answer", &with_refs(said.trim_end()));
     }
