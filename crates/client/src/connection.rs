@@ -74,11 +74,11 @@ impl Connection {
         Err(Error::new(
             ErrorCode::DaemonUnreachable,
             format!(
-                "a daemon of `{}` was started {ATTEMPTS} times and went each time",
+                "the daemon of `{}` was started {ATTEMPTS} times and ended each time",
                 place.state_dir().display()
             ),
         )
-        .hint(format!("its log says why: {}", place.log().display())))
+        .hint(format!("see its log: {}", place.log().display())))
     }
 
     /// Connects to a running daemon of any version; returns `None` if there is none. `status` and
@@ -250,7 +250,7 @@ impl Connection {
             match self.frames.next_frame() {
                 Some(Frame::Line(line)) => return Ok(line),
                 Some(Frame::TooLong) => {
-                    return Err(io::Error::new(ErrorKind::InvalidData, "an answer of more than 64 MiB"));
+                    return Err(io::Error::new(ErrorKind::InvalidData, "an answer exceeds 64 MiB"));
                 }
                 None => {}
             }
@@ -270,7 +270,7 @@ impl Connection {
 /// Returns `IO` when the runtime cannot be created.
 pub fn runtime() -> Result<tokio::runtime::Runtime> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.map_err(|e| Error::new(ErrorCode::Io, format!("the runtime could not be made: {e}")))
+    runtime.map_err(|e| Error::new(ErrorCode::Io, format!("cannot start the runtime: {e}")))
 }
 
 /// Creates the response of a call that was not sent or got no answer. Dispatch answers calls that
@@ -297,13 +297,13 @@ fn taken<R>(answer: Answer<R>) -> Result<R> {
 
 /// The error for a daemon that violates the protocol.
 pub(crate) fn neither() -> Error {
-    Error::new(ErrorCode::ProtocolMismatch, "the daemon answered neither result nor error")
+    Error::new(ErrorCode::ProtocolMismatch, "the daemon's answer has neither a result nor an error")
 }
 
 /// The error for a connection that broke before the answer to a call.
 pub(crate) fn ended(command: &str) -> Error {
     Error::new(ErrorCode::DaemonUnreachable, format!("the daemon ended while `{command}` was running"))
-        .hint("it may have been done or not: open the session again and look before you repeat it")
+        .hint("its effect is unknown: open the session again and look before you repeat it")
         .dispatched(Dispatched::Unknown)
 }
 
@@ -312,20 +312,20 @@ pub(crate) fn hangs(command: &str, pid: u32) -> Error {
     let message =
         format!("the daemon (process {pid}) did not answer `{command}` in time: it hangs or is stopped");
     Error::new(ErrorCode::DaemonUnreachable, message)
-        .hint(format!("kill -9 {pid} ends it with its sessions; what was sent may have been done: look before you repeat it"))
+        .hint(format!("run `kill -9 {pid}` to end it with its sessions; the effect of the command is unknown, so look before you repeat it"))
         .dispatched(Dispatched::Unknown)
 }
 
 pub(crate) fn unreadable(error: &io::Error) -> Error {
-    Error::new(ErrorCode::DaemonUnreachable, format!("the daemon's answer could not be read: {error}"))
-        .hint("stickpin daemon status")
+    Error::new(ErrorCode::DaemonUnreachable, format!("cannot read the daemon's answer: {error}"))
+        .hint("run `stickpin daemon status`")
 }
 
 fn silent(place: &Place) -> Error {
     let seconds = HELLO_TIMEOUT.as_secs();
     let message = format!("the daemon at `{}` did not answer for {seconds} s", place.socket().display());
     Error::new(ErrorCode::DaemonUnreachable, message).hint(format!(
-        "it hangs or is stopped; its process is named in {}/daemon.json",
+        "it hangs or is stopped; {}/daemon.json names its process",
         place.daemon_dir().display()
     ))
 }
@@ -337,5 +337,5 @@ fn foreign(place: &Place, welcome: &Welcome) -> Error {
         welcome.state_dir.display(),
         place.state_dir().display()
     );
-    Error::new(ErrorCode::DaemonUnreachable, message).hint("choose a state dir with a shorter path")
+    Error::new(ErrorCode::DaemonUnreachable, message).hint("choose a state directory with a shorter path")
 }

@@ -47,7 +47,7 @@ impl Start {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .map_err(|e| unreachable(place, &format!("`{}` does not run: {e}", self.program.display())))?;
+            .map_err(|e| unreachable(place, &format!("cannot run `{}`: {e}", self.program.display())))?;
         let line = match child.stdout.take() {
             Some(pipe) => read_line(pipe, self.timeout),
             None => Err(io::ErrorKind::BrokenPipe.into()),
@@ -58,7 +58,7 @@ impl Start {
             Err(e) => {
                 // Fails only if the daemon has already exited.
                 let _ = child.kill();
-                Err(unreachable(place, &format!("it did not say that it is ready: {e}")))
+                Err(unreachable(place, &format!("it did not report that it is ready: {e}")))
             }
         };
         // Reaps the daemon if this client outlives it; otherwise the thread ends with the process.
@@ -69,8 +69,8 @@ impl Start {
 
 fn unreachable(place: &Place, why: &str) -> Error {
     let dir = place.state_dir().display();
-    Error::new(ErrorCode::DaemonUnreachable, format!("the daemon of `{dir}` could not be started: {why}"))
-        .hint(format!("its log, if it came so far: {}", place.log().display()))
+    Error::new(ErrorCode::DaemonUnreachable, format!("cannot start the daemon of `{dir}`: {why}"))
+        .hint(format!("see its log, if there is one: {}", place.log().display()))
 }
 
 /// Reads the first line from a pipe, or times out. The reading thread ends no later than the pipe.

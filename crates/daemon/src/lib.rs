@@ -155,7 +155,7 @@ fn serve(options: &Options, ready: Ready) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|e| Error::new(ErrorCode::Io, format!("the daemon's runtime could not be made: {e}")))?;
+        .map_err(|e| Error::new(ErrorCode::Io, format!("cannot start the daemon's runtime: {e}")))?;
     let daemon_dir = ready.place.daemon_dir();
     let outcome = runtime.block_on(serve::serve(options, ready.place, ready.listener));
     // A thread that hangs in a device must not keep the process alive.

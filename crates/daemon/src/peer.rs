@@ -100,7 +100,7 @@ impl Peer {
                     Frame::TooLong => {
                         // Nothing of the message is kept.
                         room = None;
-                        let why = format!("a message of more than {} MiB", stickpin_wire::MAX_FRAME >> 20);
+                        let why = format!("a message exceeds {} MiB", stickpin_wire::MAX_FRAME >> 20);
                         self.fault(Value::Null, code::INVALID_REQUEST, invalid(why)).await;
                     }
                 }
@@ -109,7 +109,7 @@ impl Peer {
                 let has = room.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
                 let wants = u32::try_from(frames.held().div_ceil(UNIT).saturating_sub(has));
                 let more = Arc::clone(&self.daemon.room).try_acquire_many_owned(wants.unwrap_or(u32::MAX));
-                let more = more.map_err(|_| "too many long messages are under way")?;
+                let more = more.map_err(|_| "too many long messages are in flight")?;
                 match &mut room {
                     Some(room) => room.merge(more),
                     None => room = Some(more),
@@ -120,7 +120,7 @@ impl Peer {
                 0 => part.await,
                 _ => {
                     let left = PATIENCE.saturating_sub(began.get_or_insert_with(Instant::now).elapsed());
-                    let late = |_| format!("a message was not whole after {} s", PATIENCE.as_secs());
+                    let late = |_| format!("a message was incomplete after {} s", PATIENCE.as_secs());
                     timeout(left, part).await.map_err(late)?
                 }
             };
@@ -232,8 +232,8 @@ impl Peer {
 
     async fn call(self: &Arc<Self>, id: Value, params: Params, room: Option<OwnedSemaphorePermit>) {
         if self.daemon.going.is_cancelled() {
-            let going = Error::new(ErrorCode::DaemonUnreachable, "the daemon is just going");
-            let going = going.hint("type it again: another one is started");
+            let going = Error::new(ErrorCode::DaemonUnreachable, "the daemon is shutting down");
+            let going = going.hint("repeat the command: another daemon is started");
             return self.fault(id, code::REFUSED, going).await;
         }
         let mut request: Request = match params_of(params) {
@@ -291,8 +291,9 @@ impl Peer {
         let sessions = self.daemon.host.session_names();
         if !stop.force && !sessions.is_empty() {
             let message = format!("sessions are open: {}", sessions.join(", "));
-            let error = Error::new(ErrorCode::SessionExists, message)
-                .hint("stickpin close --all, or end them with the daemon: stickpin daemon stop --force");
+            let error = Error::new(ErrorCode::SessionExists, message).hint(
+                "run `stickpin close --all`, or end them with the daemon: `stickpin daemon stop --force`",
+            );
             return self.fault(id, code::REFUSED, error).await;
         }
         self.result(id, Stopping { pid: std::process::id(), sessions }).await;
@@ -328,7 +329,7 @@ type Params = Option<Box<RawValue>>;
 
 fn params_of<P: DeserializeOwned>(params: Params) -> Result<P, Error> {
     serde_json::from_str(params.as_deref().unwrap_or(RawValue::NULL).get())
-        .map_err(|e| invalid(format!("the params are not of the method's form: {e}")))
+        .map_err(|e| invalid(format!("the params do not match the method: {e}")))
 }
 
 fn invalid(why: String) -> Error {
@@ -338,7 +339,7 @@ fn invalid(why: String) -> Error {
 fn not_welcome(verdict: Option<Verdict>) -> Error {
     let why = match verdict {
         None => "call before hello",
-        Some(_) => "the versions or the state dirs do not fit, as the answer to hello said",
+        Some(_) => "the versions or the state directories differ, as the answer to hello said",
     };
     Error::new(ErrorCode::ProtocolMismatch, why)
 }

@@ -126,7 +126,7 @@ fn private(dir: &Path, follow: OFlags) -> Result<()> {
         .map_err(|e| io_error("write in", dir, &e.into()).hint(CHOOSE_ANOTHER))
 }
 
-const CHOOSE_ANOTHER: &str = "choose a folder of your own: --state-dir DIR or STICKPIN_STATE_DIR";
+const CHOOSE_ANOTHER: &str = "use a folder of your own: `--state-dir DIR` or STICKPIN_STATE_DIR";
 
 fn check(dir: &Path, found: &Metadata) -> Result<()> {
     let shown = dir.display();
@@ -146,7 +146,7 @@ fn check(dir: &Path, found: &Metadata) -> Result<()> {
         && fs::read_dir(dir).map_err(|e| io_error("read the folder", dir, &e))?.next().is_some()
     {
         return Err(refuse(format!("`{shown}` is open to other users (mode {mode:o})"))
-            .hint(format!("chmod 700 {shown}, if nothing in it is meant for others")));
+            .hint(format!("run `chmod 700 {shown}` if nothing in it is meant for others")));
     }
     Ok(())
 }

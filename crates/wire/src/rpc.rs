@@ -209,10 +209,10 @@ impl Welcome {
         );
         let hint = if self.protocol > client.protocol {
             format!(
-                "use stickpin {theirs}, or end that daemon and its sessions: stickpin daemon stop --force"
+                "use stickpin {theirs}, or end that daemon and its sessions: `stickpin daemon stop --force`"
             )
         } else {
-            "its sessions are open, so it was left alone; close them, or end it: stickpin daemon stop --force"
+            "its sessions are open, so it was left alone; close them, or end it: `stickpin daemon stop --force`"
                 .to_owned()
         };
         Error::new(ErrorCode::ProtocolMismatch, message).hint(hint)
