@@ -61,7 +61,7 @@ fn in_the_way(hit: Hit) -> Option<String> {
     match hit {
         Hit::Target | Hit::Unknown => None,
         Hit::Covered { what, .. } | Hit::Held { what, .. } => Some(what),
-        _ => Some("nothing that is on the screen".to_owned()),
+        _ => Some("nothing on the screen".to_owned()),
     }
 }
 
