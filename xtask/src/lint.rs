@@ -4,7 +4,7 @@ use crate::Result;
 use crate::run::{cargo, on_path, root, run};
 use std::process::Command;
 
-/// Checks format, clippy, rustdoc, all feature sets, how comments and names are written,
+/// Checks format, clippy, rustdoc, all feature sets, comments, names, decisions, generated docs,
 /// dependencies, and the types of page scripts. Warnings are errors.
 pub fn lint() -> Result {
     run(&mut cargo(&["fmt", "--all", "--check"]))?;
@@ -20,6 +20,8 @@ pub fn lint() -> Result {
     run(cargo(&["doc", "--workspace", "--no-deps", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings"))?;
     package()?;
     crate::language::language()?;
+    crate::decisions::decisions()?;
+    crate::codegen::codegen(true)?;
     crate::deny::deny()?;
     page_scripts()
 }

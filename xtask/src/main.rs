@@ -2,6 +2,7 @@
 
 mod bench;
 mod codegen;
+mod decisions;
 mod deny;
 mod dist;
 mod flows;
