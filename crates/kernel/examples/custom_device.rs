@@ -15,7 +15,7 @@ use stickpin_device::{
     Error, FieldSchema, Hit, Landed, Located, Notice, OpenRequest, Performed, Provider, Query, SettleRequest,
     Settled, unsupported,
 };
-use stickpin_kernel::{Caller, CancellationToken, Host, HostConfig, Render, Request, Response, Result};
+use stickpin_kernel::{Caller, CancellationToken, Host, Render, Request, Response, Result};
 use stickpin_tree::{
     Document, Handle, IdentityGrade, NodeSpec, Rect, Role, SurfaceId, Tree, TreeBuilder, TreeError,
 };
@@ -210,9 +210,9 @@ async fn call(host: &Host, command: &str, input: Value) -> Response {
 }
 
 /// Opens the list, and presses a button whose task somebody else has just ended.
-async fn run(state_dir: &Path) -> Vec<Response> {
+async fn run(state_dir: &Path) -> Result<Vec<Response>> {
     let tasks = Tasks::default();
-    let host = Host::new(HostConfig::new(state_dir, vec![Arc::new(TodoProvider(tasks.clone()))]));
+    let host = Host::builder(state_dir).provider(TodoProvider(tasks.clone())).build()?;
     let mut responses = vec![
         call(&host, "open", json!({ "what": "todo:home", "option": ["tasks=many"] })).await,
         call(&host, "open", json!({ "what": "todo:home", "interactive": true })).await,
@@ -221,16 +221,17 @@ async fn run(state_dir: &Path) -> Vec<Response> {
     tasks.finish(11);
     responses.push(call(&host, "press", json!({ "target": "@e2" })).await);
     responses.push(call(&host, "close", json!({})).await);
-    responses
+    Ok(responses)
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> std::io::Result<()> {
+async fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let state_dir = std::env::temp_dir().join(format!("stickpin-todo-{}", std::process::id()));
-    for response in run(&state_dir).await {
+    for response in run(&state_dir).await? {
         println!("{}\n", response.text.unwrap_or_default());
     }
-    std::fs::remove_dir_all(state_dir)
+    std::fs::remove_dir_all(state_dir)?;
+    Ok(())
 }
 
 #[cfg(test)]
@@ -240,7 +241,7 @@ mod tests {
     #[tokio::test]
     async fn press_on_an_ended_task_is_refused() {
         let dir = tempfile::tempdir().unwrap();
-        let responses = run(dir.path()).await;
+        let responses = run(dir.path()).await.unwrap();
         let ok: Vec<bool> = responses.iter().map(|response| response.ok).collect();
         assert_eq!(ok, [false, true, true, false, true], "{responses:#?}");
         let refused = |at: usize| responses[at].error.clone().unwrap();
