@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::convert::Infallible;
+use std::fmt;
 use std::sync::Arc;
 
 macro_rules! codes {
@@ -117,8 +118,7 @@ pub enum Dispatched {
 }
 
 /// A failed command.
-#[derive(Debug, Clone, Serialize, Deserialize, thiserror::Error)]
-#[error("{message}")]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Error {
     /// The kind of failure.
@@ -137,6 +137,19 @@ pub struct Error {
     /// The error below this one, where it is known. It stays in the process that it occurred in.
     #[serde(skip)]
     pub source: Option<Arc<dyn std::error::Error + Send + Sync>>,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        // The error itself and not its pointer, so that it can be downcast.
+        self.source.as_deref().map(|source| source as _)
+    }
 }
 
 /// Compares what every surface shows, so not the source.
