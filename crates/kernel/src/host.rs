@@ -4,6 +4,7 @@ pub(crate) mod open_session;
 #[cfg_attr(not(feature = "pictures"), allow(dead_code, reason = "only `screenshot` needs all of it"))]
 pub(crate) mod pictures;
 pub(crate) mod queue;
+#[cfg_attr(not(feature = "recording"), allow(dead_code, reason = "only `record start` begins a recording"))]
 pub(crate) mod recording;
 
 use crate::api::journal::{Journal, NoJournal};

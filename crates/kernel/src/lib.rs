@@ -45,6 +45,7 @@ mod host;
 mod observe;
 #[cfg(feature = "pictures")]
 mod picture;
+#[cfg_attr(not(feature = "recording"), allow(dead_code, reason = "only `record start` begins a recording"))]
 mod recording;
 pub mod registry;
 mod run;
@@ -83,6 +84,7 @@ pub use embed::{
     session::{IntoTarget, Session},
 };
 pub use host::Numbers;
+#[cfg(feature = "recording")]
 pub use host::recording::{Gap, Mending, Recorded, Recording, Scribe, Witness};
 pub use run::respond::answered;
 pub use stickpin_device::{CancellationToken, Dispatched, Error, ErrorCode, Result, io_error};

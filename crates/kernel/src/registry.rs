@@ -71,7 +71,9 @@ list! {
     commands::act::alert::AlertAccept,
     commands::act::alert::AlertDismiss,
     commands::session::batch::Batch,
+    #[cfg(feature = "recording")]
     commands::session::record::RecordStart,
+    #[cfg(feature = "recording")]
     commands::session::record::RecordStop,
     commands::session::devices::Devices,
     commands::session::capabilities::Capabilities,

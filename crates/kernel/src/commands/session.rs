@@ -6,6 +6,7 @@ pub mod close;
 pub mod devices;
 pub mod doctor;
 pub mod open;
+#[cfg_attr(not(feature = "recording"), allow(dead_code, reason = "only `record start` begins a recording"))]
 pub mod record;
 pub mod sessions;
 pub mod whoami;

@@ -3,6 +3,7 @@
 use crate::command::definition::Command;
 use crate::command::entry::{Entry, entry};
 use crate::dispatch::host::Host;
+#[cfg(feature = "recording")]
 use crate::host::recording::Scribe;
 use crate::host::{HostConfig, Inner, Numbers};
 use crate::registry;
@@ -52,6 +53,7 @@ impl HostBuilder {
         self
     }
 
+    #[cfg(feature = "recording")]
     /// Sets what converts recordings to scripts. By default nothing can be recorded.
     pub fn scribe(mut self, scribe: Arc<dyn Scribe>) -> Self {
         self.config.scribe = scribe;

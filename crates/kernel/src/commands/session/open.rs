@@ -115,6 +115,10 @@ impl Command for Open {
 
     async fn run(mut self, cx: &mut Cx) -> Result<Opened> {
         let recorded = self.record.take().and_then(Given::wanted);
+        if recorded.is_some() && !cfg!(feature = "recording") {
+            return Err(Error::unsupported("this host records no scripts; nothing was opened")
+                .hint("leave --record out"));
+        }
         if let Some(file) = crate::api::paths::of_opened(&cx.caller, &self.what) {
             self.what = file.display().to_string();
         }
