@@ -206,7 +206,7 @@ fn new_recording_puts_a_lost_one_aside() {
     world.signal("-KILL", world.pid().unwrap());
     eventually("the process is gone", || world.pid().is_none());
     let opened = world.run(&["open", "sim:shop?clock=virtual", "--record"]);
-    let aside = opened.err.split("is now in ").nth(1).and_then(|rest| rest.lines().next());
+    let aside = opened.err.split("was saved to ").nth(1).and_then(|rest| rest.lines().next());
     let aside = aside.unwrap_or_else(|| panic!("{opened:?}")).trim_end_matches('.').to_owned();
     let script = std::fs::read_to_string(&aside).unwrap();
     assert!(script.contains("\npress "), "{script}");

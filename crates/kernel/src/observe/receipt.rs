@@ -57,7 +57,7 @@ pub(crate) fn lines(notices: &[Notice], changed: bool, effects: Vec<String>) -> 
             }
             Notice::Downloading { name, received, total } => {
                 let progress = crate::observe::traffic::progress(*received, *total);
-                (5, format!("downloading {} ({progress}; stickpin wait download)", quote(name)))
+                (5, format!("downloading {} ({progress}; `wait download` waits for it)", quote(name)))
             }
             Notice::DownloadFailed { name, why } => {
                 (2, format!("download of {} failed: {}", quote(name), escape(why, 80)))
@@ -199,7 +199,7 @@ mod tests {
     fn what_draws_by_itself_is_not_said_to_have_done_nothing() {
         let canvas = Notice::Unwatched { what: "canvas".into() };
         let said = lines(std::slice::from_ref(&canvas), false);
-        assert!(said[0].starts_with("no effect seen besides what the canvas may draw"), "{said:?}");
+        assert!(said[0].starts_with("no effect seen, but the canvas may have drawn"), "{said:?}");
         assert_eq!(lines(&[canvas.clone(), Notice::Changed], false), ["changed"]);
         let told = lines(&[canvas, Notice::Announced { text: "x".into() }], false);
         assert_eq!(told, [r#"announced "x""#]);

@@ -546,8 +546,8 @@ async fn an_end_that_the_app_adds_to_what_is_filled_in_is_told_with_how_to_take_
     b.fake.world().completes = Some("ple.org");
     let r = b.ok("fill", json!({ "target": "@e2", "text": "exam" })).await;
     let said = text(&r);
-    assert!(said.contains("value \"example.org\"") && said.contains("has added \"ple.org\""), "{said}");
-    assert!(said.contains("stickpin key Delete"), "{said}");
+    assert!(said.contains("value \"example.org\"") && said.contains("the app added \"ple.org\""), "{said}");
+    assert!(said.contains("`key Delete` removes it"), "{said}");
     // What stands before it has to be what was filled in.
     b.fake.world().format = Some(|_| "other".to_owned());
     let (code, _) = b.fails("fill", json!({ "target": "@e2", "text": "exam" })).await;
@@ -813,7 +813,7 @@ async fn keys_and_text_without_a_target_say_what_had_the_focus() {
     // A space would press it.
     let (_, r) = b.fails("type", json!({ "text": "x y" })).await;
     let e = r.error.unwrap();
-    assert!(e.message.starts_with("The focus is on @e3 button \"Delete\""), "{}", e.message);
+    assert!(e.message.starts_with("the focus is on @e3 button \"Delete\""), "{}", e.message);
     assert_eq!(b.log(), ["key Enter", "type \"x\""]);
     b.fake.world().replace(" focused", "");
     let r = b.ok("key", json!({ "chord": "Enter" })).await;

@@ -131,7 +131,7 @@ async fn a_deadline_in_the_middle_of_an_input_says_that_it_may_have_arrived() {
     let began = tokio::time::Instant::now();
     let error = b.host.call(request, CancellationToken::new()).await.error.unwrap();
     assert_eq!((error.code.name(), error.dispatched), ("TIMEOUT", Dispatched::Unknown));
-    assert!(error.message.contains("`press` was sent"), "{error}");
+    assert!(error.message.contains("did not process the input of `press`"), "{error}");
     assert_eq!(began.elapsed().as_millis(), 1_500);
     // The input may still be taken: the session ends only when it hangs for longer than any press
     // may
@@ -173,7 +173,7 @@ async fn timeout_of_an_act_bounds_all_of_it() {
         assert_eq!((error.code.name(), error.dispatched), ("TIMEOUT", dispatched), "{hangs}: {error}");
         assert_eq!(began.elapsed().as_millis(), ms, "{hangs}");
         assert_eq!(b.host.sessions(), 1, "{hangs}");
-        let sent = error.message.contains("was sent");
+        let sent = error.message.contains("did not process the input");
         assert_eq!(sent, dispatched == Dispatched::Unknown, "{hangs}: {error}");
     }
 }

@@ -139,7 +139,7 @@ async fn what_the_pointers_arrival_brings_to_a_point_is_not_pressed() {
     let (code, r) = b.fails("press", json!({ "target": "50,230" })).await;
     let error = r.error.unwrap();
     assert_eq!((code, error.dispatched), ("STALE_REF", Dispatched::No), "{error}");
-    assert!(error.message.contains("came to be where"), "{error}");
+    assert!(error.message.contains("had taken the place of"), "{error}");
     assert!(b.log().is_empty(), "{:?}", b.log());
     // Whoever asks again means what is there now.
     b.ok("press", json!({ "target": "50,230" })).await;
@@ -315,7 +315,7 @@ async fn of_a_menu_only_what_stays_chosen_is_an_option() {
     let sort = ref_of(&b, "button").await;
     let r = b.ok("select", json!({ "target": &sort, "options": ["By date"] })).await;
     assert_eq!(b.log(), ["press 5", "press 22"]);
-    assert!(r.warning.unwrap_or_default().contains("shows what is chosen"));
+    assert!(r.warning.unwrap_or_default().contains("does not show which option is chosen"));
     let (code, r) = b.fails("select", json!({ "target": &sort, "options": ["Delete all"] })).await;
     assert_eq!(code, "ELEMENT_NOT_FOUND");
     assert!(r.error.unwrap().hint.contains("By name"));
@@ -534,5 +534,5 @@ async fn a_box_that_went_away_is_not_said_to_be_checked() {
     assert_eq!((code, r.error.unwrap().dispatched), ("INVALID_ARGS", Dispatched::No));
     b.fake.world().on_input.insert(5, Box::new(|w| w.replace("checkbox \"Accept\" #5\n", "")));
     let r = b.ok("check", json!({ "target": "@e2" })).await;
-    assert!(text(&r).contains("whether it is checked is not known"), "{}", text(&r));
+    assert!(text(&r).contains("whether it is checked is unknown"), "{}", text(&r));
 }

@@ -247,10 +247,10 @@ async fn mend(call: &Call, at: &Place, met: &Position, keeps: bool) -> Result<bo
 }
 
 impl Replayed {
-    /// Returns the command that continues at a position.
+    /// Returns the command that continues at a position, in backticks.
     fn go_on(&self, resume: &Resume, at: &Position) -> String {
         let repair = if self.mending { " --repair" } else { "" };
-        format!("stickpin {}{repair}", resume.command(&self.file, at))
+        format!("`stickpin {}{repair}`", resume.command(&self.file, at))
     }
 
     /// Returns the hint for a divergence.
@@ -267,7 +267,7 @@ impl Replayed {
             ),
             None if self.mending => {
                 format!(
-                    "it is the last step: do by a ref what it means, then run stickpin close, which writes the repaired script\nor repeat it: {again}"
+                    "it is the last step: do by a ref what it means, then run `stickpin close`, which writes the repaired script\nor repeat it: {again}"
                 )
             }
             None => format!("it is the last step: do by a ref what it means\nor repeat it: {again}"),

@@ -39,7 +39,7 @@ fn addresses_that_lead_nowhere() {
     site.fails(&["get", "title"], ErrorCode::SessionNotFound);
     eventually("the browsers are gone", || site.processes().is_empty());
     assert_eq!(site.profiles(), 0);
-    // In a session: what is no address leaves the page alone; what leads nowhere is left again.
+    // In a session: what is not an address leaves the page alone; what leads nowhere is left again.
     site.open("guards.html");
     for (address, code) in cases.iter().filter(|(_, code)| *code == ErrorCode::InvalidArgs) {
         site.refuses(&["open", address], *code);

@@ -60,12 +60,12 @@ fn faults_are_said_before_anything_runs() {
         ("replay good.ad -e 1=2", "is not the name of a variable"),
         ("replay good.ad -e AD_SESSION=x", "belongs to the runner"),
         ("replay good.ad --from 7", "cannot begin at step 7: it has 1 step"),
-        ("replay good.ad --plan-digest 0123456789abcdef", "is another script by now"),
+        ("replay good.ad --plan-digest 0123456789abcdef", "has changed: its digest is"),
         ("test", "`test` needs PATH"),
         ("test not-there", "\"not-there\" does not match a script"),
         ("test 'flows/**/*.ad'", "names no script"),
-        ("test good.ad --shard 3/2", "is not I/N"),
-        ("test good.ad --workers 0", "`workers` is a number"),
+        ("test good.ad --shard 3/2", "is not of the form I/N"),
+        ("test good.ad --workers 0", "`workers` must be a number"),
         ("test good.ad --junit /dev/null/x.xml", "could not write"),
     ] {
         let ran = desk.run(line);

@@ -131,6 +131,6 @@ fn ref_of(text: &str, rest: &str) -> String {
 fn said(err: &str, begins: &str) -> String {
     let at = err.find(begins).unwrap_or_else(|| panic!("no {begins:?} in {err}"));
     let rest = &err[at..];
-    let end = rest.find(['\n', ';']).unwrap_or(rest.len());
+    let end = rest.find(['\n', ';', '`']).unwrap_or(rest.len());
     rest[..end].trim_start_matches("stickpin ").trim().to_owned()
 }

@@ -87,7 +87,7 @@ fn no_page_of_the_folder_shows_a_file_outside() {
     for way in ways {
         let said = client.ok("press", json!({"target": way, "settle": true}));
         // What a tab that was opened asks for is told in that tab.
-        let told = said.contains("not in a folder that is open to this client") || said.contains("opened t");
+        let told = said.contains("outside the folders of this client") || said.contains("opened t");
         assert!(told, "{way}: {said}");
         let tabs = client.ok("stickpin", json!({"line": "tab list"}));
         assert!(!tabs.contains(CANARY), "{way}: {tabs}");
@@ -112,7 +112,7 @@ fn first_press_of_a_client_does_not_leave_its_folders() {
     assert_eq!(opened.code, 0, "{opened:?}");
     let mut client = Client::new(&outside.world, &["--session", "both"]);
     let said = client.ok("press", json!({"target": "role=link text=Out", "settle": true}));
-    assert!(said.contains("not in a folder that is open to this client"), "{said}");
+    assert!(said.contains("outside the folders of this client"), "{said}");
     let read = client.ok("read", json!({}));
     assert!(!read.contains(CANARY), "{read}");
     assert!(client.ok("get", json!({"what": "title"})).contains("Here"));

@@ -43,7 +43,7 @@ fn client_starts_installed_apps_alone() {
     ];
     for (tool, args) in &calls {
         let e = client.err(tool, args.clone());
-        assert!(e.contains("no installed app"), "{tool} {args}: {e}");
+        assert!(e.contains("is not an installed app"), "{tool} {args}: {e}");
         // The account of a suite names the step that failed.
         assert!(e.contains("POLICY_DENIED") || *tool == "test", "{tool} {args}: {e}");
     }

@@ -363,7 +363,7 @@ mod tests {
     fn mistakes_are_named() {
         for (source, part) in [
             ("a +", "missing"),
-            ("f(x)", "no function"),
+            ("f(x)", "not a function"),
             ("sum(x)", "arguments"),
             ("'{a'", "no end"),
             ("a b", "`b`"),

@@ -261,8 +261,8 @@ mod tests {
     #[test]
     fn mistakes_show_the_line() {
         for (source, part) in [
-            ("buton \"A\"", "no kind of element"),
-            ("button \"A\" prss=x", "said of no element"),
+            ("buton \"A\"", "not a kind of element"),
+            ("button \"A\" prss=x", "not a property"),
             ("main\n      p \"A\"", "indented further"),
             ("else\n  p \"A\"", "no `if`"),
             ("use header", "no part"),

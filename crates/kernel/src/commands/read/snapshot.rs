@@ -7,8 +7,7 @@ use crate::observe::changes::Changes;
 use stickpin_refs::Ref;
 use stickpin_tree::{Cues, DEFAULT_MAX_BYTES, NodeId, Outline, View};
 
-/// Print the app as a tree of roles and names, with refs for everything that can be acted on or
-/// read.
+/// Print the app as a tree of roles and names, with refs for its elements.
 ///
 /// A ref like `@e12` names one element for as long as the session is open. `-i` prints what is
 /// needed to choose an action.
