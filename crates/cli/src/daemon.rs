@@ -32,7 +32,7 @@ pub fn start(env: &Env) -> Start {
 /// Prints the daemon's status. No running daemon is a status too, not an error.
 pub(crate) fn status(place: &Place, json: bool, streams: &mut Streams<'_>) -> Result<u8> {
     let Some(mut connection) = Connection::find(place)? else {
-        let text = format!("no daemon runs for {}", place.state_dir().display());
+        let text = format!("no daemon is running for {}", place.state_dir().display());
         return Ok(done("daemon status", text, json!({"running": false}), json, streams));
     };
     let status = connection.status()?;
@@ -66,7 +66,7 @@ pub(crate) fn ensure(place: &Place, env: &Env, json: bool, streams: &mut Streams
 /// Stops the daemon and waits for its end.
 pub(crate) fn stop(place: &Place, force: bool, json: bool, streams: &mut Streams<'_>) -> Result<u8> {
     let Some(mut connection) = Connection::find(place)? else {
-        let text = format!("no daemon runs for {}", place.state_dir().display());
+        let text = format!("no daemon is running for {}", place.state_dir().display());
         return Ok(done("daemon stop", text, json!({"stopped": false}), json, streams));
     };
     let stopping = connection.stop(Stop { force })?;

@@ -51,7 +51,7 @@ pub(crate) fn about(topic: &str, others: &[Other]) -> Result<String> {
         return Ok(members.join("\n"));
     }
     Err(Error::new(ErrorCode::InvalidArgs, format!("there is no topic or command {topic:?}"))
-        .hint(format!("topics: {}; stickpin help lists the commands", topics::names())))
+        .hint(format!("topics: {}; run `stickpin help` to list the commands", topics::names())))
 }
 
 #[cfg(test)]

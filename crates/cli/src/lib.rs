@@ -158,7 +158,7 @@ fn with_stdin(request: &mut Request) -> Result<()> {
     let text = std::io::read_to_string(std::io::stdin().take(STDIN_LIMIT + 1));
     let text = text.map_err(|e| Error::new(ErrorCode::Io, format!("cannot read standard input: {e}")))?;
     if text.len() as u64 > STDIN_LIMIT {
-        let message = format!("standard input is longer than {STDIN_LIMIT} bytes");
+        let message = format!("standard input exceeds {STDIN_LIMIT} bytes");
         return Err(Error::new(ErrorCode::InvalidArgs, message));
     }
     stickpin_cmdline::put_stdin(entry, &mut request.input, &text)

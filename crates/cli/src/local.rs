@@ -99,26 +99,26 @@ pub(crate) enum Act {
 }
 
 pub(crate) const LOCAL: &[Local] = &[
-    Local::new("daemon status", "Say whether a daemon runs, and what it has open", Act::Status),
-    Local::new("daemon start", "Start the daemon, which the first command does as well", Act::Start),
+    Local::new("daemon status", "Tell whether a daemon runs, and what it has open", Act::Status),
+    Local::new("daemon start", "Start the daemon, as the first command does", Act::Start),
     Local {
         grammar: |command| {
-            let help = "Also when sessions are open: they are closed";
+            let help = "Also close open sessions";
             command.arg(Arg::new("force").long("force").action(ArgAction::SetTrue).help(help))
         },
-        ..Local::new("daemon stop", "End the daemon", Act::Stop)
+        ..Local::new("daemon stop", "Stop the daemon", Act::Stop)
     },
     Local {
         grammar: |command| {
-            let help = "End after so many seconds without sessions";
+            let help = "Stop after this many seconds without sessions";
             command.arg(Arg::new("idle-exit").long("idle-exit").value_name("S").help(help))
         },
         hidden: true,
-        ..Local::new("daemon run", "Be the daemon of a state dir", Act::Run)
+        ..Local::new("daemon run", "Run as the daemon of a state directory", Act::Run)
     },
     Local {
         grammar: crate::mcp::grammar,
-        ..Local::new("mcp", "Serve these commands as tools to an MCP client, over stdio or HTTP", Act::Mcp)
+        ..Local::new("mcp", "Serve the commands as tools to an MCP client, over stdio or HTTP", Act::Mcp)
     },
     Local {
         grammar: |command| {
@@ -127,22 +127,26 @@ pub(crate) const LOCAL: &[Local] = &[
                 Arg::new("shell").value_name("SHELL").required(true).value_parser(shells).help("Which shell"),
             )
         },
-        ..Local::new("completions", "Print the completions of a shell", Act::Completions)
+        ..Local::new("completions", "Print the completions for a shell", Act::Completions)
     },
     Local {
         grammar: |command| {
             let kinds = [crate::complete::APPS, crate::complete::SESSIONS];
             command.arg(
-                Arg::new("what").value_name("WHAT").required(true).value_parser(kinds).help("Which values"),
+                Arg::new("what")
+                    .value_name("WHAT")
+                    .required(true)
+                    .value_parser(kinds)
+                    .help("The kind of values"),
             )
         },
         hidden: true,
-        ..Local::new("complete", "Print the values that a completion offers now", Act::Complete)
+        ..Local::new("complete", "Print the current values for a completion", Act::Complete)
     },
     Local {
         grammar: |command| {
-            let help = "A command; without one, the page of the program";
-            let out = "Write the pages of all commands into this folder";
+            let help = "A command; by default the page of the program";
+            let out = "Write the pages of all commands to this folder";
             command
                 .arg(Arg::new("command").value_name("COMMAND").num_args(0..).help(help))
                 .arg(Arg::new("out").long("out").value_name("DIR").conflicts_with("command").help(out))
@@ -155,10 +159,14 @@ pub(crate) const LOCAL: &[Local] = &[
     },
     Local {
         grammar: |command| {
-            let help = "A topic, or a command; without one, all commands and topics";
+            let help = "A topic or a command; by default a list of both";
             command.arg(Arg::new("topic").value_name("TOPIC").num_args(0..).help(help))
         },
         ..Local::new("help", "Explain a topic or a command", Act::Help)
     },
-    Local::new("demo", "Show the main job on a simulated shop, without a browser or a daemon", Act::Demo),
+    Local::new(
+        "demo",
+        "Show the main workflow on a simulated shop, without a browser or a daemon",
+        Act::Demo,
+    ),
 ];

@@ -19,7 +19,9 @@ pub(crate) fn page(name: &str, others: &[Other]) -> Result<String> {
         command
     } else {
         let message = format!("there is no command {}", stickpin_tree::quote(name));
-        return Err(Error::new(ErrorCode::InvalidArgs, message).hint("stickpin help lists the commands"));
+        return Err(
+            Error::new(ErrorCode::InvalidArgs, message).hint("run `stickpin help` to list the commands")
+        );
     };
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     let summary = about.lines().next().unwrap_or_default().trim_end_matches('.').to_owned();
@@ -28,7 +30,7 @@ pub(crate) fn page(name: &str, others: &[Other]) -> Result<String> {
     let version = stickpin_wire::rpc::VERSION;
     let mut page = Vec::new();
     let written = Man::new(command.no_binary_name(false).version(version)).title(title).render(&mut page);
-    written.map_err(|e| Error::new(ErrorCode::Internal, format!("the page cannot be written: {e}")))?;
+    written.map_err(|e| Error::new(ErrorCode::Internal, format!("cannot write the page: {e}")))?;
     Ok(String::from_utf8_lossy(&page).into_owned())
 }
 

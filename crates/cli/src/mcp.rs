@@ -47,25 +47,25 @@ pub(crate) fn grammar(command: Command) -> Command {
     };
     command.args([
         value("http", "ADDR", "Listen for streamable HTTP at an address like 127.0.0.1:8931"),
-        values("allow-host", "NAME", "With --http: a name of this machine that clients may ask for"),
+        values("allow-host", "NAME", "With --http: a host name of this machine that clients may use"),
         value(
             "client-timeout",
             "S",
-            "With --http: close the session of a client that had no connection for so many seconds: 600 unless said otherwise",
+            "With --http: seconds without a connection after which a client's session closes (default 600)",
         ),
-        value("profile", "NAME", "Which tools are listed; core unless said otherwise")
+        value("profile", "NAME", "The set of tools to list (default core)")
             .value_parser(["slim", "core", "full"]),
-        switch("read-only", "Serve only what does not change the app"),
-        values("allow-path", "DIR", "A folder that files may be in, besides the client's roots"),
-        values("allow-state-dir", "DIR", "A state folder that calls may name, besides the server's own"),
-        switch("allow-script", "Serve `wait fn`, which runs a script of the client in the page"),
-        switch("allow-programs", "Let `open` start any program or command line, not installed apps alone"),
-        switch("structured", "Say each answer as JSON, too, beside its text"),
-        value("max-chars", "N", "The longest text of an answer: 25000 characters unless said otherwise"),
+        switch("read-only", "Serve only commands that do not change the app"),
+        values("allow-path", "DIR", "A folder that clients may use files in, besides their own roots"),
+        values("allow-state-dir", "DIR", "A state directory that calls may name, besides the server's own"),
+        switch("allow-script", "Serve `wait fn`, which runs a client's script in the page"),
+        switch("allow-programs", "Let `open` start any program or command line, not only installed apps"),
+        switch("structured", "Return each answer also as JSON"),
+        value("max-chars", "N", "Maximum length of an answer in characters (default 25000)"),
         value(
             "print-config",
             "CLIENT",
-            "Only say how a client is set up: claude-code, codex, gemini, opencode, cursor, vscode",
+            "Print the configuration of a client: claude-code, codex, gemini, opencode, cursor, vscode",
         ),
     ])
 }

@@ -52,7 +52,7 @@ impl<'a> Streams<'a> {
         self.note(flushed);
         let Some(e) = self.unwritten.filter(|e| e.kind() != io::ErrorKind::BrokenPipe) else { return code };
         let error =
-            io_error("write", Path::new("stdout"), &e).hint("the command ran; only its answer is lost");
+            io_error("write", Path::new("stdout"), &e).hint("the command ran; only its output is lost");
         // If stderr also fails, the exit code still reports the failure.
         let _ = line(self.err, &error_text(&error));
         if code == 0 { error.code.exit() } else { code }

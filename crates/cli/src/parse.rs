@@ -100,7 +100,7 @@ fn no_command(args: &[String], others: &[Other]) -> Result<Plan> {
         None => Ok(Plan::Nothing(help::overview(others))),
         Some(other) => {
             Err(Error::new(ErrorCode::InvalidArgs, format!("there is no option `{other}` before a command"))
-                .hint("stickpin help lists the commands"))
+                .hint("run `stickpin help` to list the commands"))
         }
     }
 }

@@ -73,7 +73,7 @@ fn options_may_stand_behind_several_texts() {
 fn what_is_wrong_is_said_before_anything_is_sent() {
     for (line, message) in [
         ("open", "`open` needs WHAT"),
-        ("open a b", "`open` does not take another argument \"b\""),
+        ("open a b", "`open` does not expect another argument: \"b\""),
         ("open a --headd", "`open` has no option `--headd`"),
         ("get title --timeout soon", "`--timeout`: \"soon\" is not a whole number"),
         ("get title --detail some", "`--detail`: \"some\" is not one of digest, normal, full"),
@@ -85,4 +85,20 @@ fn what_is_wrong_is_said_before_anything_is_sent() {
     // Values are for the kernel to check.
     assert_eq!(asked("open a --idle-timeout soon").input["idleTimeout"], "soon");
     assert!(refused("open a --headd").hint.starts_with("did you mean `--headed`? usage: stickpin open"));
+}
+
+#[test]
+fn every_command_in_a_hint_of_the_product_parses() {
+    let others = local::others(CLIENT_COMMANDS);
+    for (place, mention) in stickpin_testkit::hint_mentions() {
+        let inner = mention.trim_matches('`');
+        let Some(line) = inner.strip_prefix("stickpin ") else {
+            assert!(stickpin_cmdline::hints::option(inner).is_some(), "{place}: no command takes {mention}");
+            continue;
+        };
+        let words = stickpin_cmdline::split(line).unwrap_or_else(|e| panic!("{place}: {mention}: {e}"));
+        if let Err((_, e)) = parse::plan(words, &env(), &others) {
+            panic!("{place}: {mention}: {e}");
+        }
+    }
 }

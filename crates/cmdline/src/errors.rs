@@ -14,7 +14,7 @@ pub fn invalid_args(complaint: &Complaint, command: &mut Command) -> Error {
     let message = match complaint.kind() {
         ErrorKind::MissingRequiredArgument => format!("`{name}` needs {arg}"),
         ErrorKind::UnknownArgument if option.starts_with('-') => format!("`{name}` has no option `{option}`"),
-        ErrorKind::UnknownArgument => format!("`{name}` does not take another argument {option:?}"),
+        ErrorKind::UnknownArgument => format!("`{name}` does not expect another argument: {option:?}"),
         ErrorKind::InvalidValue if value.is_empty() => format!("`{arg}` of `{name}` needs a value"),
         ErrorKind::InvalidValue => {
             format!("`{arg}` of `{name}`: {value:?} is not one of {}", text(ContextKind::ValidValue))
@@ -25,7 +25,7 @@ pub fn invalid_args(complaint: &Complaint, command: &mut Command) -> Error {
             format!("`{option}` of `{name}` needs a value")
         }
         ErrorKind::ArgumentConflict => format!("`{arg}` of `{name}` was given twice or with its opposite"),
-        _ => format!("`{name}`: the arguments are not of its form"),
+        _ => format!("`{name}`: invalid arguments"),
     };
     let near = match (text(ContextKind::SuggestedArg), text(ContextKind::SuggestedValue)) {
         (near, _) if !near.is_empty() => format!("did you mean `{near}`? "),

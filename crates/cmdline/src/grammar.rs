@@ -259,12 +259,12 @@ Options:
   -h, --help           Print help (see more with '--help')
 
 For every command:
-      --session <NAME>   The session, instead of this project's own
-      --state-dir <DIR>  Where the daemon keeps its state
-      --json             Answer with one JSON value
-      --detail <HOW>     How much is said: digest, normal, full
-      --max-bytes <N>    Bound of the text of the answer
-      --color <WHEN>     Whether to color the text: auto, always, never
+      --session <NAME>   The session to use; by default this project's own
+      --state-dir <DIR>  The state directory of the daemon
+      --json             Print the response as JSON
+      --detail <HOW>     How much to print: digest, normal, full
+      --max-bytes <N>    Maximum length of the text in bytes
+      --color <WHEN>     When to color the text: auto, always, never
 
 Examples:
   stickpin act @e1 x

@@ -17,6 +17,7 @@
 mod errors;
 mod grammar;
 pub mod help;
+pub mod hints;
 pub mod options;
 mod points;
 mod read;

@@ -13,13 +13,13 @@ struct Opt {
 }
 
 const OPTIONS: &[Opt] = &[
-    Opt { long: "session", value: Some("NAME"), help: "The session, instead of this project's own" },
-    Opt { long: "state-dir", value: Some("DIR"), help: "Where the daemon keeps its state" },
-    Opt { long: "json", value: None, help: "Answer with one JSON value" },
-    Opt { long: "detail", value: Some("HOW"), help: "How much is said: digest, normal, full" },
-    Opt { long: "timeout", value: Some("MS"), help: "End the command after so many milliseconds" },
-    Opt { long: "max-bytes", value: Some("N"), help: "Bound of the text of the answer" },
-    Opt { long: "color", value: Some("WHEN"), help: "Whether to color the text: auto, always, never" },
+    Opt { long: "session", value: Some("NAME"), help: "The session to use; by default this project's own" },
+    Opt { long: "state-dir", value: Some("DIR"), help: "The state directory of the daemon" },
+    Opt { long: "json", value: None, help: "Print the response as JSON" },
+    Opt { long: "detail", value: Some("HOW"), help: "How much to print: digest, normal, full" },
+    Opt { long: "timeout", value: Some("MS"), help: "Time limit of the command in milliseconds" },
+    Opt { long: "max-bytes", value: Some("N"), help: "Maximum length of the text in bytes" },
+    Opt { long: "color", value: Some("WHEN"), help: "When to color the text: auto, always, never" },
 ];
 
 /// The values of the common options.
@@ -108,7 +108,7 @@ pub fn read(matches: &ArgMatches) -> Result<Options> {
     let named = |long: &str| match text(long) {
         Some(empty) if empty.is_empty() => {
             Err(Error::new(ErrorCode::InvalidArgs, format!("`--{long}` is empty"))
-                .hint("leave it out for the default"))
+                .hint("omit it for the default"))
         }
         name => Ok(name),
     };

@@ -78,8 +78,8 @@ fn step_lines<'i>(form: &Form, input: &'i mut Map<String, Value>) -> impl Iterat
 fn step_of(line: &str) -> Result<Value> {
     let read = parse(&crate::split(line)?)?;
     if read.options != Options::default() {
-        let message = format!("a step has no options of its own: {}", stickpin_tree::quote(line));
-        let hint = "--session, --json and the like stand before the steps, for all of them";
+        let message = format!("a step cannot have options of its own: {}", stickpin_tree::quote(line));
+        let hint = "put --session, --json and the like before the steps, for all of them";
         return Err(Error::new(ErrorCode::InvalidArgs, message).hint(hint));
     }
     Ok(json!({ "command": read.entry.spec.name, "input": read.input }))
@@ -99,7 +99,7 @@ pub fn put_stdin(entry: &Entry, input: &mut Map<String, Value>, text: &str) -> R
     let steps: Vec<Value> = if text.trim_start().starts_with('[') {
         serde_json::from_str(text).map_err(|e| {
             Error::new(ErrorCode::InvalidArgs, format!("standard input is not a list of steps: {e}"))
-                .hint(r#"[{"command":"press","input":{"target":"@e3"}}], or a command line on each line"#)
+                .hint(r#"write [{"command":"press","input":{"target":"@e3"}}], or one command line per line"#)
         })?
     } else {
         let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
@@ -126,8 +126,8 @@ pub fn put_stdin(entry: &Entry, input: &mut Map<String, Value>, text: &str) -> R
 /// Returns `INVALID_ARGS` for any other line.
 pub fn parse(args: &[String]) -> Result<Line> {
     let Some(picked) = words::pick::<&'static Form>(args, &[])? else {
-        return Err(Error::new(ErrorCode::InvalidArgs, "there is no command in this line")
-            .hint("stickpin help lists the commands"));
+        return Err(Error::new(ErrorCode::InvalidArgs, "the line has no command")
+            .hint("run `stickpin help` to list the commands"));
     };
     let entry = registry::lookup(picked.name)?;
     match read(entry, picked.args)? {
@@ -136,8 +136,9 @@ pub fn parse(args: &[String]) -> Result<Line> {
             Ok(Line { entry, input, options })
         }
         Reading::Help(_) => {
-            let message = format!("`{}` with `--help` is nothing to run", picked.name);
-            Err(Error::new(ErrorCode::InvalidArgs, message).hint(format!("stickpin help {}", picked.name)))
+            let message = format!("`{}` with `--help` cannot be run as a step", picked.name);
+            Err(Error::new(ErrorCode::InvalidArgs, message)
+                .hint(format!("run `stickpin help {}`", picked.name)))
         }
     }
 }

@@ -103,7 +103,7 @@ fn unknown<O: Own>(name: &str, own: &[O]) -> Error {
     let aliases = COMMANDS.iter().flat_map(|e| e.spec.aliases.iter().copied());
     let hint = match nearest(name, names(own).chain(aliases)) {
         Some(near) => format!("did you mean `stickpin {near}`?"),
-        None => "stickpin help lists the commands".to_owned(),
+        None => "run `stickpin help` to list the commands".to_owned(),
     };
     Error::new(ErrorCode::InvalidArgs, format!("there is no command {name:?}")).hint(hint)
 }
@@ -155,7 +155,7 @@ mod tests {
         let error =
             |line: &str| pick(&line.split(' ').map(str::to_owned).collect::<Vec<_>>(), OWN).unwrap_err();
         assert_eq!(error("snapshto -i").hint, "did you mean `stickpin snapshot`?");
-        assert_eq!(error("qqqq").hint, "stickpin help lists the commands");
+        assert_eq!(error("qqqq").hint, "run `stickpin help` to list the commands");
         assert_eq!(error("daemon").hint, "stickpin daemon status|start|stop");
         let error = error("daemon dance");
         assert_eq!(error.message, "`daemon` has no command \"dance\"");

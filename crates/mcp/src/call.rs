@@ -3,6 +3,7 @@
 use crate::connection::{Connection, fresh_name, lock};
 use crate::files::{self, Folders};
 use crate::forms;
+use crate::hints;
 use crate::policy::{Within, permit};
 use crate::said::Said;
 use crate::server::Shared;
@@ -92,7 +93,7 @@ pub(crate) async fn call(
     };
     let wanted =
         connection.and_then(|connection| Ok((connection, read(name, args, shared.setup.client_commands)?)));
-    let (response, pins) = match wanted {
+    let (mut response, pins) = match wanted {
         Err(e) => (failed(name, e), None),
         Ok((_, Wanted::Say(text))) => {
             (Response { ok: true, command: name.to_owned(), text: Some(text), ..Response::default() }, None)
@@ -120,6 +121,7 @@ pub(crate) async fn call(
             (response.0, response.1.map(|dir| (connection, dir)))
         }
     };
+    hints::adapt(&mut response, shared.setup.profile, shared.setup.client_commands);
     let said = Said::new(&response, shared.setup.max_chars);
     // A cancelled response does not reach the client, so it adds no pins.
     if let Some((connection, state_dir)) = pins
@@ -145,19 +147,19 @@ fn scoped(shared: &Shared, args: &mut Map<String, Value>) -> Result<(Arc<Connect
         Some(Value::String(name)) => match lock(&shared.scopes).get(&name) {
             Some(connection) => Ok((connection, None)),
             None => Err(Error::new(ErrorCode::InvalidArgs, format!("there is no scope {}", quote(&name)))
-                .hint("open answers with one; without it refs go unpinned")),
+                .hint("send the scope that `open` returned; without it refs are not pinned")),
         },
-        Some(_) => Err(Error::new(ErrorCode::InvalidArgs, "`scope` is the text that open answered with")),
+        Some(_) => Err(Error::new(ErrorCode::InvalidArgs, "`scope` must be the text that `open` returned")),
     }
 }
 
 /// Adds a hint for a client that sent no scope: without one its session cannot be found and its
 /// refs are not pinned.
 fn hint_at_scope(response: &mut Response) {
-    const SEND: &str = "send the `scope` that `open` answered with";
+    const SEND: &str = "send the `scope` that `open` returned";
     match &mut response.error {
         Some(e) if e.code == ErrorCode::SessionNotFound => {
-            e.hint = format!("{SEND}: your session is found by it; {}", e.hint);
+            e.hint = format!("{SEND}: it identifies your session; {}", e.hint);
             // The rendered text has the old hint.
             response.text = None;
         }
@@ -188,8 +190,8 @@ fn read(name: &str, mut args: Map<String, Value>, client_commands: ClientCommand
     let options = Options { session, state_dir, ..Options::default() };
     forms::understand(entry, &mut args)?;
     if let Some(field) = tools::unlistable(entry, &args) {
-        return Err(Error::new(ErrorCode::InvalidArgs, format!("`{}` is not taken here", field.name))
-            .hint("give the steps themselves: steps"));
+        return Err(Error::new(ErrorCode::InvalidArgs, format!("`{}` is not accepted here", field.name))
+            .hint("give the steps themselves as `steps`"));
     }
     Ok(Wanted::Run(Box::new(Work { what, input: args, options })))
 }
@@ -198,7 +200,7 @@ fn read(name: &str, mut args: Map<String, Value>, client_commands: ClientCommand
 fn line(args: &mut Map<String, Value>, client_commands: ClientCommands) -> Result<Wanted> {
     let line = text(args, "line")?.ok_or_else(|| {
         Error::new(ErrorCode::InvalidArgs, "`line` is missing")
-            .hint("a command line, like: open example.com -i")
+            .hint("give a command line, like: open example.com -i")
     })?;
     let (session, state_dir) = (text(args, "session")?, text(args, "stateDir")?);
     let mut words = stickpin_cmdline::split(&line)?;
@@ -224,7 +226,7 @@ fn line(args: &mut Map<String, Value>, client_commands: ClientCommands) -> Resul
     options.session = options.session.or(session);
     options.state_dir = options.state_dir.or(state_dir);
     if tools::unlistable(what.form(), &input).is_some() {
-        return Err(Error::new(ErrorCode::InvalidArgs, "files of steps are not taken here")
+        return Err(Error::new(ErrorCode::InvalidArgs, "files of steps are not accepted here")
             .hint("give the steps themselves: batch --steps JSON"));
     }
     Ok(Wanted::Run(Box::new(Work { what, input, options })))
@@ -258,7 +260,7 @@ fn no_tool(name: &str, client_commands: ClientCommands) -> Error {
     let names: Vec<String> = tools::names(client_commands).collect();
     let hint = match schema::nearest(name, names.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "tools/list has their names".to_owned(),
+        None => "list the tools with tools/list".to_owned(),
     };
     Error::new(ErrorCode::InvalidArgs, format!("there is no tool {}", quote(name))).hint(hint)
 }

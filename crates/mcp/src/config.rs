@@ -44,7 +44,7 @@ pub fn config(client: &str, program: &Path, args: &[String], passed: &[String]) 
             file(".vscode/mcp.json", json!({ "servers": { "stickpin": entry } }))
         }
         other => {
-            let message = format!("{} is no client that is known here", stickpin_tree::quote(other));
+            let message = format!("{} is not a known client", stickpin_tree::quote(other));
             return Err(
                 Error::new(ErrorCode::InvalidArgs, message).hint(format!("known: {}", CLIENTS.join(", ")))
             );

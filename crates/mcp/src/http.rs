@@ -83,7 +83,7 @@ pub fn serve_http(setup: Setup, http: &Http, ready: impl FnOnce(&str, &str)) -> 
     let address = address(http)?;
     stickpin_client::runtime()?.block_on(async {
         let failed =
-            |e: std::io::Error| Error::new(ErrorCode::Io, format!("could not listen at {address}: {e}"));
+            |e: std::io::Error| Error::new(ErrorCode::Io, format!("cannot listen at {address}: {e}"));
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let signalled = crate::until_ended()?;
         let token = http.token.clone().unwrap_or_else(crate::connection::fresh_name);
@@ -116,14 +116,15 @@ pub fn serve_http(setup: Setup, http: &Http, ready: impl FnOnce(&str, &str)) -> 
 }
 
 fn address(http: &Http) -> Result<SocketAddr> {
-    let bad =
-        |why: String| Err(Error::new(ErrorCode::InvalidArgs, why).hint("stickpin mcp --http 127.0.0.1:8931"));
+    let bad = |why: String| {
+        Err(Error::new(ErrorCode::InvalidArgs, why).hint("for example: `stickpin mcp --http 127.0.0.1:8931`"))
+    };
     match http.address.parse::<SocketAddr>() {
-        Err(_) => bad(format!("{} is no address with a port", stickpin_tree::quote(&http.address))),
+        Err(_) => bad(format!("{} is not an address with a port", stickpin_tree::quote(&http.address))),
         Ok(address) if !address.ip().is_loopback() && http.hosts.is_empty() => {
             let why = format!("{address} can be reached from other machines");
             Err(Error::new(ErrorCode::InvalidArgs, why)
-                .hint("name the host that clients ask for: --allow-host NAME; whoever has the token drives your apps"))
+                .hint("name the host that clients use: `stickpin mcp --allow-host NAME`; whoever has the token drives your apps"))
         }
         Ok(address) => Ok(address),
     }
@@ -210,7 +211,7 @@ impl Gate {
         let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
         if !given.is_some_and(|given| same(given, self.expected.as_bytes())) {
             let mut refused =
-                plain(StatusCode::UNAUTHORIZED, "a bearer token is needed: Authorization: Bearer TOKEN");
+                plain(StatusCode::UNAUTHORIZED, "a bearer token is required: Authorization: Bearer TOKEN");
             refused.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return refused;
         }
@@ -273,9 +274,11 @@ async fn whole(
         Ok(Err(why)) if why.contains("length limit") => {
             return Err(plain(StatusCode::PAYLOAD_TOO_LARGE, "a body has at most 16 MiB"));
         }
-        Ok(Err(_)) => return Err(plain(StatusCode::BAD_REQUEST, "the body ended before its length")),
+        Ok(Err(_)) => {
+            return Err(plain(StatusCode::BAD_REQUEST, "the body ended before its declared length"));
+        }
         Err(_) => {
-            let mut late = plain(StatusCode::REQUEST_TIMEOUT, "the body did not come in time");
+            let mut late = plain(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time");
             late.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             return Err(late);
         }

@@ -20,6 +20,7 @@ mod config;
 mod connection;
 mod files;
 mod forms;
+mod hints;
 mod http;
 pub mod pins;
 mod policy;

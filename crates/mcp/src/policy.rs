@@ -20,7 +20,7 @@ pub(crate) struct Within {
 impl Policy for Within {
     fn command(&self, form: &Form, input: &mut Map<String, Value>) -> Result<()> {
         if tools::unlistable(form, input).is_some() {
-            return Err(Error::new(ErrorCode::InvalidArgs, "files of steps are not taken here"));
+            return Err(Error::new(ErrorCode::InvalidArgs, "files of steps are not accepted here"));
         }
         permit(&self.setup, form, form.spec.effect, input)?;
         self.folders.check(form, input, &self.caller)
@@ -43,16 +43,16 @@ pub(crate) fn permit(setup: &Setup, form: &Form, effect: Effect, input: &Map<Str
         let written = form.fields().iter().find(|f| f.written && is_given(input.get(&f.name)));
         let (why, hint) = match (script, setup.read_only, written) {
             (true, ..) => (
-                "runs a script of yours in the app, which this server does not serve".to_owned(),
-                "wait for what the app shows instead; a person can start the server with --allow-script",
+                "runs a script of the client in the app, which this server does not allow".to_owned(),
+                "wait for what the app shows instead; a person can start the server with `stickpin mcp --allow-script`",
             ),
             (_, true, Some(field)) => (
-                format!("writes a file (`{}`), and this server only reads", field.name),
-                "leave it out; a person can start the server without --read-only",
+                format!("writes a file (`{}`), and this server is read-only", field.name),
+                "omit it; a person can start the server without --read-only",
             ),
             (_, true, None) if form.spec.writes => (
-                "may write a file, and this server only reads".to_owned(),
-                "a person can start it without --read-only",
+                "may write a file, and this server is read-only".to_owned(),
+                "a person can start the server without --read-only",
             ),
             _ => return,
         };
@@ -60,10 +60,9 @@ pub(crate) fn permit(setup: &Setup, form: &Form, effect: Effect, input: &Map<Str
         refused.get_or_insert(error);
     });
     if setup.read_only && effect != Effect::Reads {
-        let message = format!("`{}` may change the app, and this server only reads", form.spec.name);
-        return Err(
-            Error::new(ErrorCode::PolicyDenied, message).hint("a person can start it without --read-only")
-        );
+        let message = format!("`{}` may change the app, and this server is read-only", form.spec.name);
+        return Err(Error::new(ErrorCode::PolicyDenied, message)
+            .hint("a person can start the server without --read-only"));
     }
     refused.map_or(Ok(()), Err)
 }

@@ -61,7 +61,7 @@ impl Said {
         for path in self.pictures {
             match picture(&path).await {
                 Ok(data) => content.push(ContentBlock::image(data, kind_of(&path))),
-                Err(why) => content.push(ContentBlock::text(format!("the picture is not shown: {why}"))),
+                Err(why) => content.push(ContentBlock::text(format!("the picture is not included: {why}"))),
             }
         }
         let mut result = match self.failed {
@@ -123,7 +123,7 @@ async fn picture(path: &Path) -> Result<String, String> {
     let read = tokio::task::spawn_blocking(move || {
         let size = std::fs::metadata(&path)?.len();
         if size > MAX_PICTURE {
-            return Ok(Err(format!("it has {size} bytes; take it with a smaller maxPx, or of one element")));
+            return Ok(Err(format!("it has {size} bytes; use a smaller maxPx, or take one element")));
         }
         std::fs::read(&path).map(|png| Ok(STANDARD.encode(png)))
     });

@@ -6,6 +6,7 @@
 use crate::call;
 use crate::connection::{Connection, Scopes, fresh_name, lock};
 use crate::files::{Folders, file_of_url};
+use crate::hints::HELP;
 use crate::profile::INSTRUCTIONS;
 use crate::setup::Setup;
 use crate::tools;
@@ -38,9 +39,6 @@ const MAX_TEXTS: usize = 16;
 
 /// Timeout for a client to list its roots.
 const ROOTS: Duration = Duration::from_secs(5);
-
-/// The prefix of help topic addresses.
-const HELP: &str = "stickpin://help/";
 
 /// State that all clients of a server share.
 pub(crate) struct Shared {
@@ -115,9 +113,9 @@ impl Shared {
         if known.iter().any(|known| real(known) == dir) {
             return self.client(Some(named));
         }
-        let message = format!("{} is not a state folder of this server", stickpin_tree::quote(named));
+        let message = format!("{} is not a state directory of this server", stickpin_tree::quote(named));
         Err(Error::new(ErrorCode::PolicyDenied, message).hint(
-            "leave `stateDir` out; a person can start the server with it: stickpin mcp --allow-state-dir DIR",
+            "omit `stateDir`; a person can start the server with it: `stickpin mcp --allow-state-dir DIR`",
         ))
     }
 

@@ -23,13 +23,13 @@ pub fn serve_stdio(setup: Setup) -> Result<()> {
                     Ok(_) => Ok(()),
                     Err(e) => Err(Error::new(
                         ErrorCode::Internal,
-                        format!("the server ended in a bug of ours: {e}"),
+                        format!("internal error in the server (this is a bug in stickpin): {e}"),
                     )),
                 },
                 // A client that disconnects before the handshake is not an error.
                 Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
                 Err(e) => Err(Error::new(ErrorCode::ProtocolMismatch, e.to_string()).hint(
-                    "an MCP client begins with initialize; stickpin mcp --print-config CLIENT sets one up",
+                    "an MCP client begins with initialize; `stickpin mcp --print-config CLIENT` sets one up",
                 )),
             }
         };

@@ -130,7 +130,7 @@ fn of_core(core: &Core, entry: &'static Entry, served: Served, scoped: bool) -> 
         match properties.get_mut(key.name).and_then(|p| p["enum"].as_array_mut()) {
             Some(known) => known.extend(words),
             None => {
-                let about = "What it is about; without it, what the other arguments say";
+                let about = "What to wait for or act on; by default what the other arguments tell";
                 let words: Vec<_> = words.collect();
                 properties.insert(key.name.to_owned(), json!({ "enum": words, "description": about }));
             }
@@ -182,7 +182,7 @@ fn listed(
 /// sessions.
 fn common(scoped: bool) -> &'static [(&'static str, &'static str)] {
     const COMMON: &[(&str, &str)] =
-        &[("session", "Another session's name"), ("scope", "What `open` answered with: send it always")];
+        &[("session", "Another session's name"), ("scope", "What `open` returned: send it with every call")];
     if scoped { COMMON } else { &COMMON[..1] }
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn run(streams: &mut Streams<'_>) -> u8 {
     let shown = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|e| Error::new(ErrorCode::Io, format!("the runtime could not be made: {e}")))
+        .map_err(|e| Error::new(ErrorCode::Io, format!("cannot start the runtime: {e}")))
         .and_then(|runtime| runtime.block_on(show(streams)));
     match shown {
         Ok(()) => 0,
@@ -37,7 +37,7 @@ async fn show(streams: &mut Streams<'_>) -> Result<()> {
     let env = Env { cwd: "/demo".into(), ..Env::default() };
     let (mut refs, mut text) = (HashMap::new(), String::new());
     for line in SCRIPT.lines() {
-        let broken = || Error::new(ErrorCode::Internal, format!("`{line}` did not do what it is shown for"));
+        let broken = || Error::new(ErrorCode::Internal, format!("`{line}` did not do what the demo shows"));
         let (kind, rest) = line.split_once(' ').ok_or_else(broken)?;
         match kind {
             "#" => print(streams, line)?,
@@ -72,7 +72,8 @@ fn said_beside(response: &Response) -> String {
 }
 
 fn print(streams: &mut Streams<'_>, text: &str) -> Result<()> {
-    writeln!(streams.out, "{text}").map_err(|e| Error::new(ErrorCode::Io, format!("nobody reads this: {e}")))
+    writeln!(streams.out, "{text}")
+        .map_err(|e| Error::new(ErrorCode::Io, format!("cannot write to stdout: {e}")))
 }
 
 /// Splits a command line; single quotes enclose words that contain spaces.

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use stickpin_cli::{ColorVariables, Env};
 use stickpin_kernel::{Error, ErrorCode, Result, Secret};
 
-/// Where the daemon keeps its state.
+/// The state directory of the daemon.
 const STATE_DIR: &str = "STICKPIN_STATE_DIR";
 /// The session, instead of the project's own.
 const SESSION: &str = "STICKPIN_SESSION";
@@ -19,31 +19,31 @@ const SESSION: &str = "STICKPIN_SESSION";
 const STALE_REFS: &str = "STICKPIN_STALE_REFS";
 /// Which tools `mcp` lists: `slim`, `core` or `full`.
 const MCP_PROFILE: &str = "STICKPIN_MCP_PROFILE";
-/// What clients of `mcp --http` have to show.
+/// The token that clients of `mcp --http` must send.
 const MCP_TOKEN: &str = "STICKPIN_MCP_TOKEN";
 /// Followed by a name: a variable of scripts, unless `-e` sets it.
 const VAR: &str = "STICKPIN_VAR_";
-/// A variable of a script, as other programs that run `.ad` scripts name it.
+/// A variable of a script, under the name that other runners of `.ad` scripts use.
 const AD_VAR: &str = "AD_VAR_";
-/// Followed by a name: what `fill --secret NAME` fills in. No answer shows it.
+/// Followed by a name: the value that `fill --secret NAME` fills in. No answer shows it.
 const SECRET: &str = "STICKPIN_SECRET_";
 /// The agent behind the commands: `harness:name`, instead of what the harness reveals.
 const AGENT_ID: &str = "STICKPIN_AGENT_ID";
-/// How much the daemon's log says: `error`, `warn`, `info`, `debug`, `trace`.
+/// The level of the daemon's log: `error`, `warn`, `info`, `debug`, `trace`.
 const LOG: &str = "STICKPIN_LOG";
-/// The browser to start and none other.
+/// The browser to start.
 #[cfg(feature = "web")]
 const CHROMIUM: &str = "STICKPIN_CHROMIUM";
-/// `1`: start the browser without its sandbox although we are not root.
+/// `1`: start the browser without its sandbox (always so for root).
 #[cfg(feature = "web")]
 const NO_SANDBOX: &str = "STICKPIN_NO_SANDBOX";
-/// Where browsers and apps are looked for.
+/// Where browsers and apps are searched.
 #[cfg(any(feature = "web", feature = "linux"))]
 const PATH: &str = "PATH";
-/// The session bus: it knows where the accessibility bus is.
+/// The session bus, which gives the address of the accessibility bus.
 #[cfg(feature = "linux")]
 const SESSION_BUS: &str = "DBUS_SESSION_BUS_ADDRESS";
-/// The accessibility bus, where the session bus is not asked.
+/// The accessibility bus, instead of the one that the session bus names.
 #[cfg(feature = "linux")]
 const ACCESSIBILITY_BUS: &str = "AT_SPI_BUS_ADDRESS";
 /// The X display.
@@ -64,7 +64,7 @@ const QT_ACCESSIBILITY: &str = "QT_ACCESSIBILITY";
 /// The user's own desktop files.
 #[cfg(feature = "linux")]
 const DATA_HOME: &str = "XDG_DATA_HOME";
-/// Everybody's desktop files.
+/// Desktop files of all users.
 #[cfg(feature = "linux")]
 const DATA_DIRS: &str = "XDG_DATA_DIRS";
 
@@ -74,14 +74,14 @@ const OF_DAEMON: &[(&str, &str)] = &[("MIMALLOC_PURGE_DELAY", "0")];
 
 /// Any value: no colors, unless `--color` asks for them.
 const NO_COLOR: &str = "NO_COLOR";
-/// Any value but 0: colors also where the output is no terminal.
+/// Any value but 0: colors even if the output is not a terminal.
 const CLICOLOR_FORCE: &str = "CLICOLOR_FORCE";
 /// 0: no colors.
 const CLICOLOR: &str = "CLICOLOR";
 /// The kind of the terminal: `dumb` shows no colors.
 const TERM: &str = "TERM";
 
-/// How the names of all variables of ours begin.
+/// The prefix of all stickpin variables.
 const OURS: &str = "STICKPIN_";
 
 /// Variables that contain paths of programs.
@@ -126,7 +126,7 @@ fn utf8(what: &str, path: &Path) -> Result<()> {
         None => {
             let shown = path.to_string_lossy();
             Err(Error::new(ErrorCode::Io, format!("{what} {shown:?} is not UTF-8"))
-                .hint("begin in a folder, and with a HOME, whose path is UTF-8"))
+                .hint("start in a folder, and with a HOME, whose path is UTF-8"))
         }
     }
 }
@@ -143,7 +143,7 @@ fn text(name: &str) -> Option<String> {
 /// Returns `INVALID_ARGS` for such a variable.
 pub(crate) fn of_command_line() -> Result<Env> {
     let all: Vec<(OsString, OsString)> = env::vars_os().collect();
-    let io = |e| Error::new(ErrorCode::Io, format!("the working directory is not there any more: {e}"));
+    let io = |e| Error::new(ErrorCode::Io, format!("the working directory no longer exists: {e}"));
     let cwd = env::current_dir().map_err(io)?;
     utf8("the working directory", &cwd)?;
     // `HOME`, else the system's entry for this user.
@@ -163,7 +163,8 @@ pub(crate) fn of_command_line() -> Result<Env> {
         }
     }
     let program = env::current_exe();
-    let program = program.map_err(|e| Error::new(ErrorCode::Io, format!("this program has no path: {e}")))?;
+    let program = program
+        .map_err(|e| Error::new(ErrorCode::Io, format!("cannot find the path of this program: {e}")))?;
     let secrets = named(&all, &[SECRET]).into_iter();
     Ok(Env {
         cwd,

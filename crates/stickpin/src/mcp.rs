@@ -86,5 +86,5 @@ fn setup(mcp: &Mcp, env: &Env) -> Result<Setup> {
 fn print(streams: &mut Streams<'_>, text: &str) -> Result<()> {
     writeln!(streams.out, "{text}")
         .and_then(|()| streams.out.flush())
-        .map_err(|e| Error::new(ErrorCode::Io, format!("nobody reads this: {e}")))
+        .map_err(|e| Error::new(ErrorCode::Io, format!("cannot write to stdout: {e}")))
 }

@@ -439,7 +439,7 @@ fn without_client_sessions_a_scope_says_whose_refs_they_are() {
     assert!(!plain.contains("minted"), "never guess: {plain}");
     let pinned = call("press", json!({"target": "@e2", "session": "shop", "scope": scope}));
     assert!(pinned.contains("Ref @e2 was minted from snapshot s"), "{pinned}");
-    assert!(plain.contains("send the `scope` that `open` answered with"), "{plain}");
+    assert!(plain.contains("send the `scope` that `open` returned"), "{plain}");
     let own = call("press", json!({"target": "@e2"}));
     assert!(own.contains("SESSION_NOT_FOUND") && own.contains("send the `scope`"), "{own}");
     let unknown = call("press", json!({"target": "@e2", "session": "shop", "scope": "made-up"}));

@@ -1,0 +1,109 @@
+//! Command lines and options that a hint names in backticks: "run `stickpin snapshot -i`".
+//!
+//! Hints are written for the command line. Other front ends use [`rewrite`] to name the same
+//! command in their own syntax.
+
+use crate::grammar::{is_on, kebab, long_name};
+use crate::{Picked, Reading, pick, read, split};
+use serde_json::{Map, Value};
+use stickpin_kernel::registry::{COMMANDS, Form};
+use stickpin_kernel::schema::Kind;
+use stickpin_kernel::{Result, registry};
+
+/// A command or an option in a hint.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Mention<'h> {
+    /// The words after `stickpin`.
+    Line(&'h str),
+    /// An option with its value, such as `--timeout MS`.
+    Option(&'h str),
+}
+
+/// Replaces each command line and each option in a hint by what `replace` returns for it, and
+/// leaves those as they are for which it returns `None`.
+#[must_use]
+pub fn rewrite(hint: &str, mut replace: impl FnMut(Mention<'_>) -> Option<String>) -> String {
+    let mut out = String::with_capacity(hint.len());
+    // Odd parts stand in backticks.
+    for (at, part) in hint.split('`').enumerate() {
+        if at > 0 {
+            out.push('`');
+        }
+        let mention = match part.strip_prefix("stickpin ") {
+            Some(line) => Some(Mention::Line(line)),
+            None => part.starts_with("--").then_some(Mention::Option(part)),
+        };
+        let new = mention.filter(|_| at % 2 == 1).and_then(&mut replace);
+        out.push_str(new.as_deref().unwrap_or(part));
+    }
+    out
+}
+
+/// Reads a line of the registry or of `others` as its form, the input and the named session.
+/// Returns `None` for a command of the front end itself.
+///
+/// # Errors
+/// Returns `INVALID_ARGS` for what the grammar of the command refuses.
+pub fn line(
+    line: &str,
+    others: &[&'static Form],
+) -> Result<Option<(&'static Form, Map<String, Value>, Option<String>)>> {
+    let words = split(line)?;
+    let Some(Picked { name, args }) = pick(&words, others)? else { return Ok(None) };
+    let form = match others.iter().find(|form| form.spec.name == name) {
+        Some(form) => *form,
+        None => registry::lookup(name).map(|entry| &**entry)?,
+    };
+    Ok(match read(form, args)? {
+        Reading::Input(input, options) => Some((form, input, options.session)),
+        Reading::Help(_) => None,
+    })
+}
+
+/// Returns the argument that an option such as `--timeout MS` sets, and its value as written;
+/// `None` if no command has the option.
+#[must_use]
+pub fn option(text: &str) -> Option<(String, String)> {
+    let (flag, value) = text.split_once([' ', '=']).unwrap_or((text, ""));
+    let long = flag.strip_prefix("--")?;
+    let fields = || COMMANDS.iter().flat_map(|entry| entry.fields()).filter(|f| f.positional.is_none());
+    if let Some(field) = fields().find(|field| kebab(&long_name(field)) == long) {
+        let value = match (&field.kind, value) {
+            (Kind::Bool, "") => (!is_on(field)).to_string(),
+            (_, "") if field.optional_value => "true".to_owned(),
+            (_, value) => value.to_owned(),
+        };
+        return Some((field.name.clone(), value));
+    }
+    match long {
+        "session" => Some(("session".to_owned(), value.to_owned())),
+        "state-dir" => Some(("stateDir".to_owned(), value.to_owned())),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_stands_in_backticks_is_rewritten() {
+        let mut seen = Vec::new();
+        let hint = "run `stickpin wait stable`, use `--force` or `press`; not stickpin get url";
+        let new = rewrite(hint, |mention| {
+            seen.push(format!("{mention:?}"));
+            matches!(mention, Mention::Line(_)).then(|| "X".to_owned())
+        });
+        assert_eq!(new, "run `X`, use `--force` or `press`; not stickpin get url");
+        assert_eq!(seen, [r#"Line("wait stable")"#, r#"Option("--force")"#]);
+    }
+
+    #[test]
+    fn options_name_their_arguments() {
+        let set = |text: &str| option(text).map(|(name, value)| format!("{name}={value}"));
+        assert_eq!(set("--timeout MS").as_deref(), Some("timeout=MS"));
+        assert_eq!(set("--allow-changed").as_deref(), Some("allowChanged=true"));
+        assert_eq!(set("--session NAME").as_deref(), Some("session=NAME"));
+        assert_eq!(set("--no-such-thing"), None);
+    }
+}

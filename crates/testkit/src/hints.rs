@@ -1,0 +1,75 @@
+//! The commands and options that hints of the product name in backticks.
+
+use std::path::{Path, PathBuf};
+
+/// Values for the parts of a hint that are known only at run time.
+const FILLED: &[(&str, &str)] = &[
+    ("{dialog}", "@e1"),
+    ("{id}", "t2"),
+    ("{what}", "sim:shop"),
+    ("{name}", "main"),
+    ("{command}", "press"),
+    ("{}", "press"),
+];
+
+/// Crates whose messages name options of no command of the registry.
+const FRONT_ENDS: &[&str] =
+    &["crates/cli", "crates/cmdline", "crates/mcp", "crates/stickpin", "crates/replay"];
+
+/// Returns each command line and each option in backticks from the string literals of all product
+/// sources, with backticks, behind its file and line.
+///
+/// # Panics
+/// Panics when the sources cannot be read.
+#[must_use]
+pub fn hint_mentions() -> Vec<(String, String)> {
+    let root = crate::workspace_root();
+    let mut files = Vec::new();
+    sources(&root.join("crates"), &mut files);
+    files.sort();
+    let mut found = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("a source can be read");
+        let product = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        let shown = file.strip_prefix(&root).unwrap_or(&file).display();
+        for (at, line) in product.lines().enumerate() {
+            let code = line.trim_start();
+            if code.starts_with("//") || code.starts_with('#') {
+                continue;
+            }
+            for part in code.split('`').skip(1).step_by(2) {
+                // Front ends also have options of their own.
+                let is_option = part.starts_with("--")
+                    && !FRONT_ENDS.iter().any(|crate_| file.starts_with(root.join(crate_)));
+                if part.starts_with("stickpin ") || is_option {
+                    let part = FILLED
+                        .iter()
+                        .fold(part.replace("\\\"", "\""), |part, (hole, value)| part.replace(hole, value));
+                    // "did you mean `stickpin {near}`?" has nothing but a name.
+                    if !part.contains('{') || part.contains("[{") {
+                        found.push((format!("{shown}:{}", at + 1), format!("`{part}`")));
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Collects the product's sources below a folder.
+fn sources(dir: &Path, files: &mut Vec<PathBuf>) {
+    const NOT_PRODUCT: &[&str] =
+        &["tests", "tests.rs", "test_data", "testkit", "fake", "fake.rs", "target", "benches"];
+    for entry in std::fs::read_dir(dir).expect("a folder can be read") {
+        let path = entry.expect("an entry can be read").path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if NOT_PRODUCT.contains(&name) {
+            continue;
+        }
+        if path.is_dir() {
+            sources(&path, files);
+        } else if name.ends_with(".rs") {
+            files.push(path);
+        }
+    }
+}
