@@ -48,6 +48,7 @@ pub mod agent;
 mod align;
 mod client;
 mod counted;
+pub mod log;
 mod numbers;
 mod renewal;
 mod retained;

@@ -1,0 +1,73 @@
+//! The session log as values: records, their bytes, the metadata that they fold into, and the
+//! rules that a log keeps. `stickpin-store` puts them on disk.
+//!
+//! A log is a sequence of records over numbered segments. [`Record`] has one envelope and one
+//! closed enum of [`Kind`]s. [`encode`] writes a record as a line whose newline commits it, and
+//! [`Records`] reads lines back, telling an uncommitted tail from a damaged line. [`SessionMeta`]
+//! is a projection: [`SessionMeta::fold`] applies one record. [`Verifier`] checks a whole log.
+//!
+//! ```
+//! use stickpin_session::Timestamp;
+//! use stickpin_session::log::{self, Kind, Message, MessageHint, Record, Records, Redacted, Via};
+//!
+//! let record = Record {
+//!     seq: 1,
+//!     ts: Timestamp::from_millis(1_785_500_000_123),
+//!     lifetime: 1,
+//!     turn_id: 0,
+//!     agent: None,
+//!     to: None,
+//!     bcast: true,
+//!     via: Via::Daemon,
+//!     kind: Kind::Message(Message {
+//!         body: Redacted::literal("the app is open"),
+//!         hint: MessageHint::Normal,
+//!         from_session: None,
+//!     }),
+//! };
+//! let mut bytes = Vec::new();
+//! log::encode(&record, &mut bytes).unwrap();
+//!
+//! // A crash cut the next record: what precedes it is committed, the rest is a torn tail.
+//! let committed = bytes.len();
+//! bytes.extend_from_within(..40);
+//! let mut records = Records::new(&bytes);
+//! assert_eq!(records.next().unwrap().unwrap().record, record);
+//! assert!(records.next().is_none());
+//! assert_eq!(records.torn_tail(), Some(committed));
+//! ```
+//!
+//! Text enters a record only as [`Redacted`], so that a secret cannot be logged by mistake: see
+//! there.
+
+mod check;
+mod fold;
+mod framing;
+mod kind;
+mod meta;
+mod record;
+mod redacted;
+mod segment;
+#[cfg(test)]
+mod tests;
+mod verify;
+
+pub use check::{Illegal, legal_turn};
+pub use fold::FoldFault;
+pub use framing::{LineFault, MAX_RECORD, RecordTooLarge, decode, encode};
+pub use kind::{
+    AgentSuperseded, BaseScope, ChildSpawned, ChildStateChanged, ClaimReason, CommandBegin, CommandEnd,
+    CommandError, CommandId, ContextCleared, DaemonStarted, Evidence, Group, Kind, KindName, LoanOpened,
+    LoanReclaimed, LogRepaired, MemberJoined, MemberKicked, MemberLeft, Message, MessageHint, NoteAdded,
+    NoteResolved, Outcome, PeerAdded, PeerRemoved, PolicyChanged, RefPin, ReleaseReason, RepairCause,
+    RepairedTurn, ReservationExpired, SegmentEnd, SegmentStart, Snapshot, StartReason, SurrenderReason,
+    TakeReason, TurnAssigned, TurnClaimed, TurnClosed, TurnLeaseStale, TurnReleased, TurnSurrendered,
+    TurnTaken,
+};
+pub use meta::{ActiveSegment, OpenCommand, OpenNotes, Parent, SessionMeta, Status};
+pub use record::{Record, VERSION, Via};
+pub use redacted::{
+    Argument, Arguments, BlobId, BlobRef, InvalidBlobId, Offload, Redacted, RedactedHandoff, Redactor,
+};
+pub use segment::{Corruption, Located, Records, last_commit};
+pub use verify::{Finding, Summary, Verifier};

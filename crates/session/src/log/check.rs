@@ -1,0 +1,99 @@
+//! Which record may follow a turn. The table of transitions; who may cause them, and when, is the
+//! business of the turn state machine.
+
+use super::kind::{Kind, RepairCause, StartReason};
+use crate::turn::{TurnPhase, TurnState};
+
+/// A record makes a turn of another one in a way that no rule allows.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Illegal {
+    /// The state cannot change like this.
+    #[error("`{kind}` cannot turn {before:?} into {after:?}")]
+    Transition {
+        /// The kind of the record.
+        kind: &'static str,
+        /// The state before.
+        before: TurnPhase,
+        /// The state after.
+        after: TurnPhase,
+    },
+    /// The number of the turn has to advance by one with a grant, and to stay without one.
+    #[error("`{kind}` moves turn {before} to {after}")]
+    Number {
+        /// The kind of the record.
+        kind: &'static str,
+        /// The number before.
+        before: u64,
+        /// The number after.
+        after: u64,
+    },
+    /// The fields do not fit the state.
+    #[error("the {0:?} turn has fields of another state, or lacks its own")]
+    Fields(TurnPhase),
+}
+
+/// Checks the turn that a record leaves behind against the turn before it.
+///
+/// # Errors
+/// If no rule allows it.
+pub fn legal_turn(kind: &Kind, before: &TurnState) -> Result<(), Illegal> {
+    use TurnPhase::{Closed, Idle, Owned, Reserved};
+    let Some(after) = kind.turn_after() else { return Ok(()) };
+    let name = kind.name().as_str();
+    let change = (before.state, after.state);
+    let (allowed, grants) = match kind {
+        Kind::TurnClaimed(_) => (matches!(change, (Idle | Reserved, Owned)), true),
+        Kind::TurnTaken(_) => (matches!(change, (Owned | Reserved, Owned)), true),
+        Kind::TurnReleased(_) => (matches!(change, (Owned, Idle | Reserved)), false),
+        Kind::TurnAssigned(_) => (matches!(change, (Owned | Reserved, Reserved)), false),
+        Kind::TurnSurrendered(_) => (matches!(change, (Owned, Idle)), false),
+        Kind::ReservationExpired(_) => (matches!(change, (Reserved, Reserved | Idle)), false),
+        Kind::TurnLeaseStale(_) => (matches!(change, (Owned, Owned)), false),
+        Kind::TurnClosed(_) => (matches!(change, (Idle | Owned | Reserved, Closed)), false),
+        Kind::MemberLeft(_) | Kind::MemberKicked(_) => {
+            (matches!(change, (Owned | Reserved, Idle | Reserved)) || before == after, false)
+        }
+        // A new lifetime grants nothing; it keeps the turn of one that was not closed.
+        Kind::SegmentStart(start) => match start.reason {
+            StartReason::Open | StartReason::Restore => {
+                (matches!(change, (_, Idle)) || before == after, false)
+            }
+            StartReason::Rotate | StartReason::Migrate => (before == after, false),
+        },
+        Kind::LogRepaired(repair) => match repair.cause {
+            // So that no fence of before fits.
+            RepairCause::MetaAhead | RepairCause::MetaLost => return skip(name, before, after),
+            RepairCause::TornTail | RepairCause::CorruptLine => (before == after, false),
+        },
+        _ => return Ok(()),
+    };
+    if !allowed {
+        return Err(Illegal::Transition { kind: name, before: change.0, after: change.1 });
+    }
+    if after.turn_id != before.turn_id + u64::from(grants) {
+        return Err(Illegal::Number { kind: name, before: before.turn_id, after: after.turn_id });
+    }
+    fields(after)
+}
+
+/// The forward skip of a repair.
+fn skip(kind: &'static str, before: &TurnState, after: &TurnState) -> Result<(), Illegal> {
+    if after.state != TurnPhase::Idle {
+        return Err(Illegal::Transition { kind, before: before.state, after: after.state });
+    }
+    if after.turn_id <= before.turn_id {
+        return Err(Illegal::Number { kind, before: before.turn_id, after: after.turn_id });
+    }
+    fields(after)
+}
+
+fn fields(turn: &TurnState) -> Result<(), Illegal> {
+    let owned = turn.owner.is_some() && turn.lease_id.is_some() && turn.lease.is_some();
+    let unowned = turn.owner.is_none() && turn.lease_id.is_none() && turn.lease.is_none();
+    let fits = match turn.state {
+        TurnPhase::Owned => owned && turn.reserved_for.is_none(),
+        TurnPhase::Reserved => unowned && turn.reserved_for.is_some(),
+        TurnPhase::Idle | TurnPhase::Closed => unowned && turn.reserved_for.is_none(),
+    };
+    fits.then_some(()).ok_or(Illegal::Fields(turn.state))
+}

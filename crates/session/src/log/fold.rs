@@ -1,0 +1,161 @@
+//! One record applied to the metadata. Records carry post-images, so this only stores.
+
+use super::kind::{Kind, StartReason};
+use super::meta::{ActiveSegment, OpenCommand, SessionMeta, Status};
+use super::record::Record;
+use crate::turn::{AgentId, Child, TurnPhase};
+
+/// A record cannot follow what was folded before it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FoldFault {
+    /// A record is missing, or was folded before.
+    #[error("record {found} stands where record {expected} belongs")]
+    Sequence {
+        /// The next `seq`.
+        expected: u64,
+        /// The `seq` of the record.
+        found: u64,
+    },
+    /// The record is of another lifetime.
+    #[error("record {seq} is of lifetime {found}, expected {expected}")]
+    Lifetime {
+        /// The record.
+        seq: u64,
+        /// The lifetime of the session.
+        expected: u32,
+        /// The lifetime of the record.
+        found: u32,
+    },
+}
+
+fn begins_lifetime(reason: StartReason) -> bool {
+    match reason {
+        StartReason::Open | StartReason::Restore => true,
+        StartReason::Rotate | StartReason::Migrate => false,
+    }
+}
+
+impl SessionMeta {
+    /// Applies a record of `segment`. Records with a `seq` up to `applied_seq` must not be given.
+    ///
+    /// # Errors
+    /// If the record is not the next one; nothing is then changed.
+    pub fn fold(&mut self, segment: u32, record: &Record) -> Result<(), FoldFault> {
+        let expected = self.applied_seq + 1;
+        if record.seq != expected {
+            return Err(FoldFault::Sequence { expected, found: record.seq });
+        }
+        let begins = matches!(&record.kind, Kind::SegmentStart(start) if begins_lifetime(start.reason));
+        let expected = self.lifetime + u32::from(begins);
+        if record.lifetime != expected {
+            return Err(FoldFault::Lifetime { seq: record.seq, expected, found: record.lifetime });
+        }
+        self.apply(segment, record);
+        if let Some(turn) = record.kind.turn_after() {
+            self.turn = turn.clone();
+            self.note_owner();
+        }
+        self.applied_seq = record.seq;
+        self.lifetime = record.lifetime;
+        self.updated_at = record.ts;
+        Ok(())
+    }
+
+    fn apply(&mut self, segment: u32, record: &Record) {
+        match &record.kind {
+            Kind::SegmentStart(start) => {
+                self.session_uid.clone_from(&start.session_uid);
+                self.platform.clone_from(&start.platform);
+                self.manifest.clone_from(&start.manifest);
+                self.policy.clone_from(&start.policy);
+                self.targets.clone_from(&start.targets);
+                self.base_scope.clone_from(&start.base_scope);
+                if begins_lifetime(start.reason) {
+                    self.status = Status::Open;
+                }
+                self.active = Some(ActiveSegment { segment, first_seq: record.seq });
+            }
+            Kind::CommandBegin(begin) => self.open_commands.push(OpenCommand {
+                cmd_id: begin.cmd_id,
+                verb: begin.verb.clone(),
+                turn_id: record.turn_id,
+                began_at: record.ts,
+            }),
+            Kind::CommandEnd(end) => self.open_commands.retain(|open| open.cmd_id != end.cmd_id),
+            Kind::MemberJoined(joined) => {
+                self.remove_member(&joined.member.agent_id);
+                self.members.push(joined.member.clone());
+                self.members.sort_by_key(|member| member.ordinal);
+            }
+            Kind::MemberLeft(left) => self.remove_member(&left.agent_id),
+            Kind::MemberKicked(kicked) => self.remove_member(&kicked.agent_id),
+            Kind::AgentSuperseded(change) => {
+                if let Some(member) = self.members.iter_mut().find(|m| m.agent_id == change.old) {
+                    member.agent_id.clone_from(&change.new);
+                }
+            }
+            Kind::TurnClosed(_) => self.status = Status::Closed,
+            Kind::NoteAdded(note) => {
+                self.open_notes.ids.insert(note.note_id);
+                self.open_notes.max_note_seq = record.seq;
+            }
+            Kind::NoteResolved(note) => {
+                self.open_notes.ids.remove(&note.note_id);
+            }
+            Kind::ChildSpawned(spawned) => self.put_child(&spawned.child),
+            Kind::ChildStateChanged(changed) => self.put_child(&changed.child),
+            Kind::LoanOpened(opened) => {
+                self.loans.retain(|loan| loan.loan_id != opened.loan.loan_id);
+                self.loans.push(opened.loan.clone());
+            }
+            Kind::LoanReclaimed(back) => {
+                self.loans.retain(|loan| loan.loan_id != back.loan.loan_id);
+                self.reclaimed.push(back.loan.clone());
+                let over = self.reclaimed.len().saturating_sub(Self::MAX_RECLAIMED);
+                self.reclaimed.drain(..over);
+            }
+            Kind::PeerAdded(added) => {
+                self.peers.insert(added.peer.clone());
+            }
+            Kind::PeerRemoved(removed) => {
+                self.peers.remove(&removed.peer);
+            }
+            Kind::PolicyChanged(changed) => self.policy.clone_from(&changed.policy),
+            // They change the turn, which the caller stores, or nothing.
+            Kind::SegmentEnd(_)
+            | Kind::Snapshot(_)
+            | Kind::TurnClaimed(_)
+            | Kind::TurnReleased(_)
+            | Kind::TurnAssigned(_)
+            | Kind::TurnTaken(_)
+            | Kind::TurnSurrendered(_)
+            | Kind::ReservationExpired(_)
+            | Kind::TurnLeaseStale(_)
+            | Kind::Message(_)
+            | Kind::DaemonStarted(_)
+            | Kind::LogRepaired(_)
+            | Kind::ContextCleared(_) => {}
+        }
+    }
+
+    /// The owner's row says which turn it held last: that is the order of waiters.
+    fn note_owner(&mut self) {
+        if self.turn.state == TurnPhase::Owned
+            && let Some(owner) =
+                self.members.iter_mut().find(|m| Some(&m.agent_id) == self.turn.owner.as_ref())
+        {
+            owner.last_held_turn = Some(self.turn.turn_id);
+        }
+    }
+
+    fn remove_member(&mut self, agent: &AgentId) {
+        self.members.retain(|member| member.agent_id != *agent);
+    }
+
+    fn put_child(&mut self, child: &Child) {
+        match self.children.iter_mut().find(|known| known.session == child.session) {
+            Some(known) => known.clone_from(child),
+            None => self.children.push(child.clone()),
+        }
+    }
+}

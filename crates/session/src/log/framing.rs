@@ -1,0 +1,103 @@
+//! The bytes of a record: one line of JSON that begins with its checksum.
+//!
+//! `{"crc":"0123abcd","v":1,"seq":1,...}` and a newline. The checksum is the CRC-32 of everything
+//! between it and the newline; a change of any single bit is found. The beginning, up to and
+//! including the version, is the same in all versions.
+
+use super::record::{Record, VERSION, Written};
+
+/// The most bytes of a record, with its newline.
+pub const MAX_RECORD: usize = 1 << 20;
+
+const BEFORE: &[u8] = br#"{"crc":""#;
+const AFTER: &[u8] = br#"","#;
+const DIGITS: usize = 8;
+
+/// The bytes in front of what the checksum covers.
+const PREFIX: usize = BEFORE.len() + DIGITS + AFTER.len();
+
+/// A record is longer than [`MAX_RECORD`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a record of {bytes} bytes is longer than {MAX_RECORD}")]
+pub struct RecordTooLarge {
+    /// The bytes that it has.
+    pub bytes: usize,
+}
+
+/// Why a committed line is not a record.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LineFault {
+    /// The bytes are not those that were written.
+    #[error("the checksum does not match")]
+    Checksum,
+    /// A newer or older program wrote it.
+    #[error("version {0} of the record is not supported")]
+    Version(u64),
+    /// The bytes are as written, but no record of this version.
+    #[error("{0}")]
+    Content(String),
+    /// The record is whole, but another byte stands where its newline was.
+    #[error("the newline behind the record is damaged")]
+    CommitMark,
+}
+
+/// Appends the line of a record, with its newline.
+///
+/// # Errors
+/// If the record is too long; `out` is then as it was.
+pub fn encode(record: &Record, out: &mut Vec<u8>) -> Result<(), RecordTooLarge> {
+    let from = out.len();
+    // The opening brace of the JSON text gives way to the last byte of the prefix.
+    out.resize(from + PREFIX - 1, 0);
+    serde_json::to_writer(&mut *out, &Written::new(record)).expect("records have string keys");
+    out.push(b'\n');
+    let bytes = out.len() - from;
+    if bytes > MAX_RECORD {
+        out.truncate(from);
+        return Err(RecordTooLarge { bytes });
+    }
+    let sum = crc32fast::hash(&out[from + PREFIX..from + bytes - 1]);
+    let line = &mut out[from..];
+    line[..BEFORE.len()].copy_from_slice(BEFORE);
+    line[BEFORE.len()..BEFORE.len() + DIGITS].copy_from_slice(format!("{sum:08x}").as_bytes());
+    line[BEFORE.len() + DIGITS..PREFIX].copy_from_slice(AFTER);
+    Ok(())
+}
+
+/// What the checksum covers, if it matches.
+pub(super) fn covered(line: &[u8]) -> Option<&[u8]> {
+    let rest = line.strip_prefix(BEFORE)?;
+    let (digits, rest) = rest.split_at_checked(DIGITS)?;
+    let covered = rest.strip_prefix(AFTER)?;
+    let written = digits.iter().try_fold(0_u32, |sum, digit| {
+        let value = match digit {
+            b'0'..=b'9' => digit - b'0',
+            b'a'..=b'f' => digit - b'a' + 10,
+            _ => return None,
+        };
+        Some(sum << 4 | u32::from(value))
+    })?;
+    (written == crc32fast::hash(covered)).then_some(covered)
+}
+
+/// The version at the beginning of what the checksum covers.
+fn version(covered: &[u8]) -> Option<u64> {
+    let rest = covered.strip_prefix(br#""v":"#)?;
+    let digits = rest.iter().take_while(|b| b.is_ascii_digit());
+    digits.enumerate().try_fold(0_u64, |v, (at, digit)| (at < 18).then(|| v * 10 + u64::from(digit - b'0')))
+}
+
+/// Reads a record from its line, without the newline.
+///
+/// # Errors
+/// If the line is damaged, of another version, or not a record.
+pub fn decode(line: &[u8]) -> Result<Record, LineFault> {
+    let covered = covered(line).ok_or(LineFault::Checksum)?;
+    match version(covered) {
+        Some(v) if v == u64::from(VERSION) => {
+            serde_json::from_slice(line).map_err(|e| LineFault::Content(e.to_string()))
+        }
+        Some(v) => Err(LineFault::Version(v)),
+        None => Err(LineFault::Content("no version".to_owned())),
+    }
+}

@@ -1,0 +1,270 @@
+//! What a record says: one closed enum. A new kind is a new variant, so that every `match` over
+//! kinds has to decide about it, and a new [`super::VERSION`].
+
+mod people;
+mod run;
+
+pub use people::{
+    AgentSuperseded, ChildSpawned, ChildStateChanged, ClaimReason, Evidence, LoanOpened, LoanReclaimed,
+    MemberJoined, MemberKicked, MemberLeft, Message, MessageHint, NoteAdded, NoteResolved, PeerAdded,
+    PeerRemoved, ReleaseReason, ReservationExpired, SurrenderReason, TakeReason, TurnAssigned, TurnClaimed,
+    TurnClosed, TurnLeaseStale, TurnReleased, TurnSurrendered, TurnTaken,
+};
+pub use run::{
+    BaseScope, CommandBegin, CommandEnd, CommandError, CommandId, ContextCleared, DaemonStarted, LogRepaired,
+    Outcome, PolicyChanged, RefPin, RepairCause, RepairedTurn, SegmentEnd, SegmentStart, Snapshot,
+    StartReason,
+};
+
+use super::redacted::BlobRef;
+use crate::turn::TurnState;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// What kinds have in common: who reads them, and when they have to be on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// Boundaries of segments.
+    Segment,
+    /// Commands and snapshots.
+    Run,
+    /// Who is a member.
+    Member,
+    /// Who has the turn.
+    Turn,
+    /// Messages and notes.
+    Talk,
+    /// Children, loans and peers.
+    Delegation,
+    /// The daemon and the log itself.
+    System,
+}
+
+impl Group {
+    /// Whether a record of this group has to be on disk before anyone learns of it. Otherwise a
+    /// power cut, but not the death of the daemon, may take the last 200 ms.
+    #[must_use]
+    pub const fn is_durable_at_once(self) -> bool {
+        !matches!(self, Group::Run | Group::Talk)
+    }
+
+    /// Whether the metadata has to be written right after a record of this group.
+    #[must_use]
+    pub const fn changes_metadata(self) -> bool {
+        matches!(self, Group::Segment | Group::Member | Group::Turn | Group::Delegation)
+    }
+}
+
+macro_rules! kinds {
+    ($($name:ident($body:ty) = $text:literal, $group:ident;)*) => {
+        /// What a record says.
+        #[derive(Debug, Clone, PartialEq, Serialize)]
+        #[serde(tag = "kind")]
+        pub enum Kind {$(
+            #[doc = concat!("`", $text, "`")]
+            #[serde(rename = $text)]
+            $name($body),
+        )*}
+
+        /// The names of the kinds.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum KindName {$(
+            #[doc = concat!("`", $text, "`")]
+            #[serde(rename = $text)]
+            $name,
+        )*}
+
+        impl KindName {
+            /// All names.
+            pub const ALL: &'static [KindName] = &[$(KindName::$name,)*];
+
+            /// The name as it is written.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(KindName::$name => $text,)* }
+            }
+
+            /// The group of the kind.
+            #[must_use]
+            pub const fn group(self) -> Group {
+                match self { $(KindName::$name => Group::$group,)* }
+            }
+        }
+
+        impl Kind {
+            /// The name of the kind.
+            #[must_use]
+            pub const fn name(&self) -> KindName {
+                match self { $(Kind::$name(_) => KindName::$name,)* }
+            }
+
+            /// Reads the fields of a kind.
+            pub(super) fn read<'de, D: Deserializer<'de>>(name: KindName, d: D) -> Result<Self, D::Error> {
+                match name { $(KindName::$name => <$body>::deserialize(d).map(Kind::$name),)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    SegmentStart(Box<SegmentStart>) = "segment_start", Segment;
+    SegmentEnd(SegmentEnd) = "segment_end", Segment;
+    CommandBegin(Box<CommandBegin>) = "command_begin", Run;
+    CommandEnd(CommandEnd) = "command_end", Run;
+    Snapshot(Snapshot) = "snapshot", Run;
+    MemberJoined(Box<MemberJoined>) = "member_joined", Member;
+    MemberLeft(Box<MemberLeft>) = "member_left", Member;
+    MemberKicked(Box<MemberKicked>) = "member_kicked", Member;
+    AgentSuperseded(AgentSuperseded) = "agent_superseded", Member;
+    TurnClaimed(Box<TurnClaimed>) = "turn_claimed", Turn;
+    TurnReleased(Box<TurnReleased>) = "turn_released", Turn;
+    TurnAssigned(Box<TurnAssigned>) = "turn_assigned", Turn;
+    TurnTaken(Box<TurnTaken>) = "turn_taken", Turn;
+    TurnSurrendered(Box<TurnSurrendered>) = "turn_surrendered", Turn;
+    ReservationExpired(Box<ReservationExpired>) = "reservation_expired", Turn;
+    TurnLeaseStale(Box<TurnLeaseStale>) = "turn_lease_stale", Turn;
+    TurnClosed(Box<TurnClosed>) = "turn_closed", Turn;
+    Message(Message) = "message", Talk;
+    NoteAdded(NoteAdded) = "note_added", Talk;
+    NoteResolved(NoteResolved) = "note_resolved", Talk;
+    ChildSpawned(Box<ChildSpawned>) = "child_spawned", Delegation;
+    ChildStateChanged(Box<ChildStateChanged>) = "child_state", Delegation;
+    LoanOpened(Box<LoanOpened>) = "loan_opened", Delegation;
+    LoanReclaimed(Box<LoanReclaimed>) = "loan_reclaimed", Delegation;
+    PeerAdded(PeerAdded) = "peer_added", Delegation;
+    PeerRemoved(PeerRemoved) = "peer_removed", Delegation;
+    DaemonStarted(DaemonStarted) = "daemon_started", System;
+    LogRepaired(Box<LogRepaired>) = "log_repaired", System;
+    ContextCleared(ContextCleared) = "context_cleared", System;
+    PolicyChanged(Box<PolicyChanged>) = "policy_changed", System;
+}
+
+impl Kind {
+    /// The turn after this record, if it may change the turn.
+    #[must_use]
+    pub fn turn_after(&self) -> Option<&TurnState> {
+        match self {
+            Kind::SegmentStart(body) => Some(&body.turn_after),
+            Kind::MemberLeft(body) => body.turn_after.as_ref(),
+            Kind::MemberKicked(body) => body.turn_after.as_ref(),
+            Kind::TurnClaimed(body) => Some(&body.turn_after),
+            Kind::TurnReleased(body) => Some(&body.turn_after),
+            Kind::TurnAssigned(body) => Some(&body.turn_after),
+            Kind::TurnTaken(body) => Some(&body.turn_after),
+            Kind::TurnSurrendered(body) => Some(&body.turn_after),
+            Kind::ReservationExpired(body) => Some(&body.turn_after),
+            Kind::TurnLeaseStale(body) => Some(&body.turn_after),
+            Kind::TurnClosed(body) => Some(&body.turn_after),
+            Kind::LogRepaired(body) => body.turn_after.as_ref(),
+            Kind::SegmentEnd(_)
+            | Kind::CommandBegin(_)
+            | Kind::CommandEnd(_)
+            | Kind::Snapshot(_)
+            | Kind::MemberJoined(_)
+            | Kind::AgentSuperseded(_)
+            | Kind::Message(_)
+            | Kind::NoteAdded(_)
+            | Kind::NoteResolved(_)
+            | Kind::ChildSpawned(_)
+            | Kind::ChildStateChanged(_)
+            | Kind::LoanOpened(_)
+            | Kind::LoanReclaimed(_)
+            | Kind::PeerAdded(_)
+            | Kind::PeerRemoved(_)
+            | Kind::DaemonStarted(_)
+            | Kind::ContextCleared(_)
+            | Kind::PolicyChanged(_) => None,
+        }
+    }
+
+    /// Moves texts longer than `limit` bytes out of the record.
+    ///
+    /// # Errors
+    /// Whatever `offload` returns.
+    pub fn offload<E>(
+        &mut self,
+        limit: usize,
+        offload: &mut dyn FnMut(&str) -> Result<BlobRef, E>,
+    ) -> Result<(), E> {
+        match self {
+            Kind::SegmentStart(body) => body.manifest.offload(limit, offload),
+            Kind::CommandBegin(body) => {
+                body.args_raw.offload(limit, offload)?;
+                body.args_resolved.offload(limit, offload)?;
+                body.summary.offload(limit, offload)
+            }
+            Kind::CommandEnd(body) => {
+                let error = body.error.as_mut();
+                error.map_or(Ok(()), |error| error.message.offload(limit, offload))
+            }
+            Kind::MemberKicked(body) => {
+                body.reason.as_mut().map_or(Ok(()), |reason| reason.offload(limit, offload))
+            }
+            Kind::TurnTaken(body) => body.note.as_mut().map_or(Ok(()), |note| note.offload(limit, offload)),
+            Kind::Message(Message { body, .. }) | Kind::NoteAdded(NoteAdded { body, .. }) => {
+                body.offload(limit, offload)
+            }
+            // Nothing in these is longer than a name, or than the limit of a handoff.
+            Kind::SegmentEnd(_)
+            | Kind::Snapshot(_)
+            | Kind::MemberJoined(_)
+            | Kind::MemberLeft(_)
+            | Kind::AgentSuperseded(_)
+            | Kind::TurnClaimed(_)
+            | Kind::TurnReleased(_)
+            | Kind::TurnAssigned(_)
+            | Kind::TurnSurrendered(_)
+            | Kind::ReservationExpired(_)
+            | Kind::TurnLeaseStale(_)
+            | Kind::TurnClosed(_)
+            | Kind::NoteResolved(_)
+            | Kind::ChildSpawned(_)
+            | Kind::ChildStateChanged(_)
+            | Kind::LoanOpened(_)
+            | Kind::LoanReclaimed(_)
+            | Kind::PeerAdded(_)
+            | Kind::PeerRemoved(_)
+            | Kind::DaemonStarted(_)
+            | Kind::LogRepaired(_)
+            | Kind::ContextCleared(_)
+            | Kind::PolicyChanged(_) => Ok(()),
+        }
+    }
+
+    /// Whether the record may be written when the disk is nearly full: what ends, gives back or
+    /// repairs something, and nothing that begins.
+    #[must_use]
+    pub const fn ends_something(&self) -> bool {
+        match self {
+            Kind::SegmentEnd(_)
+            | Kind::CommandEnd(_)
+            | Kind::MemberLeft(_)
+            | Kind::MemberKicked(_)
+            | Kind::TurnReleased(_)
+            | Kind::TurnTaken(_)
+            | Kind::TurnSurrendered(_)
+            | Kind::ReservationExpired(_)
+            | Kind::TurnLeaseStale(_)
+            | Kind::TurnClosed(_)
+            | Kind::ChildStateChanged(_)
+            | Kind::LoanReclaimed(_)
+            | Kind::DaemonStarted(_)
+            | Kind::LogRepaired(_) => true,
+            Kind::SegmentStart(_)
+            | Kind::CommandBegin(_)
+            | Kind::Snapshot(_)
+            | Kind::MemberJoined(_)
+            | Kind::AgentSuperseded(_)
+            | Kind::TurnClaimed(_)
+            | Kind::TurnAssigned(_)
+            | Kind::Message(_)
+            | Kind::NoteAdded(_)
+            | Kind::NoteResolved(_)
+            | Kind::ChildSpawned(_)
+            | Kind::LoanOpened(_)
+            | Kind::PeerAdded(_)
+            | Kind::PeerRemoved(_)
+            | Kind::ContextCleared(_)
+            | Kind::PolicyChanged(_) => false,
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The records of a segment, in order, and what a crash or a fault left of it.
+
+use super::framing::{self, LineFault};
+use super::record::Record;
+use memchr::{memchr, memrchr};
+
+/// A committed line that is not a record. Never skipped.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line} at byte {offset} is damaged: {fault}")]
+pub struct Corruption {
+    /// The line, from 1.
+    pub line: u64,
+    /// Where the line begins, in bytes from the beginning of the segment.
+    pub offset: u64,
+    /// What is wrong with it.
+    pub fault: LineFault,
+}
+
+/// A record and where it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Located {
+    /// The record.
+    pub record: Record,
+    /// Its line, from 1.
+    pub line: u64,
+    /// Where the line begins, in bytes from the beginning of the segment.
+    pub offset: u64,
+}
+
+/// Iterates over the committed records of a segment. Bytes behind the last newline are not
+/// committed and are no record. The iterator ends at the first damaged line.
+#[derive(Debug)]
+pub struct Records<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    line: u64,
+    base: u64,
+    failed: bool,
+}
+
+impl<'a> Records<'a> {
+    /// Reads a segment from its first byte.
+    #[must_use]
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self::part(bytes, 0, 0)
+    }
+
+    /// Reads the part of a segment that begins at byte `base`, behind `lines` lines.
+    #[must_use]
+    pub fn part(bytes: &'a [u8], base: u64, lines: u64) -> Self {
+        Self { bytes, at: 0, line: lines, base, failed: false }
+    }
+
+    /// Where the uncommitted bytes begin in the given bytes, once the iterator has ended; `None` if
+    /// there are none.
+    #[must_use]
+    pub fn torn_tail(&self) -> Option<usize> {
+        (!self.failed && self.at < self.bytes.len()).then_some(self.at)
+    }
+
+    fn corrupt(&mut self, offset: u64, fault: LineFault) -> Corruption {
+        self.failed = true;
+        Corruption { line: self.line, offset, fault }
+    }
+}
+
+impl Iterator for Records<'_> {
+    type Item = Result<Located, Corruption>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        let rest = &self.bytes[self.at..];
+        let offset = self.base + self.at as u64;
+        let Some(end) = memchr(b'\n', rest) else {
+            // A crash cuts a record short; it does not write one whole and another byte behind it.
+            let (_, whole) = rest.split_last()?;
+            framing::covered(whole)?;
+            self.line += 1;
+            return Some(Err(self.corrupt(offset, LineFault::CommitMark)));
+        };
+        self.line += 1;
+        match framing::decode(&rest[..end]) {
+            Ok(record) => {
+                self.at += end + 1;
+                Some(Ok(Located { record, line: self.line, offset }))
+            }
+            Err(fault) => Some(Err(self.corrupt(offset, fault))),
+        }
+    }
+}
+
+/// The number of bytes up to and including the last newline.
+#[must_use]
+pub fn last_commit(bytes: &[u8]) -> usize {
+    memrchr(b'\n', bytes).map_or(0, |at| at + 1)
+}

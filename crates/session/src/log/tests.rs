@@ -1,0 +1,7 @@
+//! Tests of the log as values.
+
+mod bytes;
+mod folding;
+mod rules;
+mod samples;
+mod secrets;

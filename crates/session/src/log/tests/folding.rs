@@ -1,0 +1,76 @@
+//! Metadata as a projection of the log.
+
+use super::samples::{agent, every_kind};
+use crate::log::{ActiveSegment, FoldFault, Record, SessionMeta, Status};
+use crate::timestamp::Timestamp;
+use crate::turn::TurnPhase;
+
+fn pending() -> SessionMeta {
+    SessionMeta::pending("shop", Timestamp::default())
+}
+
+fn folded(mut meta: SessionMeta, records: &[Record], second: usize) -> SessionMeta {
+    for record in records {
+        let segment = if record.seq as usize > second { 2 } else { 1 };
+        meta.fold(segment, record).unwrap();
+    }
+    meta
+}
+
+#[test]
+fn metadata_says_what_the_log_said_last() {
+    let (records, second) = every_kind();
+    let meta = folded(pending(), &records[..second - 1], second);
+    assert_eq!(meta.status, Status::Open);
+    assert_eq!(meta.active, Some(ActiveSegment { segment: 1, first_seq: 1 }));
+    let names: Vec<_> = meta.members.iter().map(|m| (m.agent_id.as_str(), m.last_held_turn)).collect();
+    assert_eq!(names, [("codex:1", Some(1)), ("claude:3", Some(4))]);
+    assert_eq!((meta.turn.state, meta.turn.turn_id), (TurnPhase::Idle, 4));
+    assert_eq!((meta.open_note_count(), meta.open_notes.max_note_seq), (1, 10));
+    assert_eq!(meta.peers.iter().collect::<Vec<_>>(), ["news"]);
+    assert_eq!((meta.children.len(), meta.loans.len(), meta.reclaimed.len()), (1, 0, 1));
+    assert_eq!((meta.policy.drain_ms, meta.open_commands.len()), (1, 0));
+
+    let meta = folded(meta, &records[second - 1..], second);
+    assert_eq!(meta.active, Some(ActiveSegment { segment: 2, first_seq: second as u64 + 1 }));
+    assert_eq!((meta.status, meta.lifetime, meta.turn.turn_id), (Status::Closed, 2, 9));
+    assert_eq!(meta.members, []);
+    assert_eq!(meta.applied_seq, records.len() as u64);
+}
+
+/// The redo tail: metadata stored at any time and the records behind it say what the log says.
+#[test]
+fn metadata_of_any_time_and_the_rest_of_the_log_agree() {
+    let (records, second) = every_kind();
+    let whole = folded(pending(), &records, second);
+    for stored in 0..=records.len() {
+        let meta = folded(pending(), &records[..stored], second);
+        let json = serde_json::to_vec(&meta).unwrap();
+        let meta: SessionMeta = serde_json::from_slice(&json).unwrap();
+        assert_eq!(folded(meta, &records[stored..], second), whole, "stored behind record {stored}");
+    }
+}
+
+#[test]
+fn record_out_of_order_changes_nothing() {
+    let (records, second) = every_kind();
+    let mut meta = folded(pending(), &records[..3], second);
+    let before = meta.clone();
+    for wrong in [&records[2], &records[4]] {
+        let found = wrong.seq;
+        assert_eq!(meta.fold(1, wrong), Err(FoldFault::Sequence { expected: 4, found }));
+    }
+    let mut other = records[3].clone();
+    other.lifetime = 5;
+    assert_eq!(meta.fold(1, &other), Err(FoldFault::Lifetime { seq: 4, expected: 1, found: 5 }));
+    assert_eq!(meta, before);
+}
+
+#[test]
+fn command_without_end_stays_open() {
+    let (records, second) = every_kind();
+    let meta = folded(pending(), &records[..5], second);
+    assert_eq!(meta.open_commands.len(), 1);
+    assert_eq!((meta.open_commands[0].cmd_id.seq(), meta.open_commands[0].turn_id), (5, 1));
+    assert_eq!(meta.turn.owner, Some(agent("codex:1")));
+}

@@ -1,0 +1,105 @@
+//! What `log verify` finds, and which turns may follow one another.
+
+use super::samples::{begin, claim, end, every_kind, idle, owned, reserved};
+use crate::log::{
+    Finding, Illegal, Kind, LogRepaired, Record, RepairCause, SegmentEnd, Summary, Verifier, legal_turn,
+};
+
+fn verified(records: &[Record], second: usize) -> (Summary, Vec<Finding>) {
+    let mut verifier = Verifier::default();
+    verifier.segment(1);
+    for (at, record) in records.iter().enumerate() {
+        if at == second {
+            verifier.segment(2);
+        }
+        verifier.record(record);
+    }
+    verifier.finish()
+}
+
+#[test]
+fn log_of_every_kind_keeps_all_rules() {
+    let (records, second) = every_kind();
+    let summary = Summary { segments: 2, records: records.len() as u64, open_commands: 0 };
+    assert_eq!(verified(&records, second), (summary, Vec::new()));
+}
+
+/// Breaks the log at one place and returns the first finding.
+fn broken(change: impl FnOnce(&mut Vec<Record>)) -> Finding {
+    let (mut records, second) = every_kind();
+    change(&mut records);
+    let (_, mut findings) = verified(&records, second);
+    assert!(!findings.is_empty(), "nothing is found");
+    findings.remove(0)
+}
+
+#[test]
+fn every_broken_rule_is_found() {
+    let found = broken(|r| r[9].seq = 11);
+    assert_eq!(found, Finding::Sequence { expected: 10, found: 11 });
+    let found = broken(|r| r[3].lifetime = 2);
+    assert_eq!(found, Finding::Lifetime { seq: 4, expected: 1, found: 2 });
+    let found = broken(|r| r[4].kind = begin(4));
+    assert_eq!(found, Finding::CommandName { seq: 5, id: crate::log::CommandId::new(4) });
+    let found = broken(|r| r[4].kind = end(5, false));
+    assert_eq!(found, Finding::NotOpen { seq: 5, id: crate::log::CommandId::new(5) });
+    let found = broken(|r| r[5].kind = end(4, false));
+    assert_eq!(found, Finding::NotOpen { seq: 6, id: crate::log::CommandId::new(4) });
+    let found = broken(|r| r[5].kind = Kind::ContextCleared(crate::log::ContextCleared {}));
+    assert_eq!(found, Finding::NeverEnded { id: crate::log::CommandId::new(5) });
+    // A command in a turn that is not there, and an end in another turn than its begin.
+    assert_eq!(broken(|r| r[4].turn_id = 2), Finding::Turn { seq: 5, expected: 1, found: 2 });
+    assert_eq!(broken(|r| r[5].turn_id = 0), Finding::Turn { seq: 6, expected: 1, found: 0 });
+    let late = broken(|r| {
+        let at = r.iter().position(|r| matches!(&r.kind, Kind::CommandEnd(end) if end.late)).unwrap();
+        r[at].kind = end(21, false);
+    });
+    assert_eq!(late, Finding::Turn { seq: 24, expected: 1, found: 1 });
+    let found = broken(|r| r[0].kind = Kind::ContextCleared(crate::log::ContextCleared {}));
+    assert_eq!(found, Finding::Boundary { segment: 1, seq: 1 });
+    let found = broken(|r| r[7].kind = Kind::SegmentEnd(SegmentEnd {}));
+    assert_eq!(found, Finding::Boundary { segment: 1, seq: 9 });
+    let found = broken(|r| r[3].kind = claim(owned(2, "codex:1")));
+    let illegal = Illegal::Number { kind: "turn_claimed", before: 0, after: 2 };
+    assert_eq!(found, Finding::Illegal { seq: 4, illegal });
+}
+
+/// Where a person gave up a line, its neighbours may refer to what it said.
+#[test]
+fn stub_explains_what_its_line_said() {
+    for lost in 1..38 {
+        let (mut records, second) = every_kind();
+        if lost == second {
+            continue;
+        }
+        let before = records[lost - 1].turn_id;
+        records[lost].turn_id = before;
+        records[lost].kind = Kind::LogRepaired(Box::new(LogRepaired {
+            cause: RepairCause::CorruptLine,
+            segment: 1,
+            dropped_bytes: 300,
+            sha256: None,
+            turn_after: None,
+        }));
+        let (_, findings) = verified(&records, second);
+        // A begin whose end was lost is a fact about the log that stays true.
+        let unexplained: Vec<_> =
+            findings.iter().filter(|f| !matches!(f, Finding::NeverEnded { .. })).collect();
+        assert_eq!(unexplained, Vec::<&Finding>::new(), "without record {}", lost + 1);
+    }
+}
+
+#[test]
+fn turn_number_advances_with_a_grant_only() {
+    assert_eq!(legal_turn(&claim(owned(5, "a")), &idle(4)), Ok(()));
+    assert_eq!(legal_turn(&claim(owned(5, "a")), &reserved(4, "a")), Ok(()));
+    let stays = Illegal::Number { kind: "turn_claimed", before: 4, after: 4 };
+    assert_eq!(legal_turn(&claim(owned(4, "a")), &idle(4)), Err(stays));
+    assert!(matches!(
+        legal_turn(&claim(owned(5, "b")), &owned(4, "a")),
+        Err(Illegal::Transition { kind: "turn_claimed", .. })
+    ));
+    let mut ownerless = owned(5, "a");
+    ownerless.lease_id = None;
+    assert!(matches!(legal_turn(&claim(ownerless), &idle(4)), Err(Illegal::Fields(_))));
+}

@@ -1,0 +1,217 @@
+//! The rules of a log as a whole, checked record by record in one pass.
+
+use super::check::{Illegal, legal_turn};
+use super::kind::{CommandId, Kind, Outcome, RepairCause, StartReason};
+use super::record::Record;
+use crate::turn::TurnState;
+use std::collections::BTreeMap;
+
+/// A rule that a log breaks.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Finding {
+    /// A record is missing or stands twice.
+    #[error("record {found} stands where record {expected} belongs")]
+    Sequence {
+        /// The next `seq`.
+        expected: u64,
+        /// The `seq` of the record.
+        found: u64,
+    },
+    /// A segment does not begin with `segment_start`, names another predecessor, or a boundary
+    /// stands inside of it.
+    #[error("segment {segment} breaks at record {seq}")]
+    Boundary {
+        /// The segment.
+        segment: u32,
+        /// The record.
+        seq: u64,
+    },
+    /// A lifetime begins without `segment_start`, or is skipped.
+    #[error("record {seq} is of lifetime {found}, expected {expected}")]
+    Lifetime {
+        /// The record.
+        seq: u64,
+        /// The lifetime that it should be of.
+        expected: u32,
+        /// The lifetime that it is of.
+        found: u32,
+    },
+    /// A `command_begin` is not named by its `seq`.
+    #[error("record {seq} begins {id}")]
+    CommandName {
+        /// The record.
+        seq: u64,
+        /// The id in it.
+        id: CommandId,
+    },
+    /// A `command_end` without `command_begin`, or the second one.
+    #[error("record {seq} ends {id}, which is not open")]
+    NotOpen {
+        /// The record.
+        seq: u64,
+        /// The id in it.
+        id: CommandId,
+    },
+    /// A command that never ended, not even as interrupted, although a lifetime began after it.
+    #[error("{id} never ended")]
+    NeverEnded {
+        /// The command.
+        id: CommandId,
+    },
+    /// A record names another turn than the one it stands in.
+    #[error("record {seq} is of turn {found}, expected {expected}")]
+    Turn {
+        /// The record.
+        seq: u64,
+        /// The turn that it stands in.
+        expected: u64,
+        /// The turn that it names.
+        found: u64,
+    },
+    /// No rule allows the change of the turn.
+    #[error("record {seq}: {illegal}")]
+    Illegal {
+        /// The record.
+        seq: u64,
+        /// The change.
+        illegal: Illegal,
+    },
+}
+
+/// What a log holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Summary {
+    /// Segments.
+    pub segments: u64,
+    /// Records.
+    pub records: u64,
+    /// Commands that are still open.
+    pub open_commands: u64,
+}
+
+/// Checks a log. Give it each segment and its records in order.
+#[derive(Debug, Default)]
+pub struct Verifier {
+    summary: Summary,
+    segment: u32,
+    starts: bool,
+    ended: bool,
+    last: Option<(u64, u32)>,
+    /// Open commands, with the turn in which they began.
+    open: BTreeMap<CommandId, u64>,
+    turn: TurnState,
+    /// Damaged lines were given up, so that ends without begins and skipped turns are explained.
+    gaps: u64,
+    findings: Vec<Finding>,
+}
+
+impl Verifier {
+    /// The most findings that are kept.
+    pub const MAX_FINDINGS: usize = 100;
+
+    /// Begins the next segment.
+    pub fn segment(&mut self, number: u32) {
+        (self.segment, self.starts) = (number, true);
+        self.summary.segments += 1;
+    }
+
+    /// Checks the next record.
+    pub fn record(&mut self, record: &Record) {
+        let seq = record.seq;
+        self.summary.records += 1;
+        let (expected, lifetime) = self.last.map_or((1, 0), |(seq, lifetime)| (seq + 1, lifetime));
+        if seq != expected {
+            self.find(Finding::Sequence { expected, found: seq });
+        }
+        self.boundary(record);
+        let begins = matches!(&record.kind, Kind::SegmentStart(start)
+            if matches!(start.reason, StartReason::Open | StartReason::Restore));
+        let lifetime = lifetime + u32::from(begins);
+        if record.lifetime != lifetime {
+            self.find(Finding::Lifetime { seq, expected: lifetime, found: record.lifetime });
+        }
+        if begins {
+            for id in std::mem::take(&mut self.open).into_keys() {
+                self.find(Finding::NeverEnded { id });
+            }
+        }
+        self.command(record);
+        self.turn(record);
+        self.last = Some((seq, record.lifetime));
+    }
+
+    fn boundary(&mut self, record: &Record) {
+        let starts = std::mem::take(&mut self.starts);
+        let ended = std::mem::take(&mut self.ended);
+        let stub = matches!(&record.kind, Kind::LogRepaired(r) if r.cause == RepairCause::CorruptLine);
+        let fits = match &record.kind {
+            // Segments are numbered from 1, and each names the one before it.
+            Kind::SegmentStart(start) => {
+                starts && start.prev_segment == self.segment.checked_sub(1).filter(|&n| n > 0)
+            }
+            _ if starts => stub,
+            _ => !ended,
+        };
+        if !fits {
+            self.find(Finding::Boundary { segment: self.segment, seq: record.seq });
+        }
+        self.ended = matches!(record.kind, Kind::SegmentEnd(_));
+        self.gaps += u64::from(stub);
+    }
+
+    fn command(&mut self, record: &Record) {
+        let seq = record.seq;
+        match &record.kind {
+            Kind::CommandBegin(begin) => {
+                if begin.cmd_id.seq() != seq {
+                    self.find(Finding::CommandName { seq, id: begin.cmd_id });
+                }
+                self.open.insert(begin.cmd_id, record.turn_id);
+            }
+            Kind::CommandEnd(end) => {
+                let id = end.cmd_id;
+                let Some(began_in) = self.open.remove(&id) else {
+                    if self.gaps == 0 {
+                        self.find(Finding::NotOpen { seq, id });
+                    }
+                    return;
+                };
+                let late =
+                    began_in != self.turn.turn_id && end.outcome != Outcome::Interrupted && self.gaps == 0;
+                if record.turn_id != began_in || (late && !end.late) {
+                    self.find(Finding::Turn { seq, expected: began_in, found: record.turn_id });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn turn(&mut self, record: &Record) {
+        let seq = record.seq;
+        if let Err(illegal) = legal_turn(&record.kind, &self.turn)
+            && self.gaps == 0
+        {
+            self.find(Finding::Illegal { seq, illegal });
+        }
+        if let Some(after) = record.kind.turn_after() {
+            self.turn = after.clone();
+        }
+        let found = record.turn_id;
+        if found != self.turn.turn_id && !matches!(record.kind, Kind::CommandEnd(_)) && self.gaps == 0 {
+            self.find(Finding::Turn { seq, expected: self.turn.turn_id, found });
+        }
+    }
+
+    fn find(&mut self, finding: Finding) {
+        if self.findings.len() < Self::MAX_FINDINGS {
+            self.findings.push(finding);
+        }
+    }
+
+    /// Ends the check.
+    #[must_use]
+    pub fn finish(mut self) -> (Summary, Vec<Finding>) {
+        self.summary.open_commands = self.open.len() as u64;
+        (self.summary, self.findings)
+    }
+}
