@@ -13,6 +13,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("refs", &[]),
     ("tree", &["refs"]),
     ("session", &["refs", "tree"]),
+    ("store", &["refs", "tree", "session"]),
     ("process", &[]),
     ("device", &["refs", "tree"]),
     ("compose", &["refs", "tree", "device"]),

@@ -1,0 +1,59 @@
+//! Payloads that are too long for a record, named by the digest of their bytes.
+
+use crate::atomic::{digest, fresh};
+use crate::error::{Result, StoreError};
+use crate::files::{Files, write_all};
+use crate::unsynced::Unsynced;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use stickpin_session::log::{BlobId, BlobRef};
+
+/// Texts longer than this leave their record.
+pub(crate) const LIMIT: usize = 64 * 1024;
+
+fn path(blobs: &Path, id: &BlobId) -> PathBuf {
+    blobs.join(&id.hex()[..2]).join(id.hex())
+}
+
+/// Writes a blob, unless it is there. On disk with the next sync, before the record that refers to
+/// it. A power cut before that may leave such a record without its blob, and [`get`] then says so.
+pub(crate) fn put(files: &dyn Files, blobs: &Path, unsynced: &Unsynced, bytes: &[u8]) -> Result<BlobRef> {
+    let id = BlobId::new(digest(bytes));
+    let path = path(blobs, &id);
+    let known = BlobRef { blob: id, bytes: bytes.len() as u64 };
+    if files.len(&path).is_ok_and(|len| len == known.bytes) {
+        return Ok(known);
+    }
+    let folder = path.parent().unwrap_or(blobs);
+    let new = fresh(&path);
+    let written = || -> io::Result<()> {
+        files.make_dir(folder)?;
+        let handle = files.open(&new)?;
+        handle.truncate(0)?;
+        write_all(&*handle, bytes)?;
+        files.rename(&new, &path)?;
+        unsynced.file(&handle);
+        unsynced.folder(folder.to_path_buf());
+        unsynced.folder(blobs.to_path_buf());
+        Ok(())
+    };
+    written().map_err(|e| {
+        // What is left is overwritten by the next attempt; here it only takes room.
+        let _ = files.remove(&new);
+        StoreError::io("write", &path, e)
+    })?;
+    Ok(known)
+}
+
+/// Reads a blob and proves that it is the one.
+pub(crate) fn get(files: &dyn Files, blobs: &Path, blob: &BlobRef) -> Result<Vec<u8>> {
+    let path = path(blobs, &blob.blob);
+    let bytes = match files.read(&path, 0) {
+        Err(e) if e.kind() == ErrorKind::NotFound => return Err(StoreError::BlobCorrupt(path)),
+        read => read.map_err(|e| StoreError::io("read", &path, e))?,
+    };
+    if bytes.len() as u64 != blob.bytes || BlobId::new(digest(&bytes)) != blob.blob {
+        return Err(StoreError::BlobCorrupt(path));
+    }
+    Ok(bytes)
+}

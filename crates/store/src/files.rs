@@ -1,0 +1,171 @@
+//! The file operations that the store is made of. A trait, so that tests fill the disk, write
+//! short and crash between any two of them.
+
+use std::fmt;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::Path;
+use std::sync::Arc;
+
+/// An open file that is written at its end.
+pub trait Handle: fmt::Debug + Send + Sync {
+    /// Writes at the end and returns how many bytes were taken, which may be fewer than given.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    fn write(&self, bytes: &[u8]) -> io::Result<usize>;
+
+    /// Cuts the file to `len` bytes.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    fn truncate(&self, len: u64) -> io::Result<()>;
+
+    /// Returns once the content is on disk.
+    ///
+    /// # Errors
+    /// Those of the file system. What is on disk is then not known.
+    fn sync(&self) -> io::Result<()>;
+}
+
+/// A file system.
+pub trait Files: fmt::Debug + Send + Sync {
+    /// Opens a file for writing at its end, and makes it if it is missing. Only its owner may
+    /// read it.
+    ///
+    /// # Errors
+    /// Those of the file system; the same for all methods.
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn Handle>>;
+
+    /// Reads a file from a byte to its end.
+    #[allow(clippy::missing_errors_doc, reason = "said once, at `open`")]
+    fn read(&self, path: &Path, from: u64) -> io::Result<Vec<u8>>;
+
+    /// Reads the first bytes of a file, at most `most`.
+    #[allow(clippy::missing_errors_doc, reason = "said once, at `open`")]
+    fn head(&self, path: &Path, most: u64) -> io::Result<Vec<u8>>;
+
+    /// The length of a file in bytes.
+    #[allow(clippy::missing_errors_doc, reason = "said once, at `open`")]
+    fn len(&self, path: &Path) -> io::Result<u64>;
+
+    /// The names in a folder, in any order.
+    #[allow(clippy::missing_errors_doc, reason = "said once, at `open`")]
+    fn list(&self, dir: &Path) -> io::Result<Vec<String>>;
+
+    /// Makes a folder and those above it. Only its owner may enter it.
+    #[allow(clippy::missing_errors_doc, reason = "said once, at `open`")]
+    fn make_dir(&self, dir: &Path) -> io::Result<()>;
+
+    /// Renames a file, over another one if there is one.
+    #[allow(clippy::missing_errors_doc, reason = "said once, at `open`")]
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Gives a file a second name.
+    #[allow(clippy::missing_errors_doc, reason = "said once, at `open`")]
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Removes a file.
+    #[allow(clippy::missing_errors_doc, reason = "said once, at `open`")]
+    fn remove(&self, path: &Path) -> io::Result<()>;
+
+    /// Returns once the names in a folder are on disk.
+    #[allow(clippy::missing_errors_doc, reason = "said once, at `open`")]
+    fn sync_dir(&self, dir: &Path) -> io::Result<()>;
+
+    /// The bytes that may still be written in a folder.
+    #[allow(clippy::missing_errors_doc, reason = "said once, at `open`")]
+    fn free(&self, dir: &Path) -> io::Result<u64>;
+}
+
+/// The file system of the machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DiskFiles;
+
+#[derive(Debug)]
+struct DiskHandle(File);
+
+impl Handle for DiskHandle {
+    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        (&self.0).write(bytes)
+    }
+
+    fn truncate(&self, len: u64) -> io::Result<()> {
+        self.0.set_len(len)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+}
+
+impl Files for DiskFiles {
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn Handle>> {
+        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+        Ok(Arc::new(DiskHandle(file)))
+    }
+
+    fn read(&self, path: &Path, from: u64) -> io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        let len = file.metadata()?.len().saturating_sub(from);
+        file.seek(SeekFrom::Start(from))?;
+        let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or(0) + 1);
+        file.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn head(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        File::open(path)?.take(most).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn len(&self, path: &Path) -> io::Result<u64> {
+        fs::metadata(path).map(|found| found.len())
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
+        let names = fs::read_dir(dir)?.map(|entry| Ok(entry?.file_name()));
+        // No name of ours is anything but ASCII.
+        names.filter_map(|name| name.map(|name| name.into_string().ok()).transpose()).collect()
+    }
+
+    fn make_dir(&self, dir: &Path) -> io::Result<()> {
+        DirBuilder::new().recursive(true).mode(0o700).create(dir)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::hard_link(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        File::open(dir)?.sync_all()
+    }
+
+    fn free(&self, dir: &Path) -> io::Result<u64> {
+        let found = rustix::fs::statvfs(dir)?;
+        Ok(found.f_bavail.saturating_mul(found.f_frsize))
+    }
+}
+
+/// Writes all bytes.
+pub(crate) fn write_all(handle: &dyn Handle, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match handle.write(bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(taken) => bytes = &bytes[taken..],
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(())
+}

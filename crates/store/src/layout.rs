@@ -1,0 +1,96 @@
+//! Where everything lies in a state dir.
+
+use crate::error::{Result, StoreError};
+use std::path::{Path, PathBuf};
+
+/// The longest name in bytes.
+const LONGEST: usize = 64;
+
+/// Words that stand for something else where a session is named.
+const RESERVED: &[&str] = &["all", "any", "next", "room", "self"];
+
+/// The folder of one session.
+#[derive(Debug, Clone)]
+pub(crate) struct SessionDir {
+    pub(crate) name: String,
+    /// `sessions/<name>`.
+    pub(crate) root: PathBuf,
+    /// `quarantine` of the state dir.
+    pub(crate) quarantine: PathBuf,
+}
+
+impl SessionDir {
+    /// Checks the name: it doubles as a folder, so it must not lead out of the state dir.
+    pub(crate) fn new(state_dir: &Path, name: &str) -> Result<Self> {
+        let small = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+        let begins = name.bytes().next().is_some_and(small);
+        let holds = name.bytes().all(|b| small(b) || b"._-".contains(&b)) && !name.contains("..");
+        if !begins || !holds || name.len() > LONGEST || RESERVED.contains(&name) {
+            return Err(StoreError::Name(name.to_owned()));
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            root: sessions(state_dir).join(name),
+            quarantine: state_dir.join("quarantine"),
+        })
+    }
+
+    pub(crate) fn meta(&self) -> PathBuf {
+        self.root.join("meta.json")
+    }
+
+    pub(crate) fn previous_meta(&self) -> PathBuf {
+        self.root.join("meta.prev.json")
+    }
+
+    pub(crate) fn log(&self) -> PathBuf {
+        self.root.join("log")
+    }
+
+    pub(crate) fn segment(&self, number: u32) -> PathBuf {
+        self.log().join(format!("{number:06}.jsonl"))
+    }
+
+    pub(crate) fn blobs(&self) -> PathBuf {
+        self.root.join("blobs")
+    }
+}
+
+/// The folder of all sessions.
+pub(crate) fn sessions(state_dir: &Path) -> PathBuf {
+    state_dir.join("sessions")
+}
+
+/// What is given up in a storage emergency.
+pub(crate) fn reserve(state_dir: &Path) -> PathBuf {
+    state_dir.join("reserve.bin")
+}
+
+/// The number of a segment from the name of its file.
+pub(crate) fn segment_number(file: &str) -> Option<u32> {
+    let digits = file.strip_suffix(".jsonl")?;
+    let plain = digits.len() >= 6 && digits.bytes().all(|b| b.is_ascii_digit());
+    plain.then(|| digits.parse().ok()).flatten().filter(|number| *number > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_names_are_folders() {
+        let state = Path::new("state");
+        assert_eq!(SessionDir::new(state, "shop-2").unwrap().root, Path::new("state/sessions/shop-2"));
+        for name in ["", "..", "a/b", "a..b", ".a", "A", "a b", "self", &"x".repeat(65)] {
+            assert!(matches!(SessionDir::new(state, name), Err(StoreError::Name(_))), "{name}");
+        }
+    }
+
+    #[test]
+    fn files_that_are_no_segments_have_no_number() {
+        assert_eq!(segment_number("000012.jsonl"), Some(12));
+        for file in ["000000.jsonl", "12.jsonl", "000012.jsonl.new", "00001x.jsonl", "meta.json"] {
+            assert_eq!(segment_number(file), None, "{file}");
+        }
+    }
+}

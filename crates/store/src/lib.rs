@@ -1,0 +1,96 @@
+//! Sessions on disk: an append-only log, thin metadata, blobs. The records and their rules are
+//! those of `stickpin_session::log`; this crate is the order in which bytes reach the disk.
+//!
+//! ```text
+//! <state>/sessions/<name>/meta.json            what the name refers to now
+//!                         meta.prev.json       the version before
+//!                         log/000001.jsonl     what happened
+//!                         blobs/<aa>/<sha256>  payloads above 64 KiB
+//!         quarantine/                          bytes that a repair removed
+//!         reserve.bin                          room for the time when the disk is full
+//! ```
+//!
+//! A newline commits a record. A record that was refused changed nothing; one that was accepted
+//! survives the death of the process at any point. Metadata follows the log: opening a session
+//! folds in the records that it lacks.
+//!
+//! ```
+//! use serde_json::json;
+//! use stickpin_session::Timestamp;
+//! use stickpin_session::log::{Arguments, BaseScope, Redacted, Redactor, Via};
+//! use stickpin_session::turn::{AgentId, Policy};
+//! use stickpin_store::{CommandOutcome, EndStatus, NewCommand, Origin, SessionLog, Start, Store};
+//!
+//! /// The kernel's secrets go here.
+//! struct NoSecrets;
+//! impl Redactor for NoSecrets {
+//!     fn is_secret(&self, argument: &str) -> bool {
+//!         argument == "password"
+//!     }
+//!     fn redact(&self, _text: &mut String) {}
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let state = tempfile::tempdir()?;
+//! let store = Store::open(state.path())?;
+//! let now = Timestamp::from_millis(1_785_500_000_123);
+//! let start = Start {
+//!     platform: "web".into(),
+//!     manifest: Arguments::default(),
+//!     policy: Policy::default(),
+//!     targets: Vec::new(),
+//!     base_scope: BaseScope::default(),
+//! };
+//! let mut log = SessionLog::create(&store, "shop", "6f1c", start, &Origin::daemon(now))?;
+//!
+//! // The beginning is in the log before the device is touched, the end after it.
+//! let me = Origin::agent(now, AgentId::new("codex:d4bc2492"), Via::Cli);
+//! let given = json!({"ref": "@e12", "text": "Zoë"});
+//! let args = Arguments::new(given.as_object().unwrap(), &NoSecrets);
+//! let command = NewCommand {
+//!     verb: "fill".into(),
+//!     args_raw: args.clone(),
+//!     args_resolved: args,
+//!     summary: Redacted::new("fill @e12".into(), &NoSecrets),
+//!     ref_pins: Vec::new(),
+//! };
+//! let id = log.begin(&me, command.clone())?;
+//! let outcome = CommandOutcome { error: None, duration_ms: 12, generation: Some(482_912) };
+//! assert!(matches!(log.end(&me, id, outcome), EndStatus::Persisted(3)));
+//!
+//! // The daemon dies in the middle of the next one.
+//! log.begin(&me, command)?;
+//! drop(log);
+//! let opened = SessionLog::open(&store, "shop", now)?;
+//! assert_eq!(opened.diagnostics[0].name(), "COMMANDS_INTERRUPTED");
+//! assert_eq!(opened.log.meta().applied_seq, 5);
+//! assert!(store.verify("shop")?.findings.is_empty());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! All paths lead through [`Files`], so that tests fill the disk and crash between any two
+//! operations.
+
+mod atomic;
+mod blobs;
+mod error;
+mod files;
+mod layout;
+mod read;
+mod recover;
+mod repair;
+mod reserve;
+mod segment;
+mod session_log;
+mod store;
+mod unsynced;
+mod verify;
+
+pub use error::{Phase, Result, StoreError};
+pub use files::{DiskFiles, Files, Handle};
+pub use recover::Diagnostic;
+pub use repair::Repaired;
+pub use session_log::{CommandOutcome, EndStatus, NewCommand, Opened, Origin, SessionLog, Start};
+pub use store::Store;
+pub use verify::Verified;

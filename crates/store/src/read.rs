@@ -1,0 +1,49 @@
+//! Reading a log from a cursor on: for the feed and for replay.
+
+use crate::error::{Phase, Result, StoreError};
+use crate::recover;
+use crate::store::Store;
+use stickpin_session::log::{MAX_RECORD, Record, Records};
+
+impl Store {
+    /// The committed records behind the record `after`, at most `limit`. Reads only the segments
+    /// that it needs, and the file behind an open [`crate::SessionLog`] as well.
+    ///
+    /// # Errors
+    /// `LOG_CORRUPT` with the line and the phase: damage is never skipped.
+    pub fn records_after(&self, name: &str, after: u64, limit: usize, phase: Phase) -> Result<Vec<Record>> {
+        let dir = self.dir(name)?;
+        let mut numbers = recover::segments(&*self.files, &dir)?;
+        if numbers.is_empty() {
+            return Err(StoreError::Missing(name.to_owned()));
+        }
+        // Segments whose successor begins at or before the cursor hold nothing behind it.
+        let mut needed = 0;
+        for (at, number) in numbers.iter().enumerate().skip(1).rev() {
+            if self.first_seq(&dir.segment(*number))?.is_some_and(|seq| seq <= after + 1) {
+                needed = at;
+                break;
+            }
+        }
+        let mut found = Vec::new();
+        for number in numbers.split_off(needed) {
+            let path = dir.segment(number);
+            let bytes = self.files.read(&path, 0).map_err(|e| StoreError::io("read", &path, e))?;
+            for next in Records::new(&bytes) {
+                let record = next.map_err(|damage| StoreError::corrupt(&path, damage, phase))?.record;
+                if found.len() == limit {
+                    return Ok(found);
+                }
+                if record.seq > after {
+                    found.push(record);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn first_seq(&self, path: &std::path::Path) -> Result<Option<u64>> {
+        let bytes = self.files.head(path, MAX_RECORD as u64).map_err(|e| StoreError::io("read", path, e))?;
+        Ok(Records::new(&bytes).next().and_then(Result::ok).map(|located| located.record.seq))
+    }
+}

@@ -1,0 +1,176 @@
+//! From what lies on disk to what a session is now: metadata, and the records behind it.
+
+use crate::atomic::{absent_is_fine, fresh, quarantine};
+use crate::error::{Phase, Result, StoreError};
+use crate::files::Files;
+use crate::layout::{self, SessionDir};
+use serde::Deserialize;
+use std::io::ErrorKind;
+use std::path::Path;
+use stickpin_session::log::{Located, Records, SessionMeta, last_commit};
+
+/// Something about a session that a listing shows beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Diagnostic {
+    /// The metadata could not be read; its previous version and the log stand in.
+    MetaRecoveredFromPrevious,
+    /// The metadata knew of records that the log does not have. A copy is in the quarantine.
+    MetaAheadOfLog,
+    /// The segment that was written to is gone: what it held cannot be replayed.
+    LogMissing,
+    /// Commands ran when the daemon ended; what reached the device is not known.
+    CommandsInterrupted,
+    /// Bytes that were not committed are in the quarantine.
+    TailRepaired,
+    /// The repaired state could not be written: the log is read-only.
+    RepairNotPersisted,
+}
+
+impl Diagnostic {
+    /// The name on every surface.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::MetaRecoveredFromPrevious => "META_RECOVERED_FROM_PREV",
+            Self::MetaAheadOfLog => "META_AHEAD_OF_LOG",
+            Self::LogMissing => "LOG_MISSING",
+            Self::CommandsInterrupted => "COMMANDS_INTERRUPTED",
+            Self::TailRepaired => "TAIL_REPAIRED",
+            Self::RepairNotPersisted => "REPAIR_NOT_PERSISTED",
+        }
+    }
+}
+
+/// The first bytes that are read from the end of a segment.
+const CHUNK: u64 = 64 * 1024;
+
+/// What metadata of all versions has.
+#[derive(Deserialize)]
+struct Head {
+    v: u64,
+}
+
+fn parse(path: &Path, name: &str, bytes: &[u8]) -> Result<SessionMeta> {
+    let corrupt = |reason: String| StoreError::MetaCorrupt { path: path.to_path_buf(), reason };
+    let Head { v } = serde_json::from_slice(bytes).map_err(|e| corrupt(e.to_string()))?;
+    if v != u64::from(SessionMeta::VERSION) {
+        return Err(StoreError::Version { path: path.to_path_buf(), version: v });
+    }
+    let meta: SessionMeta = serde_json::from_slice(bytes).map_err(|e| corrupt(e.to_string()))?;
+    if meta.name != name {
+        return Err(corrupt(format!("it is that of `{}`", meta.name)));
+    }
+    Ok(meta)
+}
+
+/// Reads the metadata, or its previous version. Never reads the log.
+pub(crate) fn meta(files: &dyn Files, dir: &SessionDir) -> Result<(SessionMeta, Vec<Diagnostic>)> {
+    let read = |path: &Path| match files.read(path, 0) {
+        Err(e) if e.kind() == ErrorKind::NotFound => Err(StoreError::Missing(dir.name.clone())),
+        read => parse(path, &dir.name, &read.map_err(|e| StoreError::io("read", path, e))?),
+    };
+    let first = match read(&dir.meta()) {
+        Err(e @ StoreError::MetaCorrupt { .. }) => e,
+        read => return Ok((read?, Vec::new())),
+    };
+    match read(&dir.previous_meta()) {
+        Ok(meta) => Ok((meta, vec![Diagnostic::MetaRecoveredFromPrevious])),
+        Err(_) => Err(first),
+    }
+}
+
+/// Moves damaged metadata to the quarantine and puts its previous version in its place. Before the
+/// metadata is written again: that keeps the file in place as the previous version.
+pub(crate) fn promote_previous(files: &dyn Files, dir: &SessionDir) -> Result<()> {
+    let path = dir.meta();
+    let bytes = files.read(&path, 0).map_err(|e| StoreError::io("read", &path, e))?;
+    quarantine(files, &dir.quarantine, &format!("{}-meta", dir.name), &bytes)?;
+    let renamed = || {
+        files.rename(&dir.previous_meta(), &path)?;
+        files.sync_dir(&dir.root)
+    };
+    renamed().map_err(|e| StoreError::io("repair", &path, e))
+}
+
+/// Removes what a crash left half written.
+pub(crate) fn remove_leftovers(files: &dyn Files, dir: &SessionDir) -> Result<()> {
+    let new = fresh(&dir.meta());
+    absent_is_fine(files.remove(&new)).map_err(|e| StoreError::io("remove", &new, e))
+}
+
+/// The numbers of all segments, in order.
+pub(crate) fn segments(files: &dyn Files, dir: &SessionDir) -> Result<Vec<u32>> {
+    let log = dir.log();
+    let names = match files.list(&log) {
+        Err(e) if e.kind() == ErrorKind::NotFound => Vec::new(),
+        names => names.map_err(|e| StoreError::io("list", &log, e))?,
+    };
+    let mut numbers: Vec<u32> = names.iter().filter_map(|name| layout::segment_number(name)).collect();
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// The end of a segment.
+#[derive(Debug)]
+pub(crate) struct Tail {
+    /// The records behind the given one, in order.
+    pub(crate) records: Vec<Located>,
+    /// The last committed record, whatever its `seq`; `None` if the segment has none.
+    pub(crate) last: Option<Located>,
+    /// The bytes up to and including the last newline.
+    pub(crate) committed: u64,
+    /// The bytes behind it.
+    pub(crate) torn: Vec<u8>,
+}
+
+/// Reads a segment from its end, back to the record `applied`.
+pub(crate) fn tail(files: &dyn Files, path: &Path, applied: u64) -> Result<Tail> {
+    let io = |e| StoreError::io("read", path, e);
+    let len = files.len(path).map_err(io)?;
+    let mut chunk = CHUNK;
+    loop {
+        let from = len.saturating_sub(chunk);
+        let bytes = files.read(path, from).map_err(io)?;
+        // Unless it is the beginning of the file, the first line may be cut.
+        let whole = if from == 0 { Some(0) } else { memchr::memchr(b'\n', &bytes).map(|at| at + 1) };
+        if let Some(whole) = whole
+            && let Some(tail) = parse_tail(path, &bytes[whole..], from + whole as u64, applied, files)?
+        {
+            return Ok(tail);
+        }
+        chunk *= 4;
+    }
+}
+
+/// `None` if the part does not reach back to the record `applied`.
+fn parse_tail(path: &Path, part: &[u8], base: u64, applied: u64, files: &dyn Files) -> Result<Option<Tail>> {
+    let mut reader = Records::part(part, base, 0);
+    let (mut records, mut last) = (Vec::new(), None);
+    let mut reaches = base == 0;
+    for next in reader.by_ref() {
+        let located = match next {
+            Ok(located) => located,
+            // The line is counted from the beginning only if somebody has to be told.
+            Err(mut corruption) => {
+                let before = files.read(path, 0).map_err(|e| StoreError::io("read", path, e))?;
+                let before = before.get(..usize::try_from(base).unwrap_or(usize::MAX)).unwrap_or_default();
+                corruption.line += memchr::memchr_iter(b'\n', before).count() as u64;
+                return Err(StoreError::corrupt(path, corruption, Phase::Restore));
+            }
+        };
+        reaches |= located.record.seq <= applied;
+        if located.record.seq > applied {
+            // A part that does not reach back is read again, further back.
+            if !reaches {
+                return Ok(None);
+            }
+            records.push(located.clone());
+        }
+        last = Some(located);
+    }
+    if !reaches {
+        return Ok(None);
+    }
+    let committed = last_commit(part);
+    Ok(Some(Tail { records, last, committed: base + committed as u64, torn: part[committed..].to_vec() }))
+}

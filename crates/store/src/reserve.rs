@@ -1,0 +1,79 @@
+//! Room that is set aside for the time when the disk is full: what ends something can still be
+//! written then, and nothing begins.
+
+use crate::atomic::absent_is_fine;
+use crate::error::{Result, StoreError};
+use crate::files::{Files, write_all};
+use crate::layout;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What is set aside.
+const BYTES: usize = 1 << 20;
+
+/// What has to be free before it is set aside again.
+const ENOUGH: u64 = 16 << 20;
+
+#[derive(Debug)]
+pub(crate) struct Reserve {
+    files: Arc<dyn Files>,
+    state_dir: PathBuf,
+    emergency: AtomicBool,
+}
+
+impl Reserve {
+    /// Sets the room aside. Without it there is an emergency from the beginning.
+    pub(crate) fn new(files: Arc<dyn Files>, state_dir: &Path) -> Result<Self> {
+        let this = Self { files, state_dir: state_dir.to_path_buf(), emergency: AtomicBool::new(false) };
+        let path = layout::reserve(state_dir);
+        if this.files.len(&path).is_ok_and(|len| len == BYTES as u64) {
+            return Ok(this);
+        }
+        match this.fill(&path) {
+            Ok(()) => Ok(this),
+            Err(StoreError::Full { .. }) => {
+                this.enter();
+                Ok(this)
+            }
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Written, not only made longer: a file with a hole reserves nothing.
+    fn fill(&self, path: &Path) -> Result<()> {
+        let filled = || {
+            let handle = self.files.open(path)?;
+            handle.truncate(0)?;
+            write_all(&*handle, &vec![0x5a; BYTES])?;
+            handle.sync()
+        };
+        filled().map_err(|e| {
+            let _ = self.files.remove(path);
+            StoreError::io("write", path, e)
+        })
+    }
+
+    pub(crate) fn is_emergency(&self) -> bool {
+        self.emergency.load(Ordering::Acquire)
+    }
+
+    /// Gives the room to what still has to be written.
+    pub(crate) fn enter(&self) {
+        self.emergency.store(true, Ordering::Release);
+        // If it cannot be removed there is just no room to give.
+        let _ = absent_is_fine(self.files.remove(&layout::reserve(&self.state_dir)));
+    }
+
+    /// Ends the emergency if there is room again; returns whether there is none now.
+    pub(crate) fn is_over(&self) -> bool {
+        if !self.is_emergency() {
+            return true;
+        }
+        let roomy = self.files.free(&self.state_dir).is_ok_and(|free| free >= ENOUGH);
+        if roomy && self.fill(&layout::reserve(&self.state_dir)).is_ok() {
+            self.emergency.store(false, Ordering::Release);
+        }
+        !self.is_emergency()
+    }
+}

@@ -1,0 +1,141 @@
+//! The log of one session, open for writing: the only writer of its folder.
+
+mod append;
+mod commands;
+mod lifetime;
+mod open;
+
+pub use commands::{CommandOutcome, EndStatus, NewCommand};
+pub use lifetime::Start;
+pub use open::Opened;
+
+use crate::error::{Result, StoreError};
+use crate::layout::SessionDir;
+use crate::segment::SegmentWriter;
+use crate::store::Store;
+use crate::unsynced::Unsynced;
+use std::sync::Arc;
+use stickpin_session::Timestamp;
+use stickpin_session::log::{BlobRef, Kind, SessionMeta, Via};
+use stickpin_session::turn::{AgentId, Lease};
+
+/// When, by whom and through which surface a record comes to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// When, in wall time.
+    pub ts: Timestamp,
+    /// Who; `None` for the daemon.
+    pub agent: Option<AgentId>,
+    /// Whom it concerns.
+    pub to: Option<AgentId>,
+    /// Meant for all members.
+    pub bcast: bool,
+    /// Through which surface.
+    pub via: Via,
+}
+
+impl Origin {
+    /// The daemon itself.
+    #[must_use]
+    pub fn daemon(ts: Timestamp) -> Self {
+        Self { ts, agent: None, to: None, bcast: false, via: Via::Daemon }
+    }
+
+    /// An agent or a person.
+    #[must_use]
+    pub fn agent(ts: Timestamp, agent: AgentId, via: Via) -> Self {
+        Self { ts, agent: Some(agent), to: None, bcast: false, via }
+    }
+}
+
+/// The log of one session. A record that was refused changed nothing; one that was accepted is
+/// folded into [`Self::meta`], and survives the death of the process.
+#[derive(Debug)]
+pub struct SessionLog {
+    store: Store,
+    dir: SessionDir,
+    meta: SessionMeta,
+    /// `None` while there is no segment to write to.
+    writer: Option<SegmentWriter>,
+    unsynced: Arc<Unsynced>,
+    /// The `applied_seq` of the metadata on disk.
+    stored_seq: u64,
+    stored_at: Timestamp,
+    /// Why the metadata on disk lags behind although it should not.
+    meta_fault: Option<StoreError>,
+    /// Ends of commands that could not be written, oldest first.
+    pending_ends: Vec<(Origin, Kind)>,
+    /// Why nothing may be written until the session is opened again.
+    broken: Option<String>,
+}
+
+impl SessionLog {
+    /// What the session is now.
+    #[must_use]
+    pub fn meta(&self) -> &SessionMeta {
+        &self.meta
+    }
+
+    /// Why the metadata on disk lags behind. Nothing is lost: opening reads the rest from the log.
+    #[must_use]
+    pub fn meta_fault(&self) -> Option<&StoreError> {
+        self.meta_fault.as_ref()
+    }
+
+    /// Why no command may begin, if so.
+    #[must_use]
+    pub fn read_only(&self) -> Option<String> {
+        let pending = self.pending_ends.first().map(|_| "the end of a command is not written".to_owned());
+        self.broken.clone().or_else(|| self.unsynced.failed()).or(pending)
+    }
+
+    /// Returns once everything that was written is on disk. Needed only without the thread of
+    /// [`Store::open`].
+    ///
+    /// # Errors
+    /// If it cannot be; the log is then read-only.
+    pub fn sync(&mut self) -> Result<()> {
+        let path = self.dir.log();
+        self.unsynced.sync().map_err(|e| StoreError::io("sync", &path, e))
+    }
+
+    /// Whether something that was written is not on disk yet.
+    #[must_use]
+    pub fn is_synced(&self) -> bool {
+        self.unsynced.is_empty()
+    }
+
+    /// Reads a blob that a record of this session refers to, and proves that it is the one.
+    ///
+    /// # Errors
+    /// If it is missing or damaged.
+    pub fn blob(&self, blob: &BlobRef) -> Result<Vec<u8>> {
+        crate::blobs::get(&*self.store.files, &self.dir.blobs(), blob)
+    }
+
+    /// Writes what is due: the metadata, 5 s after it changed, and the end of a command that could
+    /// not be written. For the idle time of the daemon.
+    ///
+    /// # Errors
+    /// If it cannot be written; it is then due again.
+    pub fn maintain(&mut self, now: Timestamp) -> Result<()> {
+        self.flush_ends()?;
+        let age = now.millis().abs_diff(self.stored_at.millis());
+        if self.meta_fault.is_some() || (self.stored_seq < self.meta.applied_seq && age >= 5_000) {
+            self.store_meta()?;
+        }
+        Ok(())
+    }
+
+    /// Replaces the lease of the turn's owner. A renewal is no event and has no record; it is
+    /// stored with the metadata.
+    ///
+    /// # Errors
+    /// If the metadata cannot be written; the lease is renewed in memory all the same.
+    pub fn renew_lease(&mut self, lease: Lease) -> Result<()> {
+        if self.meta.turn.lease.is_some() {
+            self.meta.turn.lease = Some(lease);
+        }
+        self.store_meta()
+    }
+}

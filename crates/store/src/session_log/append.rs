@@ -1,0 +1,187 @@
+//! One record to disk and into memory, in this order.
+
+use super::{Origin, SessionLog};
+use crate::atomic;
+use crate::blobs;
+use crate::error::{Result, StoreError};
+use crate::segment::{Refused, SegmentWriter};
+use std::sync::Arc;
+use stickpin_session::log::{Kind, Record, SegmentEnd, SessionMeta, StartReason, legal_turn};
+
+/// The metadata on disk lags behind by fewer records than this.
+const META_EVERY: u64 = 256;
+
+impl SessionLog {
+    /// Appends a record and returns its `seq`. On disk when this returns, except for commands,
+    /// snapshots, messages and notes, which only a power cut can take, for 200 ms.
+    ///
+    /// # Errors
+    /// If the record cannot be written, or must not; nothing is then changed, on disk or in
+    /// memory. `STORAGE_FULL` begins an emergency, in which only what ends something is accepted.
+    pub fn append(&mut self, origin: &Origin, kind: Kind) -> Result<u64> {
+        self.flush_ends()?;
+        self.commit(origin, kind)
+    }
+
+    pub(super) fn commit(&mut self, origin: &Origin, mut kind: Kind) -> Result<u64> {
+        legal_turn(&kind, &self.meta.turn)?;
+        if !kind.ends_something() && !self.store.reserve.is_over() {
+            return Err(StoreError::Full { doing: "write", path: self.dir.log() });
+        }
+        self.rotate(origin)?;
+        let (store, dir, unsynced) = (&self.store, &self.dir, &self.unsynced);
+        kind.offload(blobs::LIMIT, &mut |text| {
+            blobs::put(&*store.files, &dir.blobs(), unsynced, text.as_bytes())
+        })?;
+        let record = self.record(origin, kind);
+        self.fits(&record)?;
+        self.write(record)
+    }
+
+    /// The record with its envelope.
+    pub(super) fn record(&self, origin: &Origin, kind: Kind) -> Record {
+        let began_in = match &kind {
+            Kind::CommandEnd(end) => self.meta.open_commands.iter().find(|open| open.cmd_id == end.cmd_id),
+            _ => None,
+        };
+        let turn = kind.turn_after().unwrap_or(&self.meta.turn).turn_id;
+        Record {
+            seq: self.meta.applied_seq + 1,
+            ts: origin.ts,
+            lifetime: self.meta.lifetime,
+            turn_id: began_in.map_or(turn, |open| open.turn_id),
+            agent: origin.agent.clone(),
+            to: origin.to.clone(),
+            bcast: origin.bcast,
+            via: origin.via,
+            kind,
+        }
+    }
+
+    /// Refuses what would make the metadata too long. What ends something is never refused.
+    fn fits(&self, record: &Record) -> Result<()> {
+        if !record.kind.name().group().changes_metadata() || record.kind.ends_something() {
+            return Ok(());
+        }
+        let mut after = self.meta.clone();
+        let segment = self.writer.as_ref().map_or(1, |writer| writer.number);
+        after.fold(segment, record).map_err(|fault| self.gap(fault))?;
+        self.meta_bytes(&after).map(drop)
+    }
+
+    /// Writes a record to the segment, folds it, and stores the metadata if it has to be.
+    pub(super) fn write(&mut self, record: Record) -> Result<u64> {
+        if let Some(reason) = self.broken.clone().or_else(|| self.unsynced.failed()) {
+            return Err(StoreError::ReadOnly { session: self.dir.name.clone(), reason });
+        }
+        let group = record.kind.name().group();
+        let durable = group.is_durable_at_once();
+        let Some(writer) = &mut self.writer else {
+            let reason = "its log is missing".to_owned();
+            return Err(StoreError::ReadOnly { session: self.dir.name.clone(), reason });
+        };
+        let mut written = writer.append(&record, &self.unsynced, durable);
+        if let Err(Refused { error: StoreError::Full { .. }, broken: false }) = &written {
+            self.store.reserve.enter();
+            if record.kind.ends_something() {
+                written = writer.append(&record, &self.unsynced, durable);
+            }
+        }
+        if let Err(Refused { error, broken }) = written {
+            if broken {
+                self.broken = Some(format!("a record could not be taken back: {error}"));
+            }
+            return Err(error);
+        }
+        if !durable {
+            self.unsynced.file(writer.handle());
+            if let Some(syncer) = &self.store.syncer
+                && self.unsynced.claim_schedule()
+            {
+                syncer.schedule(&self.unsynced);
+            }
+        }
+        writer.ended = matches!(record.kind, Kind::SegmentEnd(_));
+        let segment = writer.number;
+        self.meta.fold(segment, &record).map_err(|fault| self.gap(fault))?;
+        if group.changes_metadata() || self.meta.applied_seq - self.stored_seq >= META_EVERY {
+            // The record is committed. Metadata that lags behind is normal, and tried again.
+            self.meta_fault = self.store_meta().err();
+        }
+        Ok(record.seq)
+    }
+
+    /// Ends a segment that is full and begins the next one. Not while the disk is full, and only
+    /// between two commands, so that a command is in one segment.
+    pub(super) fn rotate(&mut self, origin: &Origin) -> Result<()> {
+        let Some(writer) = &self.writer else { return Ok(()) };
+        let full = writer.len() >= self.store.rotate_at && self.meta.open_commands.is_empty();
+        if !writer.ended && (!full || self.store.is_emergency()) {
+            return Ok(());
+        }
+        let origin = Origin::daemon(origin.ts);
+        if !writer.ended {
+            self.write(self.record(&origin, Kind::SegmentEnd(SegmentEnd {})))?;
+        }
+        let start = self.start_of_meta(StartReason::Rotate);
+        self.begin_segment(&origin, start)
+    }
+
+    /// Stores the metadata, after everything that it says is on disk.
+    pub(super) fn store_meta(&mut self) -> Result<()> {
+        let bytes = self.meta_bytes(&self.meta)?;
+        self.sync()?;
+        atomic::replace(&*self.store.files, &self.dir.meta(), Some(&self.dir.previous_meta()), &bytes)?;
+        (self.stored_seq, self.stored_at) = (self.meta.applied_seq, self.meta.updated_at);
+        self.meta_fault = None;
+        Ok(())
+    }
+
+    fn meta_bytes(&self, meta: &SessionMeta) -> Result<Vec<u8>> {
+        let bytes = serde_json::to_vec(meta)
+            .map_err(|e| StoreError::io("write", &self.dir.meta(), std::io::Error::from(e)))?;
+        if bytes.len() > SessionMeta::MAX_BYTES {
+            return Err(StoreError::MetaTooLarge { session: self.dir.name.clone(), bytes: bytes.len() });
+        }
+        Ok(bytes)
+    }
+
+    pub(super) fn gap(&self, fault: stickpin_session::log::FoldFault) -> StoreError {
+        StoreError::Gap { session: self.dir.name.clone(), fault }
+    }
+
+    /// Begins the next segment with its first record. If that fails there is no new segment.
+    pub(super) fn begin_segment(
+        &mut self,
+        origin: &Origin,
+        start: stickpin_session::log::SegmentStart,
+    ) -> Result<()> {
+        let files = Arc::clone(&self.store.files);
+        let lifetime = match start.reason {
+            StartReason::Open | StartReason::Restore => self.meta.lifetime + 1,
+            StartReason::Rotate | StartReason::Migrate => self.meta.lifetime,
+        };
+        let mut record = self.record(origin, Kind::SegmentStart(Box::new(start)));
+        record.lifetime = lifetime;
+        self.fits(&record)?;
+        let number = self.meta.active.map_or(0, |active| active.segment).max(self.last_segment()?) + 1;
+        let path = self.dir.segment(number);
+        let (log, io) = (self.dir.log(), |e| StoreError::io("make", &path, e));
+        files.make_dir(&log).map_err(io)?;
+        let writer = SegmentWriter::open(&*files, &path, number, 0, false)?;
+        // The name first: a record must not be lost with the name of its file.
+        let named = files.sync_dir(&log).map_err(io);
+        let before = self.writer.replace(writer);
+        if let Err(e) = named.and_then(|()| self.write(record).map(drop)) {
+            self.writer = before;
+            // An empty file is no segment; the next attempt uses it again.
+            let _ = files.remove(&path);
+            return Err(e);
+        }
+        Ok(())
+    }
+
+    fn last_segment(&self) -> Result<u32> {
+        Ok(crate::recover::segments(&*self.store.files, &self.dir)?.last().copied().unwrap_or(0))
+    }
+}

@@ -1,0 +1,132 @@
+//! Commands and snapshots in the log.
+
+use super::{Origin, SessionLog};
+use crate::blobs;
+use crate::error::{Result, StoreError};
+use stickpin_session::log::{
+    Arguments, CommandBegin, CommandEnd, CommandError, CommandId, Kind, Outcome, Redacted, RefPin, Snapshot,
+};
+
+/// A command that is about to run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewCommand {
+    /// Its name.
+    pub verb: String,
+    /// Its arguments as given.
+    pub args_raw: Arguments,
+    /// Its arguments with paths and defaults resolved.
+    pub args_resolved: Arguments,
+    /// One line about it.
+    pub summary: Redacted,
+    /// The refs that it was given.
+    pub ref_pins: Vec<RefPin>,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandOutcome {
+    /// Why it failed; `None` if it succeeded.
+    pub error: Option<CommandError>,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+    /// The generation of the tree behind it.
+    pub generation: Option<u64>,
+}
+
+/// Whether the end of a command is in the log.
+#[derive(Debug)]
+pub enum EndStatus {
+    /// It is, under this `seq`.
+    Persisted(u64),
+    /// The command did what it did, but its end could not be written. The log is read-only until
+    /// it is, or until the session is opened again.
+    NotPersisted(StoreError),
+}
+
+impl SessionLog {
+    /// Takes down that a command begins. The device must not be touched before this returned.
+    ///
+    /// # Errors
+    /// If it cannot be written; the command must not run then.
+    pub fn begin(&mut self, origin: &Origin, command: NewCommand) -> Result<CommandId> {
+        self.flush_ends()?;
+        let NewCommand { verb, args_raw, args_resolved, summary, ref_pins } = command;
+        // A full segment is followed first, so that the id is the `seq` of the record.
+        self.rotate(origin)?;
+        let cmd_id = CommandId::new(self.meta.applied_seq + 1);
+        let begin = CommandBegin { cmd_id, verb, args_raw, args_resolved, summary, ref_pins };
+        self.commit(origin, Kind::CommandBegin(Box::new(begin)))?;
+        Ok(cmd_id)
+    }
+
+    /// Takes down how a command ended. Its outcome is what it is, so this does not fail: the caller
+    /// reports the outcome, and that it is not in the log.
+    pub fn end(&mut self, origin: &Origin, command: CommandId, outcome: CommandOutcome) -> EndStatus {
+        let Some(open) = self.meta.open_commands.iter().find(|open| open.cmd_id == command) else {
+            return EndStatus::NotPersisted(StoreError::NotOpen(command));
+        };
+        let late = open.turn_id != self.meta.turn.turn_id;
+        let CommandOutcome { error, duration_ms, generation } = outcome;
+        let ended = if error.is_some() { Outcome::Error } else { Outcome::Ok };
+        let end = CommandEnd { cmd_id: command, outcome: ended, error, duration_ms, generation, late };
+        let kind = Kind::CommandEnd(end);
+        let written = self.flush_ends().and_then(|()| self.commit(origin, kind.clone()));
+        match written {
+            Ok(seq) => EndStatus::Persisted(seq),
+            Err(error) => {
+                self.pending_ends.push((origin.clone(), kind));
+                EndStatus::NotPersisted(error)
+            }
+        }
+    }
+
+    /// Stores a tree as a blob and takes down that it is the current one.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn snapshot(
+        &mut self,
+        origin: &Origin,
+        generation: u64,
+        tree: &Redacted,
+        node_count: u64,
+    ) -> Result<u64> {
+        self.flush_ends()?;
+        let blob = match (tree.blob(), tree.text()) {
+            (Some(blob), _) => blob.clone(),
+            (None, text) => {
+                let text = text.unwrap_or_default().as_bytes();
+                blobs::put(&*self.store.files, &self.dir.blobs(), &self.unsynced, text)?
+            }
+        };
+        self.commit(origin, Kind::Snapshot(Snapshot { generation, blob, node_count }))
+    }
+
+    /// Writes the ends of commands that could not be written before.
+    pub(super) fn flush_ends(&mut self) -> Result<()> {
+        while let Some((origin, kind)) = self.pending_ends.first().cloned() {
+            if let Err(error) = self.commit(&origin, kind) {
+                let reason = format!("the end of a command is not written: {error}");
+                return Err(StoreError::ReadOnly { session: self.dir.name.clone(), reason });
+            }
+            self.pending_ends.remove(0);
+        }
+        Ok(())
+    }
+
+    /// Ends the commands of a process that is gone. They are never run again by themselves.
+    pub(super) fn interrupt_commands(&mut self, origin: &Origin) -> Result<()> {
+        for open in self.meta.open_commands.clone() {
+            let end = CommandEnd {
+                cmd_id: open.cmd_id,
+                outcome: Outcome::Interrupted,
+                error: None,
+                duration_ms: origin.ts.millis().saturating_sub(open.began_at.millis()),
+                generation: None,
+                late: open.turn_id != self.meta.turn.turn_id,
+            };
+            self.commit(origin, Kind::CommandEnd(end))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,169 @@
+//! Lifetimes of a session: opened, restored, adopted.
+
+use super::{Origin, SessionLog};
+use crate::error::{Result, StoreError};
+use crate::files::Files;
+use crate::recover;
+use crate::store::Store;
+use crate::unsynced::Unsynced;
+use std::io::ErrorKind;
+use std::sync::Arc;
+use stickpin_session::Timestamp;
+use stickpin_session::log::{
+    Arguments, BaseScope, Kind, LogRepaired, RepairCause, SegmentEnd, SegmentStart, SessionMeta, StartReason,
+    Status,
+};
+use stickpin_session::turn::{Policy, TargetRef, TurnPhase, TurnState};
+
+/// What a lifetime begins with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Start {
+    /// The platform of the device.
+    pub platform: String,
+    /// The resolved parameters of `open`; secrets by reference only.
+    pub manifest: Arguments,
+    /// The effective policy.
+    pub policy: Policy,
+    /// What the session drives.
+    pub targets: Vec<TargetRef>,
+    /// What it may do by itself.
+    pub base_scope: BaseScope,
+}
+
+impl SessionLog {
+    /// Makes a session and begins its first lifetime. `uid` is random and stays over all lifetimes.
+    ///
+    /// # Errors
+    /// If there is one of this name, or if it cannot be written. What is left then is a pending
+    /// session, which can be opened and started.
+    pub fn create(store: &Store, name: &str, uid: &str, start: Start, origin: &Origin) -> Result<Self> {
+        let mut this = Self::pending(store, name, uid, origin.ts)?;
+        this.restart(StartReason::Open, start, origin)?;
+        Ok(this)
+    }
+
+    fn pending(store: &Store, name: &str, uid: &str, ts: Timestamp) -> Result<Self> {
+        let dir = store.dir(name)?;
+        if !matches!(recover::meta(&*store.files, &dir), Err(StoreError::Missing(_))) {
+            return Err(StoreError::Exists(name.to_owned()));
+        }
+        for folder in [dir.log(), dir.blobs()] {
+            store.files.make_dir(&folder).map_err(|e| StoreError::io("make", &folder, e))?;
+        }
+        sync_names(&*store.files, &dir.root)?;
+        let mut meta = SessionMeta::pending(name, ts);
+        uid.clone_into(&mut meta.session_uid);
+        let mut this = Self::over(store, dir, meta);
+        this.store_meta()?;
+        Ok(this)
+    }
+
+    pub(super) fn over(store: &Store, dir: crate::layout::SessionDir, meta: SessionMeta) -> Self {
+        Self {
+            store: store.clone(),
+            dir,
+            stored_seq: meta.applied_seq,
+            stored_at: meta.updated_at,
+            meta,
+            writer: None,
+            unsynced: Arc::new(Unsynced::new(Arc::clone(&store.files))),
+            meta_fault: None,
+            pending_ends: Vec::new(),
+            broken: None,
+        }
+    }
+
+    /// Begins a new lifetime in a new segment: after `open`, or after the device was lost. Commands
+    /// that never ended become interrupted. Grants no turn; a turn of a closed session is idle.
+    ///
+    /// # Errors
+    /// If it cannot be written; the lifetime before goes on then, as far as it did.
+    pub fn restart(&mut self, reason: StartReason, start: Start, origin: &Origin) -> Result<()> {
+        self.flush_ends()?;
+        if !self.store.reserve.is_over() {
+            return Err(StoreError::Full { doing: "write", path: self.dir.log() });
+        }
+        if self.writer.as_ref().is_some_and(|writer| !writer.ended) {
+            self.interrupt_commands(origin)?;
+            let end = self.record(&Origin::daemon(origin.ts), Kind::SegmentEnd(SegmentEnd {}));
+            self.write(end)?;
+        }
+        let turn = &self.meta.turn;
+        let turn_after = match turn.state {
+            TurnPhase::Closed => TurnState { turn_id: turn.turn_id, ..TurnState::default() },
+            _ => turn.clone(),
+        };
+        let Start { platform, manifest, policy, targets, base_scope } = start;
+        let mut start = self.start_of_meta(reason);
+        start = SegmentStart { platform, manifest, policy, targets, base_scope, turn_after, ..start };
+        self.begin_segment(origin, start)
+    }
+
+    /// The beginning of a segment that changes nothing.
+    pub(super) fn start_of_meta(&self, reason: StartReason) -> SegmentStart {
+        let meta = &self.meta;
+        SegmentStart {
+            session_uid: meta.session_uid.clone(),
+            platform: meta.platform.clone(),
+            manifest: meta.manifest.clone(),
+            policy: meta.policy.clone(),
+            targets: meta.targets.clone(),
+            base_scope: meta.base_scope.clone(),
+            prev_segment: meta.active.map(|active| active.segment),
+            reason,
+            turn_after: meta.turn.clone(),
+        }
+    }
+
+    /// Makes metadata anew from the log, for a session whose metadata was removed or is damaged.
+    /// The turn becomes idle under a number that no fence of before fits. Asked for by a person.
+    ///
+    /// # Errors
+    /// If there is metadata, or if the log is missing, damaged or has a gap.
+    pub fn adopt(store: &Store, name: &str, ts: Timestamp) -> Result<Self> {
+        let dir = store.dir(name)?;
+        match recover::meta(&*store.files, &dir) {
+            Err(StoreError::Missing(_)) => {}
+            Err(StoreError::MetaCorrupt { path, .. }) => {
+                let bytes = store.files.read(&path, 0).map_err(|e| StoreError::io("read", &path, e))?;
+                let what = format!("{name}-meta");
+                crate::atomic::quarantine(&*store.files, &dir.quarantine, &what, &bytes)?;
+            }
+            Err(e) => return Err(e),
+            Ok(_) => return Err(StoreError::Exists(name.to_owned())),
+        }
+        let mut this = Self::over(store, dir, SessionMeta::pending(name, ts));
+        this.recover(ts)?;
+        if this.meta.status == Status::Pending {
+            return Err(StoreError::Missing(name.to_owned()));
+        }
+        this.skip_turn(RepairCause::MetaLost, ts)?;
+        this.store_meta()?;
+        Ok(this)
+    }
+
+    /// Makes the turn idle, under the next number.
+    pub(super) fn skip_turn(&mut self, cause: RepairCause, ts: Timestamp) -> Result<()> {
+        let turn_id = self.meta.turn.turn_id + 1;
+        let repair = LogRepaired {
+            cause,
+            segment: self.meta.active.map_or(1, |active| active.segment),
+            dropped_bytes: 0,
+            sha256: None,
+            turn_after: Some(TurnState { turn_id, ..TurnState::default() }),
+        };
+        self.commit(&Origin::daemon(ts), Kind::LogRepaired(Box::new(repair))).map(drop)
+    }
+}
+
+/// Brings the names of a new session to disk: its folder, and that of all sessions.
+fn sync_names(files: &dyn Files, root: &std::path::Path) -> Result<()> {
+    for dir in root.ancestors().take(3) {
+        match files.sync_dir(dir) {
+            // The state dir may be relative to a folder that is not ours.
+            Err(e) if e.kind() == ErrorKind::NotFound => {}
+            synced => synced.map_err(|e| StoreError::io("sync", dir, e))?,
+        }
+    }
+    Ok(())
+}

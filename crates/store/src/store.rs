@@ -1,0 +1,92 @@
+//! A state dir: its sessions, and what they share.
+
+use crate::error::{Result, StoreError};
+use crate::files::{DiskFiles, Files};
+use crate::layout::{self, SessionDir};
+use crate::recover::{self, Diagnostic};
+use crate::reserve::Reserve;
+use crate::unsynced::{DELAY, Syncer};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use stickpin_session::log::SessionMeta;
+
+/// Where a segment ends.
+const ROTATE_AT: u64 = 64 << 20;
+
+/// The sessions of a state dir. One process has it; clones share it.
+#[derive(Debug, Clone)]
+pub struct Store {
+    pub(crate) files: Arc<dyn Files>,
+    pub(crate) state_dir: PathBuf,
+    pub(crate) reserve: Arc<Reserve>,
+    pub(crate) syncer: Option<Syncer>,
+    pub(crate) rotate_at: u64,
+}
+
+impl Store {
+    /// Opens a state dir on disk. A thread brings commands, snapshots, messages and notes to disk
+    /// within 200 ms; everything else is on disk before its call returns.
+    ///
+    /// # Errors
+    /// If the folders cannot be made.
+    pub fn open(state_dir: &Path) -> Result<Self> {
+        let mut this = Self::with_files(state_dir, Arc::new(DiskFiles))?;
+        let syncer = Syncer::start(DELAY).map_err(|e| StoreError::io("sync", state_dir, e))?;
+        this.syncer = Some(syncer);
+        Ok(this)
+    }
+
+    /// Opens a state dir on a file system of the caller, without a thread: the caller syncs with
+    /// [`crate::SessionLog::sync`].
+    ///
+    /// # Errors
+    /// If the folders cannot be made.
+    pub fn with_files(state_dir: &Path, files: Arc<dyn Files>) -> Result<Self> {
+        let sessions = layout::sessions(state_dir);
+        files.make_dir(&sessions).map_err(|e| StoreError::io("make", &sessions, e))?;
+        let reserve = Arc::new(Reserve::new(Arc::clone(&files), state_dir)?);
+        Ok(Self { files, state_dir: state_dir.to_path_buf(), reserve, syncer: None, rotate_at: ROTATE_AT })
+    }
+
+    /// Sets the size in bytes at which a segment is followed by the next one; 64 MiB by default.
+    #[must_use]
+    pub fn rotate_at(mut self, bytes: u64) -> Self {
+        self.rotate_at = bytes;
+        self
+    }
+
+    /// Whether the disk is so full that only what ends something is accepted.
+    #[must_use]
+    pub fn is_emergency(&self) -> bool {
+        self.reserve.is_emergency()
+    }
+
+    /// The names of all sessions, in order. Reads no session.
+    ///
+    /// # Errors
+    /// If the folder cannot be read.
+    pub fn names(&self) -> Result<Vec<String>> {
+        let sessions = layout::sessions(&self.state_dir);
+        let mut names = match self.files.list(&sessions) {
+            Err(e) if e.kind() == ErrorKind::NotFound => Vec::new(),
+            names => names.map_err(|e| StoreError::io("list", &sessions, e))?,
+        };
+        names.retain(|name| SessionDir::new(&self.state_dir, name).is_ok());
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// The metadata of a session, for listing. Never reads its log, so it may lag behind by the
+    /// records that opening folds in.
+    ///
+    /// # Errors
+    /// If there is none, or none that can be read.
+    pub fn meta(&self, name: &str) -> Result<(SessionMeta, Vec<Diagnostic>)> {
+        recover::meta(&*self.files, &self.dir(name)?)
+    }
+
+    pub(crate) fn dir(&self, name: &str) -> Result<SessionDir> {
+        SessionDir::new(&self.state_dir, name)
+    }
+}

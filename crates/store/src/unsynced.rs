@@ -1,0 +1,115 @@
+//! What was written but may not be on disk yet, and who brings it there.
+
+use crate::files::{Files, Handle};
+use std::io;
+use std::path::PathBuf;
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a command, a snapshot, a message or a note may wait for the disk.
+pub(crate) const DELAY: Duration = Duration::from_millis(200);
+
+#[derive(Debug, Clone)]
+enum Item {
+    File(Arc<dyn Handle>),
+    Folder(PathBuf),
+}
+
+#[derive(Debug, Default)]
+struct Items {
+    list: Vec<Item>,
+    /// Somebody will sync them.
+    scheduled: bool,
+}
+
+/// The files and folders of one session that have to be synced, in this order: what a record
+/// refers to comes before the record.
+#[derive(Debug)]
+pub(crate) struct Unsynced {
+    files: Arc<dyn Files>,
+    items: Mutex<Items>,
+    /// Held while items are synced, so that nobody takes them for synced too early.
+    syncing: Mutex<()>,
+    failed: Mutex<Option<String>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Unsynced {
+    pub(crate) fn new(files: Arc<dyn Files>) -> Self {
+        Self { files, items: Mutex::default(), syncing: Mutex::default(), failed: Mutex::default() }
+    }
+
+    /// Adds a file.
+    pub(crate) fn file(&self, handle: &Arc<dyn Handle>) {
+        let list = &mut lock(&self.items).list;
+        // The log is written again and again, and comes behind the blobs that it refers to.
+        list.retain(|item| !matches!(item, Item::File(known) if Arc::ptr_eq(known, handle)));
+        list.push(Item::File(Arc::clone(handle)));
+    }
+
+    /// Whether nobody is going to sync the items yet; the caller has to see to it then.
+    pub(crate) fn claim_schedule(&self) -> bool {
+        !std::mem::replace(&mut lock(&self.items).scheduled, true)
+    }
+
+    /// Adds a folder.
+    pub(crate) fn folder(&self, dir: PathBuf) {
+        lock(&self.items).list.push(Item::Folder(dir));
+    }
+
+    /// Whether everything is on disk.
+    pub(crate) fn is_empty(&self) -> bool {
+        lock(&self.items).list.is_empty()
+    }
+
+    /// Why an earlier sync failed: then nobody knows what is on disk.
+    pub(crate) fn failed(&self) -> Option<String> {
+        lock(&self.failed).clone()
+    }
+
+    /// Returns once everything is on disk.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        let _syncing = lock(&self.syncing);
+        let items = std::mem::take(&mut *lock(&self.items));
+        let synced = items.list.iter().try_for_each(|item| match item {
+            Item::File(handle) => handle.sync(),
+            Item::Folder(dir) => self.files.sync_dir(dir),
+        });
+        if let Err(e) = &synced {
+            lock(&self.failed).get_or_insert_with(|| format!("it could not be brought to disk: {e}"));
+        }
+        synced
+    }
+}
+
+/// A thread that syncs what sessions wrote, a fixed time after the first write. Ends with its last
+/// owner.
+#[derive(Debug, Clone)]
+pub(crate) struct Syncer(Sender<(Instant, Arc<Unsynced>)>);
+
+impl Syncer {
+    /// Starts the thread.
+    pub(crate) fn start(delay: Duration) -> io::Result<Self> {
+        let (sender, jobs) = mpsc::channel::<(Instant, Arc<Unsynced>)>();
+        std::thread::Builder::new().name("log-sync".into()).spawn(move || {
+            for (written, unsynced) in jobs {
+                std::thread::sleep((written + delay).saturating_duration_since(Instant::now()));
+                // The failure stays with the session, whose next record is refused.
+                let _ = unsynced.sync();
+            }
+        })?;
+        Ok(Self(sender))
+    }
+
+    /// Has a session synced, which wrote just now.
+    pub(crate) fn schedule(&self, unsynced: &Arc<Unsynced>) {
+        // Without its thread a session would only lose the delay: the next record syncs.
+        if self.0.send((Instant::now(), Arc::clone(unsynced))).is_err() {
+            let _ = unsynced.sync();
+        }
+    }
+}
