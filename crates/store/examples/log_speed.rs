@@ -1,19 +1,27 @@
-//! Measures the session log on this machine: what a command pays, how fast a log is verified, how
-//! long a session takes to open. Build it optimised:
+//! Measures the session log on this machine and prints a row per figure: what, value, unit, goal,
+//! between tabs. `cargo xtask bench --only log` builds it optimised and runs it; by hand:
 //!
 //! ```text
 //! cargo run --profile dist -p stickpin-store --example log_speed -- 1000000
 //! ```
-//!
-//! Goals for 1,000,000 records: at most 0.2 ms for a command, more than 200 MB/s, under 50 ms.
 
 use serde_json::json;
 use std::error::Error;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use stickpin_session::Timestamp;
-use stickpin_session::log::{Arguments, BaseScope, Redacted, Redactor, RefPin, Via};
+use stickpin_session::log::{
+    Arguments, BaseScope, Kind, PeerAdded, Redacted, Redactor, RefPin, StartReason, Via,
+};
 use stickpin_session::turn::{AgentId, Policy};
 use stickpin_store::{CommandOutcome, EndStatus, NewCommand, Origin, SessionLog, Start, Store};
+
+type Done<T = ()> = Result<T, Box<dyn Error>>;
+
+/// Records that have to be on disk at once, which are slow to measure.
+const DURABLE: usize = 101;
 
 struct NoSecrets;
 
@@ -25,19 +33,70 @@ impl Redactor for NoSecrets {
     fn redact(&self, _text: &mut String) {}
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let records: u64 = std::env::args().nth(1).map_or(Ok(100_000), |count| count.parse())?;
-    let state = tempfile::tempdir()?;
-    let store = Store::open(state.path())?;
-    let now = Timestamp::from_millis(1_785_500_000_123);
-    let start = Start {
+fn row(what: &str, value: f64, unit: &str, goal: &str) {
+    println!("{what}\t{value:.3}\t{unit}\t{goal}");
+}
+
+fn median(mut taken: Vec<Duration>) -> Duration {
+    taken.sort_unstable();
+    taken.get(taken.len() / 2).copied().unwrap_or_default()
+}
+
+fn timed<T>(taken: &mut Vec<Duration>, act: impl FnOnce() -> Done<T>) -> Done<T> {
+    let began = Instant::now();
+    let done = act()?;
+    taken.push(began.elapsed());
+    Ok(done)
+}
+
+fn start() -> Start {
+    Start {
         platform: "web".into(),
         manifest: Arguments::default(),
         policy: Policy::default(),
         targets: Vec::new(),
         base_scope: BaseScope::default(),
-    };
-    let mut log = SessionLog::create(&store, "speed", "6f1c", start, &Origin::daemon(now))?;
+    }
+}
+
+/// The time that this thread had a processor, in nanoseconds.
+fn processor_time() -> Done<f64> {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat")?;
+    Ok(stat.split(' ').next().unwrap_or_default().parse()?)
+}
+
+fn main() -> Done {
+    let records: u64 = std::env::args().nth(1).map_or(Ok(100_000), |count| count.parse())?;
+    let state = tempfile::tempdir()?;
+    let store = Store::open(state.path())?;
+    let now = Timestamp::from_millis(1_785_500_000_123);
+    let mut log = SessionLog::create(&store, "speed", "6f1c", start(), &Origin::daemon(now))?;
+    commands(&mut log, now, records / 2)?;
+    durable(&mut log, now, state.path())?;
+    log.restart(StartReason::Restore, start(), &Origin::daemon(now))?;
+    drop(log);
+
+    let (began, processor) = (Instant::now(), processor_time()?);
+    let verified = store.verify("speed")?;
+    let (took, processor) = (began.elapsed().as_secs_f64(), processor_time()? - processor);
+    if !verified.findings.is_empty() {
+        return Err(format!("{:?}", verified.findings).into());
+    }
+    let megabytes = verified.bytes as f64 / 1e6;
+    let what = format!("session log: verify {} records", verified.summary.records);
+    row(&what, megabytes / took, "MB/s", "above 200");
+    row(&format!("{what}, per second of processor"), megabytes / processor * 1e9, "MB/s", "");
+
+    let mut opened = Vec::new();
+    for _ in 0..11 {
+        timed(&mut opened, || Ok(SessionLog::open(&store, "speed", now)?))?;
+    }
+    row("session log: open", median(opened).as_secs_f64() * 1e3, "ms", "under 50");
+    Ok(())
+}
+
+/// Commands as agents run them.
+fn commands(log: &mut SessionLog, now: Timestamp, count: u64) -> Done {
     let me = Origin::agent(now, AgentId::new("codex:d4bc2492"), Via::Cli);
     let given = json!({"ref": "@e12~s482911", "text": "a text for a field", "timeoutMs": 5_000});
     let args = Arguments::new(given.as_object().ok_or("no object")?, &NoSecrets);
@@ -49,42 +108,33 @@ fn main() -> Result<(), Box<dyn Error>> {
         ref_pins: vec![RefPin { r#ref: "e12".into(), pin: Some(482_911) }],
     };
     let mut taken = Vec::new();
-    for _ in 0..records / 2 {
-        let began = Instant::now();
-        let id = log.begin(&me, command.clone())?;
-        let outcome = CommandOutcome { error: None, duration_ms: 12, generation: Some(482_912) };
-        if let EndStatus::NotPersisted(error) = log.end(&me, id, outcome) {
-            return Err(error.into());
-        }
-        taken.push(began.elapsed());
+    for _ in 0..count {
+        timed(&mut taken, || {
+            let id = log.begin(&me, command.clone())?;
+            let outcome = CommandOutcome { error: None, duration_ms: 12, generation: Some(482_912) };
+            match log.end(&me, id, outcome) {
+                EndStatus::Persisted(_) => Ok(()),
+                EndStatus::NotPersisted(error) => Err(error.into()),
+            }
+        })?;
     }
-    taken.sort_unstable();
-    let at = |share: usize| taken.get(taken.len() * share / 100).copied().unwrap_or_default();
-    println!("command_begin + command_end, median: {:?}", at(50));
-    println!("command_begin + command_end, 99 of 100: {:?}", at(99));
-    log.sync()?;
-    drop(log);
+    row("session log: begin and end of a command", median(taken).as_secs_f64() * 1e3, "ms", "at most 0.2");
+    Ok(())
+}
 
-    let began = Instant::now();
-    let verified = store.verify("speed")?;
-    let took = began.elapsed();
-    let rate = verified.bytes as f64 / took.as_secs_f64() / 1e6;
-    println!(
-        "verify: {} records, {} bytes in {took:?}: {rate:.0} MB/s",
-        verified.summary.records, verified.bytes
-    );
-    if !verified.findings.is_empty() {
-        return Err(format!("{:?}", verified.findings).into());
+/// A record that is on disk with its metadata, and what the file system takes for one append.
+fn durable(log: &mut SessionLog, now: Timestamp, folder: &Path) -> Done {
+    let plain = OpenOptions::new().append(true).create(true).open(folder.join("plain"))?;
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for n in 0..DURABLE {
+        let peer = format!("peer-{}", n % 8);
+        timed(&mut ours, || Ok(log.append(&Origin::daemon(now), Kind::PeerAdded(PeerAdded { peer }))?))?;
+        timed(&mut theirs, || {
+            (&plain).write_all(&[b'x'; 200])?;
+            Ok(plain.sync_data()?)
+        })?;
     }
-
-    let mut opened = Vec::new();
-    for _ in 0..11 {
-        let began = Instant::now();
-        let reopened = SessionLog::open(&store, "speed", now)?;
-        opened.push(began.elapsed());
-        drop(reopened);
-    }
-    opened.sort_unstable();
-    println!("open, median: {:?}", opened.get(5).copied().unwrap_or(Duration::ZERO));
+    row("session log: a record on disk, and the metadata", median(ours).as_secs_f64() * 1e3, "ms", "");
+    row("append of 200 bytes and fsync, for scale", median(theirs).as_secs_f64() * 1e3, "ms", "");
     Ok(())
 }

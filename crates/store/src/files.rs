@@ -39,43 +39,33 @@ pub trait Files: fmt::Debug + Send + Sync {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn Handle>>;
 
     /// Reads a file from a byte to its end.
-    #[allow(clippy::missing_errors_doc, reason = "said once, at `open`")]
     fn read(&self, path: &Path, from: u64) -> io::Result<Vec<u8>>;
 
     /// Reads the first bytes of a file, at most `most`.
-    #[allow(clippy::missing_errors_doc, reason = "said once, at `open`")]
     fn head(&self, path: &Path, most: u64) -> io::Result<Vec<u8>>;
 
     /// The length of a file in bytes.
-    #[allow(clippy::missing_errors_doc, reason = "said once, at `open`")]
     fn len(&self, path: &Path) -> io::Result<u64>;
 
     /// The names in a folder, in any order.
-    #[allow(clippy::missing_errors_doc, reason = "said once, at `open`")]
     fn list(&self, dir: &Path) -> io::Result<Vec<String>>;
 
     /// Makes a folder and those above it. Only its owner may enter it.
-    #[allow(clippy::missing_errors_doc, reason = "said once, at `open`")]
     fn make_dir(&self, dir: &Path) -> io::Result<()>;
 
     /// Renames a file, over another one if there is one.
-    #[allow(clippy::missing_errors_doc, reason = "said once, at `open`")]
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Gives a file a second name.
-    #[allow(clippy::missing_errors_doc, reason = "said once, at `open`")]
     fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Removes a file.
-    #[allow(clippy::missing_errors_doc, reason = "said once, at `open`")]
     fn remove(&self, path: &Path) -> io::Result<()>;
 
     /// Returns once the names in a folder are on disk.
-    #[allow(clippy::missing_errors_doc, reason = "said once, at `open`")]
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
 
     /// The bytes that may still be written in a folder.
-    #[allow(clippy::missing_errors_doc, reason = "said once, at `open`")]
     fn free(&self, dir: &Path) -> io::Result<u64>;
 }
 

@@ -5,6 +5,7 @@
 //! `docs/bench.md`.
 
 mod desktop;
+mod log;
 mod mcp;
 mod measure;
 mod page;
@@ -63,6 +64,9 @@ pub fn bench(options: &Options) -> Result {
     }
     if wanted("replay") {
         replay::measure(&mut table, &ours, &server, &target.join("bench-scripts"), options.runs)?;
+    }
+    if wanted("log") {
+        log::measure(&mut table)?;
     }
     ours.run(ours.end)?;
     if let Some(peer) = &peer {

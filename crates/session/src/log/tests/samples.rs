@@ -225,9 +225,9 @@ impl Log {
             ts: at(seq),
             lifetime: self.lifetime,
             turn_id,
-            agent: (seq % 2 == 0).then(|| agent("codex:1")),
-            to: (seq % 3 == 0).then(|| agent("claude:2")),
-            bcast: seq % 5 == 0,
+            agent: seq.is_multiple_of(2).then(|| agent("codex:1")),
+            to: seq.is_multiple_of(3).then(|| agent("claude:2")),
+            bcast: seq.is_multiple_of(5),
             via: [Via::Cli, Via::Mcp, Via::Repl, Via::Replay, Via::Daemon][seq as usize % 5],
             kind,
         });
