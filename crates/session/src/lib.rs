@@ -49,6 +49,7 @@ mod align;
 mod client;
 mod counted;
 pub mod log;
+mod name;
 mod numbers;
 mod renewal;
 mod retained;
@@ -63,6 +64,7 @@ mod timestamp;
 pub mod turn;
 
 pub use client::ClientId;
+pub use name::{MAX_SESSION_NAME, RESERVED_SESSION_NAMES, is_session_name};
 pub use numbers::{BLOCK, InMemoryNumbers, NumberError, NumberSource, block};
 pub use renewal::BaseTree;
 pub use session::{Origin, Replaced, Session, SessionConfig};

@@ -2,12 +2,7 @@
 
 use crate::error::{Result, StoreError};
 use std::path::{Path, PathBuf};
-
-/// The longest name in bytes.
-const LONGEST: usize = 64;
-
-/// Words that stand for something else where a session is named.
-const RESERVED: &[&str] = &["all", "any", "next", "room", "self"];
+use stickpin_session::is_session_name;
 
 /// The folder of one session.
 #[derive(Debug, Clone)]
@@ -22,10 +17,7 @@ pub(crate) struct SessionDir {
 impl SessionDir {
     /// Checks the name: it doubles as a folder, so it must not lead out of the state dir.
     pub(crate) fn new(state_dir: &Path, name: &str) -> Result<Self> {
-        let small = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
-        let begins = name.bytes().next().is_some_and(small);
-        let holds = name.bytes().all(|b| small(b) || b"._-".contains(&b)) && !name.contains("..");
-        if !begins || !holds || name.len() > LONGEST || RESERVED.contains(&name) {
+        if !is_session_name(name) {
             return Err(StoreError::Name(name.to_owned()));
         }
         Ok(Self {

@@ -1,28 +1,20 @@
-//! Session names. They double as directory names, so path traversal is rejected.
+//! Which names a session may be given.
 
 use stickpin_device::{Error, Result};
-
-/// The maximum length of a name in bytes.
-const LONGEST: usize = 64;
-
-/// Reserved words.
-const TAKEN: &[&str] = &["all", "any", "next", "room", "self"];
+use stickpin_session::{MAX_SESSION_NAME, RESERVED_SESSION_NAMES, is_session_name};
 
 /// Checks that `name` can name a session.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` for any other name.
 pub(crate) fn check(name: &str) -> Result<()> {
-    let small = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
-    let begins = name.bytes().next().is_some_and(small);
-    let holds = name.bytes().all(|b| small(b) || b"._-".contains(&b)) && !name.contains("..");
-    if begins && holds && name.len() <= LONGEST && !TAKEN.contains(&name) {
+    if is_session_name(name) {
         return Ok(());
     }
     let why = format!("{} cannot name a session", stickpin_tree::quote(name));
     Err(Error::invalid_args(why).hint(format!(
-        "use at most {LONGEST} of a-z, 0-9, `-`, `_` and single dots, beginning with a letter or digit, like login-2; reserved: {}",
-        TAKEN.join(", ")
+        "use at most {MAX_SESSION_NAME} of a-z, 0-9, `-`, `_` and single dots, beginning with a letter or digit, like login-2; reserved: {}",
+        RESERVED_SESSION_NAMES.join(", ")
     )))
 }
 

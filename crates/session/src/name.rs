@@ -1,0 +1,17 @@
+//! Session names. They double as directory names, so path traversal is rejected.
+
+/// The maximum length of a session name in bytes.
+pub const MAX_SESSION_NAME: usize = 64;
+
+/// Words that stand for something else where a session is named.
+pub const RESERVED_SESSION_NAMES: &[&str] = &["all", "any", "next", "room", "self"];
+
+/// Returns whether `name` can name a session: up to 64 of `a-z`, `0-9`, `-`, `_` and single dots,
+/// beginning with a letter or digit, and no reserved word.
+#[must_use]
+pub fn is_session_name(name: &str) -> bool {
+    let small = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    let begins = name.bytes().next().is_some_and(small);
+    let holds = name.bytes().all(|b| small(b) || b"._-".contains(&b)) && !name.contains("..");
+    begins && holds && name.len() <= MAX_SESSION_NAME && !RESERVED_SESSION_NAMES.contains(&name)
+}
