@@ -11,8 +11,8 @@ use stickpin_backend_sim::SimProvider;
 use stickpin_cli::Env;
 use stickpin_kernel::{Dispatched, ErrorCode, registry::COMMANDS, schema::Kind};
 use stickpin_testkit::{
-    InProcess, Mcp, McpClient, ProcessJson, ProcessText, Scenario, Script, Socket, Surface, npm, run_file,
-    scenario_files, split, workspace_root,
+    InProcess, Mcp, McpClient, ProcessJson, ProcessText, Scenario, Script, Socket, Surface, SurfaceName, npm,
+    run_file, scenario_files, split, workspace_root,
 };
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_stickpin");
@@ -87,6 +87,7 @@ scenarios! {
     record
     reopen
     screenshot
+    scroll_rounds
     sessions
     settings
     shop
@@ -164,6 +165,18 @@ fn every_command_is_in_a_scenario_of_the_embedded_device_and_of_pages() {
     assert_eq!(missing(&web), ["home"]);
     let without = ["upload", "wait request", "wait download", "wait fn", "clipboard read", "clipboard write"];
     assert_eq!(missing(&sim), without);
+}
+
+/// A long scenario of a desktop may leave the script out, but none of its commands.
+#[test]
+fn every_command_of_a_desktop_is_in_a_scenario_that_runs_as_a_script() {
+    let files =
+        ["sim", "web", "linux"].into_iter().flat_map(|device| scenario_files(device).expect("the scenarios"));
+    let scenarios = files.map(|path| Scenario::read(&path).expect("a scenario"));
+    let scripts = scenarios.filter(|scenario| !scenario.without.contains_key(&SurfaceName::Script));
+    let scripted: BTreeSet<String> =
+        scripts.flat_map(|scenario| scenario.steps).filter_map(|step| command(&step.run)).collect();
+    assert_eq!(shown("linux").difference(&scripted).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
 /// Codes that no scenario can provoke: the reason, and where they are provoked or the issue that

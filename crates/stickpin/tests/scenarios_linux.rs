@@ -1,5 +1,5 @@
-//! Scenarios on real desktop apps, each on a display of its own: in process and as scripts for all
-//! of them, through the real binary and MCP for the apps that people use. What became of an act is
+//! Scenarios on real desktop apps, each on a display of its own: in process for all of them, as
+//! scripts for all but the longest, through the real binary and MCP for the apps that people use. What became of an act is
 //! what the app shows or writes.
 
 #![cfg(feature = "linux")]
@@ -79,9 +79,9 @@ scenarios! {
     linux_zenity("zenity", false): in_process script process_text mcp;
     linux_qt("featherpad", false): in_process script process_text mcp;
     linux_widgets_docks("/usr/bin/python3", false): in_process script;
-    linux_widgets_gtk3("/usr/bin/python3", false): in_process script;
-    linux_widgets_gtk4("/usr/bin/python3", false): in_process script;
-    linux_widgets_qt("/usr/bin/python3", false): in_process script;
+    linux_widgets_gtk3("/usr/bin/python3", false): in_process;
+    linux_widgets_gtk4("/usr/bin/python3", false): in_process;
+    linux_widgets_qt("/usr/bin/python3", false): in_process;
     linux_widgets_toggles("/usr/bin/python3", false): in_process script;
     linux_widgets_sign("/usr/bin/python3", false): in_process script;
     linux_widgets_asks("/usr/bin/python3", false): in_process script;

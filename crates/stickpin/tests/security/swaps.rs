@@ -12,6 +12,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// that leads outside.
 const PICTURES: usize = 150;
 
+/// As many more until one is written, for a machine on which the swaps always win.
+const MOST: usize = 20 * PICTURES;
+
 #[test]
 fn no_picture_ends_outside_while_links_are_swapped() {
     let outside = Outside::new();
@@ -28,19 +31,20 @@ fn no_picture_ends_outside_while_links_are_swapped() {
                 swap(&shop, Path::new("real"), &vault);
             }
         });
-        let mut written = 0;
-        for n in 0..PICTURES {
+        let (mut written, mut n) = (0, 0);
+        while n < PICTURES || written == 0 && n < MOST {
             let shot = client.tool("screenshot", json!({"path": format!("pictures/{n}.png")}));
             let refused = shot["isError"] == true;
             let said = crate::support::client::text(&shot);
             assert!(!refused || said.starts_with("POLICY_DENIED") || said.starts_with("IO"), "{said}");
             written += usize::from(!refused);
+            n += 1;
         }
         done.store(true, Ordering::Relaxed);
         written
     });
     let escaped = std::fs::read_dir(&vault).expect("a folder").count() - kept;
-    assert_eq!(escaped, 0, "{escaped} of {PICTURES} pictures ended outside, {written} were written");
+    assert_eq!(escaped, 0, "{escaped} pictures ended outside, {written} were written");
     assert!(written > 0, "none was written at all");
 }
 
