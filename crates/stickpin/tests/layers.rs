@@ -34,7 +34,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
 ];
 
 /// What is built for development, or knows everything by its purpose.
-const FREE: &[&str] = &["stickpin", "testkit", "xtask"];
+const FREE: &[&str] = &["stickpin", "fuzz", "testkit", "xtask"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/stickpin lies two below")

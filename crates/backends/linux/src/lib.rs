@@ -14,6 +14,8 @@ mod bus;
 mod capture;
 mod device;
 mod events;
+#[doc(hidden)]
+pub mod fuzzing;
 mod limits;
 mod model;
 mod opening;

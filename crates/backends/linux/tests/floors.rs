@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 const FLOORS: &[&str] = &[
     "toolkit limits",
     "bus opening",
-    "model events",
+    "model events fuzzing",
     "capture",
     "screen",
     "app",

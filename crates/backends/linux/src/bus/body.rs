@@ -168,9 +168,7 @@ pub(crate) fn whole(number: Option<f64>) -> i32 {
 mod tests {
     use super::*;
     use crate::bus::calls;
-    use proptest::prelude::*;
     use std::collections::BTreeMap;
-    use zbus::wire::{LE, serialized};
 
     /// A call as its receiver reads it.
     fn sent(call: &Call<'_>) -> Message {
@@ -211,21 +209,5 @@ mod tests {
     fn what_is_no_path_is_not_asked() {
         let call = Call::new("/a#row", "c.d", "E");
         assert_eq!(call.message(None).unwrap_err(), Fault::Vanished);
-    }
-
-    proptest! {
-        #[test]
-        fn no_bytes_of_a_stranger_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            fn read<T: DeserializeOwned + zbus::Type>(bytes: &[u8]) -> bool {
-                serialized::Data::new(bytes, serialized::Context::new(LE, 0)).deserialize::<T>().is_ok()
-            }
-            // Any of these may fail; each ends.
-            read::<Vec<Reference>>(&bytes);
-            read::<Vec<String>>(&bytes);
-            read::<Vec<(u32, Vec<Reference>)>>(&bytes);
-            read::<OwnedVariant>(&bytes);
-            read::<(String, i32, i32, OwnedVariant)>(&bytes);
-            read::<(i32, i32, i32, i32)>(&bytes);
-        }
     }
 }
