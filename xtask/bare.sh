@@ -17,7 +17,15 @@ before=git,gcc,libc6-dev,ca-certificates
 patience=240
 
 skipped() {
-    echo "skipped: the set-up was not tried in a bare Debian, because $1" >&2
+    why="the set-up was not tried in a bare Debian, because $1"
+    if [ -n "${STICKPIN_REQUIRE_BARE-}" ]; then
+        echo "STICKPIN_REQUIRE_BARE is set, but: $why" >&2
+        exit 1
+    fi
+    echo "skipped: $why" >&2
+    if [ -n "${STICKPIN_SKIPPED-}" ]; then
+        printf 'bare\tSTICKPIN_REQUIRE_BARE\t%s\n' "$why" >> "$STICKPIN_SKIPPED"
+    fi
     exit 0
 }
 

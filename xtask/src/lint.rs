@@ -2,6 +2,8 @@
 
 use crate::Result;
 use crate::run::{cargo, on_path, root, run};
+use crate::setup::REQUIRE_NPM;
+use crate::summary::skipped;
 use std::process::Command;
 
 /// Checks format, clippy, rustdoc, all feature sets, comments, names, decisions, generated docs,
@@ -9,14 +11,14 @@ use std::process::Command;
 pub fn lint() -> Result {
     run(&mut cargo(&["fmt", "--all", "--check"]))?;
     run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
-    for features in [&[][..], &["--features", "sim"], &["--features", "web"], &["--features", "formats"]] {
-        let mut args = vec!["clippy", "--package", "stickpin", "--bins", "--quiet", "--no-default-features"];
-        args.extend(features);
-        args.extend(["--", "-D", "warnings"]);
-        run(&mut cargo(&args))?;
+    // All of them together are the default, above.
+    for features in ["", "sim", "web", "linux", "formats"] {
+        let args = ["clippy", "--package", "stickpin", "--bins", "--quiet", "--no-default-features"];
+        run(cargo(&args).args(["--features", features, "--", "-D", "warnings"]))?;
     }
     let without = ["clippy", "--package", "stickpin-kernel", "--quiet", "--no-default-features"];
     run(cargo(&without).args(["--", "-D", "warnings"]))?;
+    crate::msrv::msrv()?;
     run(cargo(&["doc", "--workspace", "--no-deps", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings"))?;
     package()?;
     crate::language::language()?;
@@ -44,8 +46,8 @@ const SCRIPTS: [&str; 2] = ["crates/webpage/src/agent/script", "crates/replay/sr
 /// compiler.
 fn page_scripts() -> Result {
     if !on_path("node") || !on_path("npm") {
-        eprintln!("skipped: the scripts of pages are not type-checked, because node or npm is not installed");
-        return Ok(());
+        let why = "the scripts of pages are not type-checked, because node or npm is not installed";
+        return skipped(REQUIRE_NPM, why);
     }
     let prefix = root().join("target/lint");
     let compiler = prefix.join("node_modules/typescript/bin/tsc");
@@ -53,8 +55,7 @@ fn page_scripts() -> Result {
         let mut install = Command::new("npm");
         install.args(["install", "--silent", "--no-audit", "--no-fund", "--no-save", "--prefix"]);
         if let Err(why) = run(install.arg(&prefix).arg(TYPESCRIPT)) {
-            eprintln!("skipped: the scripts of pages are not type-checked: {why}");
-            return Ok(());
+            return skipped(REQUIRE_NPM, &format!("the scripts of pages are not type-checked: {why}"));
         }
     }
     let check = |folder| run(Command::new("node").arg(&compiler).arg("--project").arg(root().join(folder)));

@@ -6,10 +6,13 @@ mod decisions;
 mod deny;
 mod dist;
 mod flows;
+mod fuzz;
 mod language;
 mod lint;
+mod msrv;
 mod run;
 mod setup;
+mod summary;
 mod test;
 
 use clap::{Arg, ArgAction, Command};
@@ -42,6 +45,16 @@ fn cli() -> Command {
             Command::new("codegen")
                 .about("Write the generated files")
                 .arg(switch("check", "Fail when one is not current")),
+        )
+        .subcommand(
+            Command::new("fuzz")
+                .about("Feed readers of what strangers send with random inputs, two of them at a time")
+                .arg(
+                    option("seconds", "How long each of them")
+                        .value_parser(clap::value_parser!(u64))
+                        .default_value("30"),
+                )
+                .arg(Arg::new("target").help("Only this one: a module of fuzz/tests/targets")),
         )
         .subcommand(Command::new("dist").about("Build what is shipped: one file that needs no library of the system"))
         .subcommand(
@@ -84,6 +97,9 @@ fn main() -> ExitCode {
         Some(("bare", _)) => test::bare(),
         Some(("lint", _)) => lint::lint(),
         Some(("codegen", m)) => codegen::codegen(m.get_flag("check")),
+        Some(("fuzz", m)) => {
+            fuzz::fuzz(*m.get_one("seconds").expect("has a default"), m.get_one("target").map(String::as_str))
+        }
         Some(("dist", _)) => dist::dist(),
         Some(("bench", m)) => bench::bench(&bench::Options {
             peers: m.get_flag("peers"),

@@ -21,6 +21,9 @@ const FROM_NPM: [(&str, &str); 2] = [("xtask/npm", "npm"), ("fixtures/web/editor
 /// The files that define the packages and the versions of all their dependencies.
 const NPM: [&str; 2] = ["package.json", "package-lock.json"];
 
+/// Variable that makes a run without npm fail. Tests read the same name.
+pub const REQUIRE_NPM: &str = "STICKPIN_REQUIRE_NPM";
+
 /// Variable that makes a run without the flows fail. Tests read the same name.
 pub const REQUIRE_FLOWS: &str = "STICKPIN_REQUIRE_FLOWS";
 

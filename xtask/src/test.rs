@@ -2,8 +2,8 @@
 
 use crate::Result;
 use crate::run::{cargo, output, root, run, target_dir};
+use crate::summary::{Collected, timed};
 use std::process::Command;
-use std::time::Instant;
 
 /// Suites that need neither a browser nor a desktop: the pure crates, the kernel, the simulated
 /// device, and its scenarios in one process.
@@ -11,23 +11,31 @@ const QUICK: &str = "not (package(stickpin) + package(stickpin-backend-linux) + 
      + package(stickpin-x11desk)) + package(stickpin) & (binary(layers) + binary(staleness_sim) \
      + binary(scenarios) & test(in_process))";
 
+/// Tests that run at a time on each core. Most wait for a browser, an app or a limit of time: one
+/// at a time uses half of a core.
+const PER_CORE: usize = 2;
+
 /// Lints and runs the suites that need neither a browser nor a desktop.
 pub fn quick() -> Result {
-    timed("lint", crate::lint::lint)?;
-    timed("quick suites", || run(&mut cargo(&["nextest", "run", "--workspace", "--filterset", QUICK])))
-}
-
-/// Runs a part of a run, and prints how long it took.
-fn timed<T>(part: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let begin = Instant::now();
-    let done = work();
-    eprintln!("xtask: {part}: {} s", begin.elapsed().as_secs());
+    let collected = Collected::new(&target_dir()?)?;
+    let done = timed("lint", crate::lint::lint).and_then(|()| {
+        let mut tests = cargo(&["nextest", "run", "--workspace", "--filterset", QUICK]);
+        timed("quick suites", || run(collected.tell(&mut tests)))
+    });
+    collected.print()?;
     done
 }
 
 /// Sets up, lints, checks generated files, tries the set-up in a bare Debian, and runs every test.
-/// Prints how long each part took; the runner's own summary comes last.
+/// Prints how long each part took, and what was skipped.
 pub fn test() -> Result {
+    let collected = Collected::new(&target_dir()?)?;
+    let done = timed("all", || all(&collected));
+    collected.print()?;
+    done
+}
+
+fn all(collected: &Collected) -> Result {
     let ready = timed("setup", crate::setup::setup)?;
     timed("lint", crate::lint::lint)?;
     timed("codegen", || crate::codegen::codegen(true))?;
@@ -36,19 +44,22 @@ pub fn test() -> Result {
         run(&mut cargo(&["test", "--workspace", "--tests", "--bins", "--lib", "--no-run", "--quiet"]))
     })?;
     let dist_check = timed("build of the shipped profile", crate::dist::dist_check)?;
-    // What it finds is said when all has run.
-    let bare = timed("bare", bare);
+    // What these find is said when all has run.
+    let bare = timed("bare", || run(collected.tell(&mut bare_command()?)));
+    let fuzz = timed("fuzz", || crate::fuzz::fuzz(crate::fuzz::SECONDS, None));
     let mut tests = if output(&mut cargo(&["nextest", "--version"])).is_ok() {
         cargo(&["nextest", "run", "--workspace", "--no-fail-fast"])
     } else {
         // Runs everything, as above: a failing binary does not hide the others.
         cargo(&["test", "--workspace", "--tests", "--bins", "--lib", "--no-fail-fast"])
     };
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) * PER_CORE;
+    tests.env("NEXTEST_TEST_THREADS", threads.to_string());
     // A machine that was set up must not skip the suites on real devices.
     tests.env("STICKPIN_REQUIRE_CHROMIUM", "1").env("STICKPIN_REQUIRE_DESKTOP", "1");
     tests.env("STICKPIN_DIST_CHECK", dist_check);
     if ready.npm {
-        tests.env("STICKPIN_REQUIRE_NPM", "1");
+        tests.env(crate::setup::REQUIRE_NPM, "1");
     }
     if std::env::var_os(crate::setup::WITH_HEAVY).is_some() {
         tests.env("STICKPIN_REQUIRE_HEAVY", "1");
@@ -56,12 +67,18 @@ pub fn test() -> Result {
     if ready.flows {
         tests.env(crate::setup::REQUIRE_FLOWS, "1");
     }
-    run(&mut tests)?;
+    timed("tests", || run(collected.tell(&mut tests)))?;
+    fuzz?;
     bare
 }
 
 /// Runs the set-up and the quick suites in a bare Debian, or prints why not.
 pub fn bare() -> Result {
-    let script = root().join("xtask/bare.sh");
-    run(Command::new("sh").arg(script).arg(root()).arg(target_dir()?.join("bare")))
+    run(&mut bare_command()?)
+}
+
+fn bare_command() -> Result<Command> {
+    let mut command = Command::new("sh");
+    command.arg(root().join("xtask/bare.sh")).arg(root()).arg(target_dir()?.join("bare"));
+    Ok(command)
 }

@@ -32,6 +32,10 @@ pub(crate) fn remove(folders: &[PathBuf], going: &CancellationToken) {
 }
 
 #[cfg(test)]
+#[path = "../../testkit/src/skip.rs"]
+mod skip;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -66,7 +70,7 @@ mod tests {
             std::process::Command::new(words[0]).args(&words[1..]).output().is_ok_and(|o| o.status.success())
         };
         if !run(&["mount".as_ref(), "--bind".as_ref(), person.as_os_str(), place.as_os_str()]) {
-            eprintln!("skipped: nothing may be mounted here");
+            skip::skipped("STICKPIN_REQUIRE_MOUNTS", "nothing may be mounted here");
             return;
         }
         remove(&of(tmp.path()), &CancellationToken::new());

@@ -6,6 +6,7 @@ mod support;
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
+use stickpin_testkit::skipped;
 use support::{Ran, World, eventually};
 
 /// Processes that were started with something in our state dir.
@@ -26,7 +27,7 @@ fn a_browser_and_its_profile_do_not_outlive_a_daemon_that_is_killed() {
     let world = World::new();
     let opened = world.run(&["open", "about:blank"]);
     if opened.err.starts_with("TOOL_MISSING") {
-        eprintln!("skipped: {}", opened.err);
+        skipped("STICKPIN_REQUIRE_CHROMIUM", opened.err);
         return;
     }
     assert_eq!(opened.code, 0, "{opened:?}");
@@ -62,7 +63,7 @@ fn recording_survives_a_killed_browser_and_renderer() {
             .unwrap();
         let opened = world.run(&["open", &page.display().to_string(), "--record"]);
         if opened.err.starts_with("TOOL_MISSING") {
-            eprintln!("skipped: {}", opened.err);
+            skipped("STICKPIN_REQUIRE_CHROMIUM", opened.err);
             return;
         }
         assert_eq!(opened.code, 0, "{opened:?}");
@@ -96,8 +97,10 @@ impl Display {
         let mut server = match started {
             Ok(server) => server,
             Err(e) => {
-                assert!(std::env::var_os("STICKPIN_REQUIRE_DESKTOP").is_none(), "Xvfb is required: {e}");
-                eprintln!("skipped: no Xvfb ({e}); `cargo xtask setup` installs it");
+                skipped(
+                    "STICKPIN_REQUIRE_DESKTOP",
+                    format!("no Xvfb ({e}); `cargo xtask setup` installs it"),
+                );
                 return None;
             }
         };
@@ -135,7 +138,7 @@ fn a_browser_with_a_window() {
     let page = page.display().to_string();
     let opened = run(&["open", &page, "--headed"]);
     if opened.err.starts_with("TOOL_MISSING") {
-        eprintln!("skipped: {}", opened.err);
+        skipped("STICKPIN_REQUIRE_CHROMIUM", opened.err);
         return;
     }
     assert_eq!(opened.code, 0, "{opened:?}");

@@ -2,6 +2,7 @@
 
 mod support;
 
+use stickpin_testkit::skipped;
 use support::{World, words};
 
 #[test]
@@ -173,7 +174,7 @@ fn full_disk_leaves_every_file_that_was_there() {
     let disk = world.path().join("disk");
     std::fs::create_dir(&disk).unwrap();
     if !support::may_mount() {
-        eprintln!("skipped: nothing may be mounted here");
+        skipped("STICKPIN_REQUIRE_MOUNTS", "nothing may be mounted here");
         return;
     }
     // The daemon that the first command starts sees the small disk as well.

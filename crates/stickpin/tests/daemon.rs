@@ -8,6 +8,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
+use stickpin_testkit::skipped;
 use support::{World, eventually, request};
 
 /// A command that needs a daemon, and no device.
@@ -89,7 +90,7 @@ fn a_folder_that_takes_long_to_remove_keeps_nobody_waiting() {
     std::fs::create_dir_all(&place).unwrap();
     std::fs::set_permissions(world.state_dir(), PermissionsExt::from_mode(0o700)).unwrap();
     if !support::may_mount() {
-        eprintln!("skipped: nothing may be mounted here");
+        skipped("STICKPIN_REQUIRE_MOUNTS", "nothing may be mounted here");
         return;
     }
     // Unmounting what is left there lasts until the test says so.
@@ -352,7 +353,7 @@ fn a_state_dir_that_is_not_safe_is_refused_by_name() {
         assert!(ran.err.contains("belongs to another user (uid 65534)"), "{}", ran.err);
         std::os::unix::fs::chown(&dir, Some(0), None).unwrap();
     } else {
-        eprintln!("skipped: only root can give a folder to another user");
+        skipped("STICKPIN_REQUIRE_MOUNTS", "only root can give a folder to another user");
     }
     // For `drop`.
     std::fs::set_permissions(&dir, PermissionsExt::from_mode(0o700)).unwrap();

@@ -6,6 +6,7 @@ mod support;
 
 use std::io::Write;
 use std::process::Stdio;
+use stickpin_testkit::skipped;
 use support::{Ran, World};
 
 const ESCAPE: char = '\u{1b}';
@@ -27,7 +28,7 @@ fn on_terminal(world: &World, columns: u16, env: &[(&str, &str)], line: &str) ->
     match terminal.output() {
         Ok(output) => Some(String::from_utf8(output.stdout).expect("text").replace("\r\n", "\n")),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-            eprintln!("skipped: there is no program `script`, which makes a terminal");
+            skipped("STICKPIN_REQUIRE_TERMINAL", "there is no program `script`, which makes a terminal");
             None
         }
         Err(e) => panic!("{e}"),
@@ -162,7 +163,7 @@ fn fish(world: &World, line: &str) -> Option<Vec<String>> {
             Some(ran.out.lines().filter_map(word).collect())
         }
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-            eprintln!("skipped: fish is not installed");
+            skipped("STICKPIN_REQUIRE_TERMINAL", "fish is not installed");
             None
         }
         Err(e) => panic!("{e}"),

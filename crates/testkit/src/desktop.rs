@@ -1,6 +1,7 @@
 //! The parts of this machine's desktop that tests may use: private displays, and apps from the
 //! system's packages.
 
+use crate::skip::skipped;
 use std::env;
 use std::path::PathBuf;
 use stickpin_backend_linux::{LinuxConfig, LinuxProvider};
@@ -25,7 +26,8 @@ pub fn desktop(programs: &[&str]) -> Option<LinuxProvider> {
 #[must_use]
 pub fn heavy_desktop(programs: &[&str]) -> Option<LinuxProvider> {
     if env::var_os("STICKPIN_REQUIRE_HEAVY").is_none() && env::var_os("STICKPIN_HEAVY").is_none() {
-        eprintln!("skipped: {} is large; STICKPIN_HEAVY=1 runs this", programs.join(", "));
+        let why = format!("{} is large; STICKPIN_HEAVY=1 runs this", programs.join(", "));
+        skipped("STICKPIN_REQUIRE_HEAVY", why);
         return None;
     }
     provider(programs, "STICKPIN_REQUIRE_HEAVY")
@@ -57,8 +59,7 @@ pub(crate) fn are_here(programs: &[&str], require: &str) -> bool {
     missing.extend(programs.iter().copied().filter(is_missing));
     if !missing.is_empty() {
         let missing = missing.join(", ");
-        assert!(env::var_os(require).is_none(), "{missing} is not on the path, and {require} demands it");
-        eprintln!("skipped: {missing} is not on the path; `cargo xtask setup` installs it");
+        skipped(require, format!("{missing} is not on the path; `cargo xtask setup` installs it"));
     }
     missing.is_empty()
 }

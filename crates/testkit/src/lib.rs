@@ -18,6 +18,7 @@ mod npm;
 mod pages;
 mod scenario;
 mod shared_desktop;
+mod skip;
 pub mod staleness;
 mod surface;
 
@@ -33,6 +34,7 @@ pub use npm::{editors, npm};
 pub use pages::{Answered, Answers, Asked, PageServer};
 pub use scenario::{Scenario, Step, SurfaceName, split};
 pub use shared_desktop::{SharedDesktop, shared_desktop};
+pub use skip::skipped;
 pub use surface::{InProcess, ProcessJson, ProcessText, Script, Socket, Surface};
 
 use std::path::PathBuf;

@@ -1,5 +1,6 @@
 //! npm packages for tests, which `cargo xtask setup` installs below the target folder.
 
+use crate::skip::skipped;
 use std::path::{Path, PathBuf};
 
 /// Returns the folder that has `node_modules` with our clients, if installed. Otherwise prints a
@@ -29,9 +30,8 @@ fn installed(folder: &str, from: &str) -> Option<PathBuf> {
     let program = std::env::current_exe().expect("a test knows its program");
     let found = program.ancestors().map(|dir| dir.join(folder)).find(|dir| dir.join("node_modules").is_dir());
     let Some(found) = found else {
-        let required = std::env::var_os("STICKPIN_REQUIRE_NPM").is_some_and(|value| value == "1");
-        assert!(!required, "the packages of {from} are not installed: cargo xtask setup");
-        eprintln!("skipped: the packages of {from} are not installed (cargo xtask setup)");
+        let why = format!("the packages of {from} are not installed; `cargo xtask setup` installs them");
+        skipped("STICKPIN_REQUIRE_NPM", why);
         return None;
     };
     let wanted = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(from).join("package-lock.json");

@@ -17,6 +17,7 @@ mod secrets;
 mod swaps;
 
 use serde_json::json;
+use stickpin_testkit::skipped;
 use support::World;
 use support::client::Client;
 
@@ -52,8 +53,8 @@ impl Outside {
 fn opened(client: &mut Client, what: &str) -> bool {
     let result = client.tool("open", json!({"what": what}));
     let said = support::client::text(&result);
-    if said.starts_with("TOOL_MISSING") && std::env::var_os("STICKPIN_REQUIRE_CHROMIUM").is_none() {
-        eprintln!("skipped: {said}");
+    if said.starts_with("TOOL_MISSING") {
+        skipped("STICKPIN_REQUIRE_CHROMIUM", said);
         return false;
     }
     assert_eq!(result["isError"], false, "{said}");

@@ -4,6 +4,7 @@
 use super::{CANARY, Outside, opened};
 use crate::support::client::Client;
 use serde_json::json;
+use stickpin_testkit::skipped;
 
 /// A page of the project with every way out that a page has.
 const WAYS: &str = r#"<!doctype html><title>Ways</title>
@@ -105,8 +106,8 @@ fn first_press_of_a_client_does_not_leave_its_folders() {
     let outside = world();
     outside.put("shop/out.html", "<title>Here</title><a href='../vault/secret.html'>Out</a>");
     let opened = outside.world.run(&["--session", "both", "open", "./out.html"]);
-    if opened.err.starts_with("TOOL_MISSING") && std::env::var_os("STICKPIN_REQUIRE_CHROMIUM").is_none() {
-        eprintln!("skipped: {}", opened.err);
+    if opened.err.starts_with("TOOL_MISSING") {
+        skipped("STICKPIN_REQUIRE_CHROMIUM", opened.err);
         return;
     }
     assert_eq!(opened.code, 0, "{opened:?}");
@@ -124,8 +125,8 @@ fn first_press_of_a_client_does_not_leave_its_folders() {
 fn a_session_of_the_command_line_is_confined_once_a_client_uses_it() {
     let outside = world();
     let opened = outside.world.run(&["--session", "both", "open", "./ways.html"]);
-    if opened.err.starts_with("TOOL_MISSING") && std::env::var_os("STICKPIN_REQUIRE_CHROMIUM").is_none() {
-        eprintln!("skipped: {}", opened.err);
+    if opened.err.starts_with("TOOL_MISSING") {
+        skipped("STICKPIN_REQUIRE_CHROMIUM", opened.err);
         return;
     }
     assert_eq!(opened.code, 0, "{opened:?}");

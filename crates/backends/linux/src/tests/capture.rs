@@ -1,6 +1,6 @@
 //! Trees of what real apps once answered (`test_data/pictures`), and of a real app that runs now.
 
-use super::desktop;
+use super::{REQUIRE, desktop, skip};
 use crate::bus::{Addresses, Desktop, Link};
 use crate::capture::read::read;
 use crate::capture::tree::build;
@@ -88,7 +88,7 @@ impl Form {
         let dir = tempfile::tempdir().unwrap();
         let private = desktop(dir.path()).await?;
         let Some(zenity) = stickpin_process::on_path(&["zenity"], std::env::var_os("PATH").as_deref()) else {
-            eprintln!("skipped: zenity is not installed");
+            skip::skipped(REQUIRE, "zenity is not installed");
             return None;
         };
         let mut command = private.command(&zenity);

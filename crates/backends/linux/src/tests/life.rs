@@ -1,7 +1,7 @@
 //! The life of an app that we started: it answers, hangs, wakes up, and ends.
 
-use super::REQUIRE;
 use super::speaker::{FIRST, Speaker};
+use super::{REQUIRE, skip};
 use crate::provider::{LinuxConfig, LinuxProvider};
 use std::path::Path;
 use std::sync::Arc;
@@ -24,8 +24,8 @@ async fn open(dir: &Path, what: &str) -> Option<Box<dyn Device>> {
     let installed = stickpin_process::on_path(&[program], path.as_deref()).is_some();
     match LinuxProvider::new(config).open(request).await {
         Ok(device) => Some(device),
-        Err(e) if std::env::var_os(REQUIRE).is_none() && (e.code == ErrorCode::ToolMissing || !installed) => {
-            eprintln!("skipped: {e}");
+        Err(e) if e.code == ErrorCode::ToolMissing || !installed => {
+            skip::skipped(REQUIRE, e);
             None
         }
         Err(e) => panic!("{e}"),

@@ -1,6 +1,7 @@
 //! The web-platform-tests of names and roles, where they lie beside the checkout.
 
 use crate::harness::{Page, documented, pages, root, serve, squeeze};
+use crate::support::skip::skipped;
 use hashbrown::HashMap;
 use serde::Deserialize;
 use stickpin_tree::{NodeRef, Role};
@@ -40,7 +41,7 @@ const EXPECTED: &str =
 async fn web_platform_tests_of_names_and_roles() {
     let folder = root().join("../shared/fixtures/wpt");
     if !folder.is_dir() {
-        eprintln!("skipped: no web-platform-tests at {}", folder.display());
+        skipped("STICKPIN_REQUIRE_WPT", format!("no web-platform-tests at {}", folder.display()));
         return;
     }
     let Some(mut page) = Page::start().await else { return };

@@ -1,6 +1,9 @@
 //! A browser per test, and a small server for its pages.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+#[path = "../../../../testkit/src/skip.rs"]
+pub mod skip;
+
 use serde::de::DeserializeOwned;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -42,11 +45,8 @@ pub async fn start() -> Option<(tempfile::TempDir, WebDevice)> {
     let dir = tempfile::tempdir().unwrap();
     match provider().start(&request(&dir, "about:blank")).await {
         Ok(device) => Some((dir, device)),
-        Err(e)
-            if e.code == ErrorCode::ToolMissing
-                && std::env::var_os("STICKPIN_REQUIRE_CHROMIUM").is_none() =>
-        {
-            eprintln!("skipped: {e} ({})", e.hint);
+        Err(e) if e.code == ErrorCode::ToolMissing => {
+            skip::skipped("STICKPIN_REQUIRE_CHROMIUM", format!("{e} ({})", e.hint));
             None
         }
         Err(e) => panic!("{e} ({})", e.hint),

@@ -1,5 +1,8 @@
 //! Folders that are replaced while they are removed.
 
+#[path = "../../../../testkit/src/skip.rs"]
+mod skip;
+
 use super::*;
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -29,7 +32,7 @@ fn has_own_mounts(test: &str) -> bool {
     };
     let may = unshared().args(["mount", "-t", "tmpfs", "tmpfs", "/tmp"]).output();
     if !may.is_ok_and(|said| said.status.success()) {
-        eprintln!("skipped: nothing may be mounted here");
+        skip::skipped("STICKPIN_REQUIRE_MOUNTS", "nothing may be mounted here");
         return false;
     }
     let test = format!("{}::{test}", module_path!().split_once("::").unwrap().1);

@@ -1,0 +1,38 @@
+//! Checks the workspace with the oldest Rust that it promises to build with.
+
+use crate::Result;
+use crate::run::{output, root, run, target_dir};
+use crate::summary::skipped;
+use std::process::Command;
+
+/// Makes a run that cannot check this fail.
+const REQUIRE: &str = "STICKPIN_REQUIRE_MSRV";
+
+/// Checks all targets with the `rust-version` of the workspace, in a target folder of its own. If
+/// the lints already ran with that version, nothing is left to do.
+pub fn msrv() -> Result {
+    let metadata = cargo_metadata::MetadataCommand::new().no_deps().current_dir(root()).exec();
+    let metadata = metadata.map_err(|e| format!("cargo metadata: {e}"))?;
+    let versions =
+        metadata.workspace_packages().into_iter().filter_map(|package| package.rust_version.clone());
+    let oldest = versions.max().ok_or("no package has a rust-version")?;
+    let oldest = format!("{}.{}", oldest.major, oldest.minor);
+    let is_oldest = |version: &str| {
+        version.starts_with(&oldest) && !version[oldest.len()..].starts_with(|c: char| c.is_ascii_digit())
+    };
+    let used = output(Command::new("rustc").arg("--version"))?;
+    if used.strip_prefix("rustc ").is_some_and(is_oldest) {
+        eprintln!("msrv: the lints ran with Rust {oldest}, the oldest that is supported");
+        return Ok(());
+    }
+    let installed = output(Command::new("rustup").args(["toolchain", "list"])).unwrap_or_default();
+    let Some(toolchain) = installed.lines().find(|line| is_oldest(line)) else {
+        let why = format!("Rust {oldest} was not tried: `rustup toolchain install {oldest}`");
+        return skipped(REQUIRE, &why);
+    };
+    let toolchain = toolchain.split(' ').next().unwrap_or(toolchain);
+    let mut check = Command::new("rustup");
+    check.args(["run", toolchain, "cargo", "check", "--workspace", "--all-targets", "--quiet"]);
+    check.current_dir(root()).env_remove("CARGO").env_remove("RUSTC").env_remove("RUSTUP_TOOLCHAIN");
+    run(check.env("CARGO_TARGET_DIR", target_dir()?.join("msrv")))
+}
