@@ -3,6 +3,7 @@
 use crate::bus::body::{Reference, referred, text, whole};
 use serde::de::DeserializeOwned;
 use std::collections::HashMap;
+use std::hint::black_box;
 use zbus::wire::{LE, serialized};
 use zbus::{OwnedVariant, Type, Variant};
 
@@ -43,6 +44,6 @@ fn is<T: DeserializeOwned + Type>(bytes: &[u8]) -> bool {
 fn is_value(bytes: &[u8]) -> bool {
     let Some(value) = body::<OwnedVariant>(bytes) else { return false };
     let number = if let Variant::F64(number) = *value { Some(number) } else { None };
-    text(&value).len() + referred(&value).map_or(0, |(bus, path)| bus.len() + path.len()) < usize::MAX
-        && whole(number) >= i32::MIN
+    black_box((text(&value), referred(&value), whole(number)));
+    true
 }
