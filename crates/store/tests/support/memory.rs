@@ -25,6 +25,7 @@ struct State {
     /// The operation at which everything stops, and the bytes that it still writes.
     stop: Option<(u64, usize)>,
     stopped: bool,
+    stopped_in_write: bool,
     capacity: Option<u64>,
     most_at_once: Option<usize>,
     broken_truncate: bool,
@@ -94,6 +95,11 @@ impl MemoryFiles {
     /// Whether it stopped.
     pub fn is_stopped(&self) -> bool {
         self.state().stopped
+    }
+
+    /// Whether it stopped in a write, so that the bytes that were still written matter.
+    pub fn is_stopped_in_write(&self) -> bool {
+        self.state().stopped_in_write
     }
 
     /// Limits the bytes of all files.
@@ -173,6 +179,7 @@ impl Handle for MemoryHandle {
     fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         let mut state = self.files.state();
         let cut = state.step()?;
+        state.stopped_in_write |= cut.is_some();
         let room = state.capacity.map_or(u64::MAX, |most| most.saturating_sub(state.used()));
         if room == 0 && cut.is_none() {
             return Err(ErrorKind::StorageFull.into());
