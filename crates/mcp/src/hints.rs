@@ -147,7 +147,7 @@ mod tests {
         assert!(mentions.len() > 100, "{} mentions", mentions.len());
         for (place, mention) in mentions {
             let rewritten = core(&mention);
-            let is_ours = ["mcp ", "daemon ", "help"]
+            let is_ours = ["mcp ", "daemon ", "help", "replay ", "test "]
                 .iter()
                 .any(|own| mention[1..].starts_with(&format!("stickpin {own}")));
             assert!(is_ours || rewritten != mention, "{place}: {mention} is not a tool call");
