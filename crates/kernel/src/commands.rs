@@ -9,6 +9,8 @@ pub(crate) mod read;
 pub(crate) mod session;
 pub(crate) mod wait;
 
+pub use crate::act::outcome::Acted;
+pub use crate::observe::changes::Changes;
 pub use act::*;
 pub use navigate::*;
 pub use read::*;

@@ -27,6 +27,7 @@ async fn typed_answer_has_what_every_surface_shows() {
     assert_eq!(pressed.acted.settled, Some(true));
     assert!(pressed.acted.changes.is_some(), "{pressed:?}");
     assert_eq!(pressed.standing().map(|s| s.standing.as_str()), Some("current"));
+    assert!(pressed.elements().is_ok_and(|changed| !changed.is_empty()), "{pressed:?}");
     assert!(pressed.receipt().iter().any(|line| line.contains("cart")), "{pressed:?}");
 }
 

@@ -23,7 +23,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 /// Replaces a file like [`write()`]. With `roots`, only inside one of these folders.
 ///
 /// # Errors
-/// Returns the errors of [`write_from`].
+/// Returns `POLICY_DENIED` outside `roots`, `IO` or `STORAGE_FULL`. The old file is then unchanged.
 pub fn write_within(roots: Option<&[PathBuf]>, path: &Path, bytes: &[u8]) -> Result<()> {
     write_from(roots, path, |file| file.write_all(bytes))
 }

@@ -1,9 +1,11 @@
 //! The elements that an answer lists, found by what the reader of its text sees.
 
+use crate::act::outcome::Acted;
 use crate::api::target::RefTarget;
 use crate::command::definition::Command;
 use crate::commands::find::Found;
 use crate::commands::open::Opened;
+use crate::commands::press::Pressed;
 use crate::commands::snapshot::{Outlined, Read};
 use crate::embed::answer::Answer;
 use crate::observe::changes::Changes;
@@ -41,6 +43,18 @@ impl Listing for Read {
             Self::Outline(outline) => outline.lines(),
             Self::Changes(changes) => changes.lines(),
         }
+    }
+}
+
+impl Listing for Acted {
+    fn lines(&self) -> Vec<&str> {
+        self.changes.iter().flat_map(Listing::lines).collect()
+    }
+}
+
+impl Listing for Pressed {
+    fn lines(&self) -> Vec<&str> {
+        self.acted.lines()
     }
 }
 
@@ -128,7 +142,7 @@ fn is_named(line: &str, name: &str) -> bool {
     };
     // The rest of the name, up to the quote that ends it.
     after.split_once('"').is_some_and(|(left, next)| {
-        (left.is_empty() || is_count(left)) && (next.is_empty() || next.starts_with(' '))
+        (left.is_empty() || is_count(left)) && (next.is_empty() || next.starts_with([' ', ',']))
     })
 }
 
@@ -159,6 +173,7 @@ mod tests {
         for (line, name) in [
             (r#"@e5 link "Cart (0)""#, "Cart"),
             (r#"@e5 link "Cart (0)" focused"#, "Cart (0)"),
+            (r#"@e5 link "Cart (1)", was "Cart (0)""#, "Cart"),
             (r#"@e4 button "Remove" in "Ada, Window""#, "Remove"),
             (r#"@e4 button "Remove" in "Ada, Window""#, r#""Remove" in "Ada"#),
             (r#"@e4 button "say \"hi\"""#, r#"say "hi""#),

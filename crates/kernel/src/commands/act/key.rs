@@ -1,7 +1,7 @@
 //! `key`: presses one chord.
 
 use crate::act::focus;
-use crate::api::keys::Chord;
+pub use crate::api::keys::Chord;
 use crate::command::args::{Receipt, Settle};
 use crate::commands::prelude::*;
 use stickpin_device::Action;

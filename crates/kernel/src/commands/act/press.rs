@@ -1,6 +1,6 @@
 //! `press`: presses an element with the pointer.
 
-use crate::api::keys::Held;
+pub use crate::api::keys::Held;
 use crate::commands::prelude::*;
 use crate::commands::wait::traffic::{Saved, download};
 use crate::commands::wait::usual;

@@ -1,7 +1,8 @@
 //! `is`: checks a predicate of an element.
 
 use crate::commands::prelude::*;
-use crate::observe::question::{Answer, Predicate, ask};
+use crate::observe::question::ask;
+pub use crate::observe::question::{Answer, Predicate};
 
 /// Check a condition of an element now.
 ///
