@@ -8,8 +8,8 @@
 //! use stickpin_tree::{Document, IdentityGrade, NodeSpec, Role, Selector, TreeBuilder};
 //!
 //! let mut b = TreeBuilder::new(IdentityGrade::NeverReused);
-//! let document = Document { scope: 1, frame: String::new(), url: "/".into(), title: String::new() };
-//! b.document(0, document, 1).unwrap();
+//! let (frame, title) = (String::new(), String::new());
+//! b.document(0, Document { scope: 1, frame, url: "/".into(), title }, 1).unwrap();
 //! for (name, id) in [("Save", 10), ("Cancel", 11)] {
 //!     b.node(1, NodeSpec { role: Some(Role::Button), name, id, ..Default::default() }).unwrap();
 //! }
