@@ -3,7 +3,7 @@
 
 use crate::env::Env;
 use crate::output::Streams;
-use crate::{daemon, parse, place};
+use crate::{daemon, parse, state_dir};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use stickpin_client::{AllowAll, Call, ClientCommand, Progress, SocketClient};
@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 const INTERRUPTED: u8 = 130;
 
 /// Width of the progress bar in characters.
-const BAR: usize = 24;
+const BAR_WIDTH: usize = 24;
 
 /// Runs a client command and returns the exit code.
 pub(crate) fn run(
@@ -25,7 +25,7 @@ pub(crate) fn run(
     env: &Env,
     streams: &mut Streams<'_>,
 ) -> u8 {
-    match answer(command, input, options, env, streams) {
+    match run_until_interrupted(command, input, options, env, streams) {
         Ok(Some(response)) => streams.respond(&response, options.json),
         Ok(None) => INTERRUPTED,
         Err(error) => streams.fail(command.form().spec.name, error, options.json),
@@ -33,19 +33,19 @@ pub(crate) fn run(
 }
 
 /// Returns the command's response; `None` if it was interrupted twice.
-fn answer(
+fn run_until_interrupted(
     command: &'static dyn ClientCommand,
     input: Map<String, Value>,
     options: &Options,
     env: &Env,
     streams: &mut Streams<'_>,
 ) -> Result<Option<Response>> {
-    let place = place(options, env)?;
+    let state_dir = state_dir(options, env)?;
     stickpin_client::runtime()?.block_on(async {
         let (progress, mut heard) = mpsc::unbounded_channel();
         let cancel = CancellationToken::new();
         let call = Call {
-            client: Arc::new(SocketClient::new(place, daemon::start(env))),
+            client: Arc::new(SocketClient::new(state_dir, daemon::start(env))),
             caller: env.caller(None),
             session: parse::session(options, env),
             render: options.render(),
@@ -54,12 +54,12 @@ fn answer(
             policy: Arc::new(AllowAll),
             cancel: cancel.clone(),
         };
-        let mut interrupts = interrupts()?;
+        let mut interrupts = listen_for_interrupts()?;
         let mut running = command.run(input, call);
         let response = loop {
             tokio::select! {
                 biased;
-                Some(progress) = heard.recv() => show(&progress, env.terminal, streams),
+                Some(progress) = heard.recv() => print_progress(&progress, env.terminal, streams),
                 Some(()) = interrupts.recv() => {
                     if cancel.is_cancelled() {
                         break None;
@@ -70,17 +70,17 @@ fn answer(
             }
         };
         while let Ok(progress) = heard.try_recv() {
-            show(&progress, env.terminal, streams);
+            print_progress(&progress, env.terminal, streams);
         }
         if env.terminal {
-            streams.beside("\r\u{1b}[K");
+            streams.print_to_stderr("\r\u{1b}[K");
         }
         Ok(response)
     })
 }
 
 /// Listens for interrupts: a person's Ctrl-C, or a termination signal from the parent process.
-fn interrupts() -> Result<mpsc::UnboundedReceiver<()>> {
+fn listen_for_interrupts() -> Result<mpsc::UnboundedReceiver<()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let (tell, heard) = mpsc::unbounded_channel();
     for kind in [SignalKind::interrupt(), SignalKind::terminate()] {
@@ -93,17 +93,17 @@ fn interrupts() -> Result<mpsc::UnboundedReceiver<()>> {
 }
 
 /// Prints a lasting line, and below it the progress bar if stderr is a terminal.
-fn show(progress: &Progress, terminal: bool, streams: &mut Streams<'_>) {
+fn print_progress(progress: &Progress, terminal: bool, streams: &mut Streams<'_>) {
     if progress.lasting {
         let clear = if terminal { "\r\u{1b}[K" } else { "" };
-        streams.beside(&format!("{clear}{}\n", progress.line));
+        streams.print_to_stderr(&format!("{clear}{}\n", progress.line));
     }
     if terminal {
-        let done = (BAR * progress.done).checked_div(progress.total).unwrap_or(0);
+        let done = (BAR_WIDTH * progress.done).checked_div(progress.total).unwrap_or(0);
         let line = if progress.lasting { "" } else { &progress.line };
-        let bar = format!("{}{}", "█".repeat(done), "░".repeat(BAR.saturating_sub(done)));
+        let bar = format!("{}{}", "█".repeat(done), "░".repeat(BAR_WIDTH.saturating_sub(done)));
         let shown: String =
             format!("{bar} {}/{} {line}", progress.done, progress.total).chars().take(78).collect();
-        streams.beside(&format!("\r\u{1b}[K{shown}"));
+        streams.print_to_stderr(&format!("\r\u{1b}[K{shown}"));
     }
 }

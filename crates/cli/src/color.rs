@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refs_that_were_issued_are_colored_and_an_apps_words_are_not() {
+    fn only_issued_refs_are_colored() {
         let text = "  @e12 button \"@e3 Save\"\n+ @e13 link\n@e4 said by a page\ntext \"@e12\"\n@everyone";
         let expected =
             "  <@e12> button \"@e3 Save\"\n+ <@e13> link\n@e4 said by a page\ntext \"@e12\"\n@everyone";
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn error_shows_its_code_and_its_hint_in_colors() {
+    fn error_code_and_hint_are_colored() {
         let shown = error("STALE_REF: @e1: gone\nlook: again").replace("\u{1b}[0m", ">");
         let shown = shown.replace(&CODE.render().to_string(), "<").replace(&HINT.render().to_string(), "(");
         assert_eq!(shown, "<STALE_REF:> @e1: gone\n(look: again>");

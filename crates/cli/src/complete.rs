@@ -1,23 +1,23 @@
 //! Completions, generated from the whole command tree; the only place that builds it.
 
-use crate::local::Other;
+use crate::local::FrontEndCommand;
 use clap::builder::{EnumValueParser, PossibleValuesParser};
 use clap::{Arg, ColorChoice, Command};
 use clap_complete::Shell;
 use std::collections::BTreeSet;
 use stickpin_client::Connection;
-use stickpin_cmdline::Own;
+use stickpin_cmdline::LocalCommand;
 use stickpin_cmdline::help::TOPICS;
 use stickpin_kernel::Result;
 use stickpin_kernel::registry::COMMANDS;
-use stickpin_wire::Place;
+use stickpin_wire::StateDir;
 
 /// Returns the completion script for a shell. For names that change (sessions, apps), the script
 /// calls the hidden `complete` command.
-pub(crate) fn script(shell: &str, others: &[Other]) -> Option<String> {
+pub(crate) fn script(shell: &str, others: &[FrontEndCommand]) -> Option<String> {
     let shell: Shell = shell.parse().ok()?;
     let mut out = Vec::new();
-    clap_complete::generate(shell, &mut tree(others), "stickpin", &mut out);
+    clap_complete::generate(shell, &mut command_tree(others), "stickpin", &mut out);
     let script = String::from_utf8_lossy(&out).into_owned();
     Some(match shell {
         Shell::Bash => script + BASH,
@@ -53,22 +53,22 @@ const FISH: &str = include_str!("../completions/values.fish");
 ///
 /// # Errors
 /// Returns the errors of connecting to the daemon.
-pub(crate) fn sessions(place: &Place) -> Result<Vec<String>> {
-    match Connection::find(place)? {
+pub(crate) fn sessions(state_dir: &StateDir) -> Result<Vec<String>> {
+    match Connection::find(state_dir)? {
         Some(mut connection) => Ok(connection.status()?.sessions),
         None => Ok(Vec::new()),
     }
 }
 
 /// Completes the words after a command, which the generator for fish leaves out.
-fn fish_words(command: &str, others: &[Other]) -> String {
-    let words = Vec::from_iter(words(command, others)).join(" ");
+fn fish_words(command: &str, others: &[FrontEndCommand]) -> String {
+    let words = Vec::from_iter(help_words(command, others)).join(" ");
     format!("complete -c stickpin -n '__fish_seen_subcommand_from {command}' -f -a '{words}'\n")
 }
 
 /// Returns the words after `help` and `man`. Their grammar accepts any text, so that errors can
 /// suggest a name.
-fn words(command: &str, others: &[Other]) -> BTreeSet<&'static str> {
+fn help_words(command: &str, others: &[FrontEndCommand]) -> BTreeSet<&'static str> {
     // Two-word names are completed word by word.
     let commands = || stickpin_cmdline::names(others).flat_map(|name| name.split(' '));
     match command {
@@ -79,8 +79,8 @@ fn words(command: &str, others: &[Other]) -> BTreeSet<&'static str> {
 }
 
 /// Adds the values that an argument takes to its grammar.
-fn known_values(command: Command, others: &[Other]) -> Command {
-    let words = words(command.get_name(), others);
+fn add_known_values(command: Command, others: &[FrontEndCommand]) -> Command {
+    let words = help_words(command.get_name(), others);
     let with = |arg: Arg| match arg.get_id().as_str() {
         "topic" | "command" if !words.is_empty() => {
             arg.value_parser(PossibleValuesParser::new(words.iter().copied()))
@@ -94,25 +94,26 @@ fn known_values(command: Command, others: &[Other]) -> Command {
 
 /// Builds all commands as one tree. Groups contain their members, and the arguments of their
 /// default command.
-fn tree(others: &[Other]) -> Command {
-    let registry = COMMANDS.iter().map(|e| (e.spec.name, e.spec.aliases, stickpin_cmdline::leaf(e)));
+fn command_tree(others: &[FrontEndCommand]) -> Command {
+    let registry =
+        COMMANDS.iter().map(|e| (e.spec.name, e.spec.aliases, stickpin_cmdline::command_grammar(e)));
     let own = others.iter().filter(|o| !o.hidden()).map(|o| (o.name(), &[][..], o.command()));
     // Common options may also precede the command's name.
-    let options = stickpin_cmdline::own("stickpin", "");
+    let options = stickpin_cmdline::local_grammar("stickpin", "");
     let root = Command::new("stickpin").args(options.get_arguments().cloned());
     let root = root.disable_help_subcommand(true).disable_version_flag(true);
-    let mut root = known_values(root, others);
+    let mut root = add_known_values(root, others);
     for (name, aliases, leaf) in registry.chain(own) {
-        let leaf = known_values(leaf.no_binary_name(false).name(name), others);
+        let leaf = add_known_values(leaf.no_binary_name(false).name(name), others);
         root = match name.split_once(' ') {
-            None => add(root, leaf.name(name).visible_aliases(aliases)),
+            None => add_command(root, leaf.name(name).visible_aliases(aliases)),
             Some((group, member)) => {
                 let parent = root.find_subcommand(group).cloned();
                 let parent =
                     parent.unwrap_or_else(|| Command::new(group.to_owned()).disable_help_subcommand(true));
                 let leaf =
                     leaf.name(member).visible_aliases(aliases.iter().filter_map(|a| a.split(' ').nth(1)));
-                add(root, parent.subcommand(leaf))
+                add_command(root, parent.subcommand(leaf))
             }
         };
     }
@@ -120,7 +121,7 @@ fn tree(others: &[Other]) -> Command {
 }
 
 /// Adds a command; if a group of that name exists, adds its arguments to the group.
-fn add(root: Command, command: Command) -> Command {
+fn add_command(root: Command, command: Command) -> Command {
     let name = command.get_name().to_owned();
     if root.find_subcommand(&name).is_none() {
         return root.subcommand(command);
@@ -135,13 +136,13 @@ fn add(root: Command, command: Command) -> Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::local::others;
+    use crate::local::front_end_commands;
     use crate::tests::CLIENT_COMMANDS;
 
     #[test]
-    fn the_tree_is_sound_and_every_command_is_in_it() {
-        let others = others(CLIENT_COMMANDS);
-        let mut tree = tree(&others);
+    fn completion_tree_is_valid_and_complete() {
+        let others = front_end_commands(CLIENT_COMMANDS);
+        let mut tree = command_tree(&others);
         tree.build();
         tree.clone().debug_assert();
         for name in stickpin_cmdline::names(&others) {
@@ -153,9 +154,9 @@ mod tests {
     }
 
     #[test]
-    fn every_shell_gets_a_script_with_the_commands_in_it() {
+    fn every_shell_script_contains_the_commands() {
         for shell in ["bash", "zsh", "fish"] {
-            let script = script(shell, &others(CLIENT_COMMANDS)).unwrap();
+            let script = script(shell, &front_end_commands(CLIENT_COMMANDS)).unwrap();
             for word in
                 ["snapshot", "title", "max-bytes", "click", "selectors", "digest", "stickpin complete"]
             {

@@ -7,14 +7,14 @@ use std::ffi::OsString;
 use std::time::Duration;
 use stickpin_client::{Connection, Start};
 use stickpin_kernel::{Response, Result};
-use stickpin_wire::Place;
+use stickpin_wire::StateDir;
 use stickpin_wire::rpc::Stop;
 
 /// Timeout for a starting daemon to announce itself.
-const START: Duration = Duration::from_secs(10);
+const START_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Timeout for a daemon to stop; closing browsers takes time.
-const STOP: Duration = Duration::from_secs(20);
+const STOP_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Returns how to start this program as a daemon.
 #[must_use]
@@ -25,15 +25,15 @@ pub fn start(env: &Env) -> Start {
         args,
         env: env.of_daemon,
         without: env.private.clone(),
-        timeout: START,
+        timeout: START_TIMEOUT,
     }
 }
 
 /// Prints the daemon's status. No running daemon is a status too, not an error.
-pub(crate) fn status(place: &Place, json: bool, streams: &mut Streams<'_>) -> Result<u8> {
-    let Some(mut connection) = Connection::find(place)? else {
-        let text = format!("no daemon is running for {}", place.state_dir().display());
-        return Ok(done("daemon status", text, json!({"running": false}), json, streams));
+pub(crate) fn status(state_dir: &StateDir, json: bool, streams: &mut Streams<'_>) -> Result<u8> {
+    let Some(mut connection) = Connection::find(state_dir)? else {
+        let text = format!("no daemon is running for {}", state_dir.path().display());
+        return Ok(respond("daemon status", text, json!({"running": false}), json, streams));
     };
     let status = connection.status()?;
     let sessions = match status.sessions.as_slice() {
@@ -48,39 +48,45 @@ pub(crate) fn status(place: &Place, json: bool, streams: &mut Streams<'_>) -> Re
         status.running,
         status.state_dir.display(),
         status.socket.display(),
-        place.log().display(),
+        state_dir.log().display(),
     );
     let mut output = json!(status);
     let commands = std::mem::replace(&mut output["running"], true.into());
     output["commands"] = commands;
-    Ok(done("daemon status", text, output, json, streams))
+    Ok(respond("daemon status", text, output, json, streams))
 }
 
 /// Starts the daemon if it does not run.
-pub(crate) fn ensure(place: &Place, env: &Env, json: bool, streams: &mut Streams<'_>) -> Result<u8> {
-    let connection = Connection::find_or_start(place, &start(env))?;
+pub(crate) fn ensure(state_dir: &StateDir, env: &Env, json: bool, streams: &mut Streams<'_>) -> Result<u8> {
+    let connection = Connection::find_or_start(state_dir, &start(env))?;
     let pid = connection.welcome().pid;
-    Ok(done("daemon start", format!("the daemon runs as process {pid}"), json!({"pid": pid}), json, streams))
+    Ok(respond(
+        "daemon start",
+        format!("the daemon runs as process {pid}"),
+        json!({"pid": pid}),
+        json,
+        streams,
+    ))
 }
 
 /// Stops the daemon and waits for its end.
-pub(crate) fn stop(place: &Place, force: bool, json: bool, streams: &mut Streams<'_>) -> Result<u8> {
-    let Some(mut connection) = Connection::find(place)? else {
-        let text = format!("no daemon is running for {}", place.state_dir().display());
-        return Ok(done("daemon stop", text, json!({"stopped": false}), json, streams));
+pub(crate) fn stop(state_dir: &StateDir, force: bool, json: bool, streams: &mut Streams<'_>) -> Result<u8> {
+    let Some(mut connection) = Connection::find(state_dir)? else {
+        let text = format!("no daemon is running for {}", state_dir.path().display());
+        return Ok(respond("daemon stop", text, json!({"stopped": false}), json, streams));
     };
     let stopping = connection.stop(Stop { force })?;
-    connection.wait_for_end(STOP)?;
+    connection.wait_for_end(STOP_TIMEOUT)?;
     let closed = match stopping.sessions.as_slice() {
         [] => String::new(),
         names => format!(", closed {}", names.join(", ")),
     };
     let text = format!("stopped process {}{closed}", stopping.pid);
     let output = json!({"stopped": true, "pid": stopping.pid, "sessions": stopping.sessions});
-    Ok(done("daemon stop", text, output, json, streams))
+    Ok(respond("daemon stop", text, output, json, streams))
 }
 
-fn done(command: &str, text: String, output: Value, json: bool, streams: &mut Streams<'_>) -> u8 {
+fn respond(command: &str, text: String, output: Value, json: bool, streams: &mut Streams<'_>) -> u8 {
     let (text, output) = if json { (None, Some(output)) } else { (Some(text), None) };
     let response = Response { ok: true, command: command.to_owned(), text, output, ..Response::default() };
     streams.respond(&response, json)

@@ -1,7 +1,7 @@
 //! The environment of a command line. The binary reads the variables; this crate reads none.
 
+use crate::caller;
 use crate::output::Colors;
-use crate::own;
 use clap::ColorChoice;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -81,7 +81,7 @@ impl Env {
         Caller {
             secrets: self.secrets.clone(),
             evidence: Evidence { env: self.evidence.clone(), ..Evidence::default() },
-            ..own::caller(&self.cwd, self.home.as_deref(), client)
+            ..caller::caller(&self.cwd, self.home.as_deref(), client)
         }
     }
 
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colors_follow_the_option_then_the_variables_then_the_terminal() {
+    fn colors_follow_option_then_variables_then_terminal() {
         let env = |no_color, force, terminal| Env {
             color: ColorVariables { no_color, force, plain: false },
             answer_on_terminal: terminal,
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_option_comes_before_the_variable_and_that_before_home() {
+    fn state_dir_follows_option_then_variable_then_home() {
         let env = Env {
             cwd: "/w".into(),
             home: Some("/h".into()),

@@ -1,13 +1,13 @@
 //! Help: the list of commands, the help of one command, and topics.
 
-use crate::local::{self, Other};
+use crate::local::{self, FrontEndCommand};
 use std::fmt::Write as _;
-use stickpin_cmdline::{Own, help as topics};
+use stickpin_cmdline::{LocalCommand, help as topics};
 use stickpin_kernel::registry::COMMANDS;
 use stickpin_kernel::{Error, ErrorCode, Result};
 
 /// Returns the list of all commands, one line each.
-pub(crate) fn overview(others: &[Other]) -> String {
+pub(crate) fn overview(others: &[FrontEndCommand]) -> String {
     let mut text = String::from(
         "stickpin drives real apps through short snapshots whose refs never lie.\n\n  \
          stickpin open http://127.0.0.1:3000      open a page; sim:shop is a simulated app\n  \
@@ -34,7 +34,7 @@ pub(crate) fn overview(others: &[Other]) -> String {
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` if `topic` is neither.
-pub(crate) fn about(topic: &str, others: &[Other]) -> Result<String> {
+pub(crate) fn about(topic: &str, others: &[FrontEndCommand]) -> Result<String> {
     if topic.is_empty() {
         return Ok(overview(others));
     }
@@ -57,19 +57,21 @@ pub(crate) fn about(topic: &str, others: &[Other]) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::local::others;
+    use crate::local::front_end_commands;
     use crate::tests::CLIENT_COMMANDS;
     use stickpin_cmdline::help::TOPICS;
 
     #[test]
-    fn every_command_line_that_a_topic_shows_is_valid() {
+    fn every_command_line_in_a_topic_is_valid() {
         for (name, text) in TOPICS {
             for line in text.lines().filter_map(|line| line.trim_start().strip_prefix("stickpin ")) {
                 let line = line.split("  ").next().unwrap_or(line);
                 let args = crate::tests::split(line).into_iter().map(str::to_owned).collect();
-                if let Err((_, e)) =
-                    crate::parse::plan(args, &crate::Env::default(), &others(CLIENT_COMMANDS))
-                {
+                if let Err((_, e)) = crate::parse::parse_line(
+                    args,
+                    &crate::Env::default(),
+                    &front_end_commands(CLIENT_COMMANDS),
+                ) {
                     panic!("{name}: `{line}`: {e}");
                 }
             }
@@ -77,8 +79,8 @@ mod tests {
     }
 
     #[test]
-    fn the_overview_names_every_command_and_topic() {
-        let others = others(CLIENT_COMMANDS);
+    fn overview_names_every_command_and_topic() {
+        let others = front_end_commands(CLIENT_COMMANDS);
         let text = overview(&others);
         for name in stickpin_cmdline::names(&others).chain(TOPICS.iter().map(|(name, _)| *name)) {
             assert!(text.contains(name), "{name}");
@@ -87,9 +89,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_topic_nor_command_is_an_error() {
-        assert_eq!(about("nonsense", &others(CLIENT_COMMANDS)).unwrap_err().code, ErrorCode::InvalidArgs);
-        assert!(about("daemon", &others(CLIENT_COMMANDS)).unwrap().contains("stickpin daemon stop"));
-        assert!(about("open", &others(CLIENT_COMMANDS)).unwrap().contains("--relaunch"));
+    fn unknown_topic_is_an_error() {
+        assert_eq!(
+            about("nonsense", &front_end_commands(CLIENT_COMMANDS)).unwrap_err().code,
+            ErrorCode::InvalidArgs
+        );
+        assert!(
+            about("daemon", &front_end_commands(CLIENT_COMMANDS)).unwrap().contains("stickpin daemon stop")
+        );
+        assert!(about("open", &front_end_commands(CLIENT_COMMANDS)).unwrap().contains("--relaunch"));
     }
 }

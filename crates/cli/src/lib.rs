@@ -12,6 +12,7 @@
 //! # Ok::<(), stickpin_kernel::Error>(())
 //! ```
 
+mod caller;
 mod client_command;
 mod color;
 mod complete;
@@ -22,26 +23,25 @@ mod local;
 mod man;
 mod mcp;
 mod output;
-mod own;
 mod parse;
 
+pub use caller::caller;
 pub use daemon::start;
 pub use env::{ColorVariables, Env};
 pub use mcp::Mcp;
 pub use output::{Colors, Streams};
-pub use own::caller;
 
-use local::{Act, Local, Other};
-use parse::Plan;
+use local::{CliCommand, FrontEndCommand, LocalAction};
+use parse::CliAction;
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::PathBuf;
 use std::time::Duration;
 use stickpin_client::{ClientCommands, Connection};
-use stickpin_cmdline::{Options, Own, options};
+use stickpin_cmdline::{LocalCommand, Options, options};
 use stickpin_kernel::registry::{self, COMMANDS, Form};
 use stickpin_kernel::{Error, ErrorCode, Request, Result};
-use stickpin_wire::Place;
+use stickpin_wire::StateDir;
 
 /// The maximum length of steps on standard input, in bytes.
 const STDIN_LIMIT: u64 = 4 * 1024 * 1024;
@@ -69,29 +69,31 @@ pub fn run(
     hooks: Hooks,
     streams: &mut Streams<'_>,
 ) -> u8 {
-    let args = match words_of(args) {
+    let args = match to_words(args) {
         Ok(args) => args,
         Err(error) => return streams.fail("", error, false),
     };
     let json = options::wants_json(&args);
     streams.set_colors(env.colors(options::wanted_color(&args)));
-    let others = local::others(hooks.client_commands);
-    match parse::plan(args, env, &others) {
-        Ok(Plan::Call(mut request, options)) => match with_stdin(&mut request) {
+    let others = local::front_end_commands(hooks.client_commands);
+    match parse::parse_line(args, env, &others) {
+        Ok(CliAction::Call(mut request, options)) => match with_stdin(&mut request) {
             Ok(()) => call(&request, &options, env, streams),
             Err(error) => streams.fail(&request.command, error, options.json),
         },
-        Ok(Plan::ClientCommand(command, input, options)) => {
+        Ok(CliAction::ClientCommand(command, input, options)) => {
             client_command::run(command, input, &options, env, streams)
         }
-        Ok(Plan::Local(local, matches, options)) => act(local, &matches, &options, env, hooks, streams)
-            .unwrap_or_else(|e| streams.fail(local.name, e, json)),
-        Ok(Plan::Print(text)) => {
-            streams.say(&text);
+        Ok(CliAction::Local(local, matches, options)) => {
+            run_local(local, &matches, &options, env, hooks, streams)
+                .unwrap_or_else(|e| streams.fail(local.name, e, json))
+        }
+        Ok(CliAction::Print(text)) => {
+            streams.print(&text);
             0
         }
-        Ok(Plan::Nothing(overview)) => {
-            streams.complain(&overview);
+        Ok(CliAction::Nothing(overview)) => {
+            streams.print_error(&overview);
             ErrorCode::InvalidArgs.exit()
         }
         Err((command, error)) => streams.fail(command, error, json),
@@ -110,8 +112,8 @@ pub fn refuse(args: impl IntoIterator<Item = OsString>, error: Error, streams: &
 /// # Errors
 /// Returns `INVALID_ARGS` for an invalid command line.
 pub fn request(args: &[&str], env: &Env) -> Result<Request> {
-    match parse::plan(args.iter().map(|&arg| arg.to_owned()).collect(), env, &[]) {
-        Ok(Plan::Call(request, _)) => Ok(*request),
+    match parse::parse_line(args.iter().map(|&arg| arg.to_owned()).collect(), env, &[]) {
+        Ok(CliAction::Call(request, _)) => Ok(*request),
         Ok(_) => Err(Error::new(ErrorCode::InvalidArgs, "this is a command of the command line itself")),
         Err((_, error)) => Err(error),
     }
@@ -122,16 +124,16 @@ pub fn request(args: &[&str], env: &Env) -> Result<Request> {
 pub fn grammars(
     client_commands: ClientCommands,
 ) -> impl Iterator<Item = (Option<&'static Form>, clap::Command)> {
-    let registry = COMMANDS.iter().map(|e| (Some(&**e), stickpin_cmdline::leaf(e)));
-    registry.chain(local::others(client_commands).into_iter().filter(|o| !o.hidden()).map(
+    let registry = COMMANDS.iter().map(|e| (Some(&**e), stickpin_cmdline::command_grammar(e)));
+    registry.chain(local::front_end_commands(client_commands).into_iter().filter(|o| !o.hidden()).map(
         |other| match other {
-            Other::ClientCommand(command) => (Some(command.form()), other.command()),
-            Other::Local(_) => (None, other.command()),
+            FrontEndCommand::ClientCommand(command) => (Some(command.form()), other.command()),
+            FrontEndCommand::Local(_) => (None, other.command()),
         },
     ))
 }
 
-fn words_of(args: impl IntoIterator<Item = OsString>) -> Result<Vec<String>> {
+fn to_words(args: impl IntoIterator<Item = OsString>) -> Result<Vec<String>> {
     let word = |arg: OsString| {
         arg.into_string().map_err(|arg| {
             let message = format!("the argument {:?} is not UTF-8", arg.to_string_lossy());
@@ -142,7 +144,8 @@ fn words_of(args: impl IntoIterator<Item = OsString>) -> Result<Vec<String>> {
 }
 
 fn call(request: &Request, options: &Options, env: &Env, streams: &mut Streams<'_>) -> u8 {
-    let ran = place(options, env).and_then(|place| Connection::run(&place, &daemon::start(env), request));
+    let ran = state_dir(options, env)
+        .and_then(|state_dir| Connection::run(&state_dir, &daemon::start(env), request));
     match ran {
         Ok(response) => streams.respond(&response, options.json),
         Err(error) => streams.fail(&request.command, error, options.json),
@@ -161,33 +164,33 @@ fn with_stdin(request: &mut Request) -> Result<()> {
         let message = format!("standard input exceeds {STDIN_LIMIT} bytes");
         return Err(Error::new(ErrorCode::InvalidArgs, message));
     }
-    stickpin_cmdline::put_stdin(entry, &mut request.input, &text)
+    stickpin_cmdline::insert_stdin_steps(entry, &mut request.input, &text)
 }
 
 /// Returns the place of the daemon that the options select.
-fn place(options: &Options, env: &Env) -> Result<Place> {
-    env.state_dir(options.state_dir.as_deref()).and_then(|dir| Place::open(&dir))
+fn state_dir(options: &Options, env: &Env) -> Result<StateDir> {
+    env.state_dir(options.state_dir.as_deref()).and_then(|dir| StateDir::open(&dir))
 }
 
-fn act(
-    local: &'static Local,
+fn run_local(
+    local: &'static CliCommand,
     matches: &clap::ArgMatches,
     options: &Options,
     env: &Env,
     hooks: Hooks,
     streams: &mut Streams<'_>,
 ) -> Result<u8> {
-    let others = local::others(hooks.client_commands);
+    let others = local::front_end_commands(hooks.client_commands);
     let words = |name: &str| {
         Vec::from_iter(matches.get_many::<String>(name).into_iter().flatten().cloned()).join(" ")
     };
     let text = match local.act {
-        Act::Status => return daemon::status(&place(options, env)?, options.json, streams),
-        Act::Start => return daemon::ensure(&place(options, env)?, env, options.json, streams),
-        Act::Stop => {
-            return daemon::stop(&place(options, env)?, matches.get_flag("force"), options.json, streams);
+        LocalAction::Status => return daemon::status(&state_dir(options, env)?, options.json, streams),
+        LocalAction::Start => return daemon::ensure(&state_dir(options, env)?, env, options.json, streams),
+        LocalAction::Stop => {
+            return daemon::stop(&state_dir(options, env)?, matches.get_flag("force"), options.json, streams);
         }
-        Act::Run => {
+        LocalAction::Run => {
             let seconds = matches.get_one::<String>("idle-exit").map(|text| {
                 let message = || format!("`--idle-exit`: {text:?} is not a number of seconds");
                 text.parse().map_err(|_| Error::new(ErrorCode::InvalidArgs, message()))
@@ -195,20 +198,20 @@ fn act(
             let state_dir = env.state_dir(options.state_dir.as_deref())?;
             return Ok((hooks.daemon)(state_dir, seconds.transpose()?.map(Duration::from_secs)));
         }
-        Act::Completions => complete::script(&words("shell"), &others).unwrap_or_default(),
-        Act::Complete if words("what") == complete::SESSIONS => {
-            complete::sessions(&place(options, env)?)?.join("\n")
+        LocalAction::Completions => complete::script(&words("shell"), &others).unwrap_or_default(),
+        LocalAction::Complete if words("what") == complete::SESSIONS => {
+            complete::sessions(&state_dir(options, env)?)?.join("\n")
         }
-        Act::Complete => (hooks.apps)().join("\n"),
-        Act::Man => match matches.get_one::<String>("out") {
+        LocalAction::Complete => (hooks.apps)().join("\n"),
+        LocalAction::Man => match matches.get_one::<String>("out") {
             Some(dir) => format!("wrote {} manual pages", man::write_all(&env.cwd.join(dir), &others)?),
             None => man::page(&words("command"), &others)?,
         },
-        Act::Help => help::about(&words("topic"), &others)?,
-        Act::Demo => return Ok((hooks.demo)(streams)),
-        Act::Mcp => return (hooks.mcp)(&Mcp::read(matches, options)?, env, streams),
+        LocalAction::Help => help::about(&words("topic"), &others)?,
+        LocalAction::Demo => return Ok((hooks.demo)(streams)),
+        LocalAction::Mcp => return (hooks.mcp)(&Mcp::read(matches, options)?, env, streams),
     };
-    streams.say(&text);
+    streams.print(&text);
     Ok(0)
 }
 

@@ -3,42 +3,42 @@
 
 use clap::{Arg, ArgAction, Command};
 use stickpin_client::{ClientCommand, ClientCommands};
-use stickpin_cmdline::Own;
+use stickpin_cmdline::LocalCommand;
 use stickpin_kernel::registry;
 
 /// A command of the command line itself.
 #[derive(Debug)]
-pub(crate) struct Local {
+pub(crate) struct CliCommand {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) grammar: fn(Command) -> Command,
-    pub(crate) act: Act,
+    pub(crate) act: LocalAction,
     /// Whether help omits the command, which is meant for programs.
     pub(crate) hidden: bool,
 }
 
-impl Local {
+impl CliCommand {
     /// Creates a visible command without arguments.
-    const fn new(name: &'static str, about: &'static str, act: Act) -> Self {
+    const fn new(name: &'static str, about: &'static str, act: LocalAction) -> Self {
         Self { name, about, grammar: |command| command, act, hidden: false }
     }
 
     /// Returns the grammar of the command, with the common options.
     pub(crate) fn command(&self) -> Command {
-        (self.grammar)(stickpin_cmdline::own(self.name, self.about))
+        (self.grammar)(stickpin_cmdline::local_grammar(self.name, self.about))
     }
 }
 
 /// A command outside the registry.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Other {
+pub(crate) enum FrontEndCommand {
     /// A command of the command line itself.
-    Local(&'static Local),
+    Local(&'static CliCommand),
     /// A command that runs in this process through a client.
     ClientCommand(&'static dyn ClientCommand),
 }
 
-impl Other {
+impl FrontEndCommand {
     /// Returns the first line of its help.
     pub(crate) fn about(&self) -> &str {
         match self {
@@ -51,12 +51,12 @@ impl Other {
     pub(crate) fn command(&self) -> Command {
         match self {
             Self::Local(local) => local.command(),
-            Self::ClientCommand(command) => stickpin_cmdline::leaf(command.form()),
+            Self::ClientCommand(command) => stickpin_cmdline::command_grammar(command.form()),
         }
     }
 }
 
-impl Own for Other {
+impl LocalCommand for FrontEndCommand {
     fn name(&self) -> &'static str {
         match self {
             Self::Local(local) => local.name,
@@ -70,19 +70,24 @@ impl Own for Other {
 }
 
 /// Returns all commands outside the registry, in the order of help.
-pub(crate) fn others(client_commands: ClientCommands) -> Vec<Other> {
-    client_commands.iter().copied().map(Other::ClientCommand).chain(LOCAL.iter().map(Other::Local)).collect()
+pub(crate) fn front_end_commands(client_commands: ClientCommands) -> Vec<FrontEndCommand> {
+    client_commands
+        .iter()
+        .copied()
+        .map(FrontEndCommand::ClientCommand)
+        .chain(LOCAL_COMMANDS.iter().map(FrontEndCommand::Local))
+        .collect()
 }
 
 /// Returns the grammar of the command with this name.
-pub(crate) fn grammar(name: &str, others: &[Other]) -> Option<Command> {
-    let other = || others.iter().find(|other| other.name() == name).map(Other::command);
-    registry::find(name).map(|entry| stickpin_cmdline::leaf(entry)).or_else(other)
+pub(crate) fn grammar(name: &str, others: &[FrontEndCommand]) -> Option<Command> {
+    let other = || others.iter().find(|other| other.name() == name).map(FrontEndCommand::command);
+    registry::find(name).map(|entry| stickpin_cmdline::command_grammar(entry)).or_else(other)
 }
 
 /// The action of a local command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Act {
+pub(crate) enum LocalAction {
     Status,
     Start,
     Stop,
@@ -98,38 +103,42 @@ pub(crate) enum Act {
     Mcp,
 }
 
-pub(crate) const LOCAL: &[Local] = &[
-    Local::new("daemon status", "Tell whether a daemon runs, and what it has open", Act::Status),
-    Local::new("daemon start", "Start the daemon, as the first command does", Act::Start),
-    Local {
+pub(crate) const LOCAL_COMMANDS: &[CliCommand] = &[
+    CliCommand::new("daemon status", "Tell whether a daemon runs, and what it has open", LocalAction::Status),
+    CliCommand::new("daemon start", "Start the daemon, as the first command does", LocalAction::Start),
+    CliCommand {
         grammar: |command| {
             let help = "Also close open sessions";
             command.arg(Arg::new("force").long("force").action(ArgAction::SetTrue).help(help))
         },
-        ..Local::new("daemon stop", "Stop the daemon", Act::Stop)
+        ..CliCommand::new("daemon stop", "Stop the daemon", LocalAction::Stop)
     },
-    Local {
+    CliCommand {
         grammar: |command| {
             let help = "Stop after this many seconds without sessions";
             command.arg(Arg::new("idle-exit").long("idle-exit").value_name("S").help(help))
         },
         hidden: true,
-        ..Local::new("daemon run", "Run as the daemon of a state directory", Act::Run)
+        ..CliCommand::new("daemon run", "Run as the daemon of a state directory", LocalAction::Run)
     },
-    Local {
+    CliCommand {
         grammar: crate::mcp::grammar,
-        ..Local::new("mcp", "Serve the commands as tools to an MCP client, over stdio or HTTP", Act::Mcp)
+        ..CliCommand::new(
+            "mcp",
+            "Serve the commands as tools to an MCP client, over stdio or HTTP",
+            LocalAction::Mcp,
+        )
     },
-    Local {
+    CliCommand {
         grammar: |command| {
             let shells = ["bash", "zsh", "fish"];
             command.arg(
                 Arg::new("shell").value_name("SHELL").required(true).value_parser(shells).help("Which shell"),
             )
         },
-        ..Local::new("completions", "Print the completions for a shell", Act::Completions)
+        ..CliCommand::new("completions", "Print the completions for a shell", LocalAction::Completions)
     },
-    Local {
+    CliCommand {
         grammar: |command| {
             let kinds = [crate::complete::APPS, crate::complete::SESSIONS];
             command.arg(
@@ -141,9 +150,9 @@ pub(crate) const LOCAL: &[Local] = &[
             )
         },
         hidden: true,
-        ..Local::new("complete", "Print the current values for a completion", Act::Complete)
+        ..CliCommand::new("complete", "Print the current values for a completion", LocalAction::Complete)
     },
-    Local {
+    CliCommand {
         grammar: |command| {
             let help = "A command; by default the page of the program";
             let out = "Write the pages of all commands to this folder";
@@ -151,22 +160,22 @@ pub(crate) const LOCAL: &[Local] = &[
                 .arg(Arg::new("command").value_name("COMMAND").num_args(0..).help(help))
                 .arg(Arg::new("out").long("out").value_name("DIR").conflicts_with("command").help(out))
         },
-        ..Local::new(
+        ..CliCommand::new(
             "man",
             "Print a manual page, or write all of them: stickpin man open | man -l -",
-            Act::Man,
+            LocalAction::Man,
         )
     },
-    Local {
+    CliCommand {
         grammar: |command| {
             let help = "A topic or a command; by default a list of both";
             command.arg(Arg::new("topic").value_name("TOPIC").num_args(0..).help(help))
         },
-        ..Local::new("help", "Explain a topic or a command", Act::Help)
+        ..CliCommand::new("help", "Explain a topic or a command", LocalAction::Help)
     },
-    Local::new(
+    CliCommand::new(
         "demo",
         "Show the main workflow on a simulated shop, without a browser or a daemon",
-        Act::Demo,
+        LocalAction::Demo,
     ),
 ];

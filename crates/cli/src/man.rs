@@ -1,7 +1,7 @@
 //! Manual pages, generated from the grammar that help uses.
 
 use crate::help;
-use crate::local::{self, Other};
+use crate::local::{self, FrontEndCommand};
 use clap::Command;
 use clap_mangen::Man;
 use std::path::Path;
@@ -11,7 +11,7 @@ use stickpin_kernel::{Error, ErrorCode, Result, io_error};
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` if there is no such command.
-pub(crate) fn page(name: &str, others: &[Other]) -> Result<String> {
+pub(crate) fn page(name: &str, others: &[FrontEndCommand]) -> Result<String> {
     let command = if name.is_empty() {
         let overview = help::overview(others);
         Command::new("stickpin").about("drive real apps through short snapshots").after_help(overview)
@@ -39,7 +39,7 @@ pub(crate) fn page(name: &str, others: &[Other]) -> Result<String> {
 ///
 /// # Errors
 /// Returns `IO` for a page that cannot be written.
-pub(crate) fn write_all(dir: &Path, others: &[Other]) -> Result<usize> {
+pub(crate) fn write_all(dir: &Path, others: &[FrontEndCommand]) -> Result<usize> {
     std::fs::create_dir_all(dir).map_err(|e| io_error("create", dir, &e))?;
     let names: Vec<&str> = std::iter::once("").chain(stickpin_cmdline::names(others)).collect();
     for name in &names {
@@ -56,12 +56,12 @@ pub(crate) fn write_all(dir: &Path, others: &[Other]) -> Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::local::others;
+    use crate::local::front_end_commands;
     use crate::tests::CLIENT_COMMANDS;
 
     #[test]
     fn every_command_has_a_page_with_its_options() {
-        let others = others(CLIENT_COMMANDS);
+        let others = front_end_commands(CLIENT_COMMANDS);
         for name in stickpin_cmdline::names(&others) {
             let page = page(name, &others).unwrap_or_else(|e| panic!("{name}: {e}"));
             assert!(page.contains(".SH NAME") && page.contains("state\\-dir"), "{name}: {page}");

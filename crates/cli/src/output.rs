@@ -3,7 +3,7 @@
 use crate::color;
 use std::io::{self, Write};
 use std::path::Path;
-use stickpin_client::failed;
+use stickpin_client::failed_response;
 use stickpin_kernel::{Error, Response, error_text, io_error};
 
 /// The output streams of a call.
@@ -15,7 +15,7 @@ pub struct Streams<'a> {
     /// Which streams show colors.
     colors: Colors,
     /// Why a part of the answer could not be written.
-    unwritten: Option<io::Error>,
+    write_error: Option<io::Error>,
 }
 
 /// Which streams show colors.
@@ -36,7 +36,7 @@ impl std::fmt::Debug for Streams<'_> {
 impl<'a> Streams<'a> {
     /// Creates streams without colors.
     pub fn new(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Self {
-        Self { out, err, colors: Colors::default(), unwritten: None }
+        Self { out, err, colors: Colors::default(), write_error: None }
     }
 
     /// Sets which streams show colors from now on.
@@ -49,8 +49,8 @@ impl<'a> Streams<'a> {
     #[must_use]
     pub fn finish(mut self, code: u8) -> u8 {
         let flushed = self.out.flush();
-        self.note(flushed);
-        let Some(e) = self.unwritten.filter(|e| e.kind() != io::ErrorKind::BrokenPipe) else { return code };
+        self.note_write_error(flushed);
+        let Some(e) = self.write_error.filter(|e| e.kind() != io::ErrorKind::BrokenPipe) else { return code };
         let error =
             io_error("write", Path::new("stdout"), &e).hint("the command ran; only its output is lost");
         // If stderr also fails, the exit code still reports the failure.
@@ -59,36 +59,36 @@ impl<'a> Streams<'a> {
     }
 
     /// Keeps the first failure of stdout.
-    fn note(&mut self, written: io::Result<()>) {
-        self.unwritten = self.unwritten.take().or(written.err());
+    fn note_write_error(&mut self, written: io::Result<()>) {
+        self.write_error = self.write_error.take().or(written.err());
     }
 
     /// Prints a response and returns its exit code.
     pub(crate) fn respond(&mut self, response: &Response, json: bool) -> u8 {
         let written = if json { self.json(response) } else { self.text(response) };
-        self.note(written);
+        self.note_write_error(written);
         response.exit
     }
 
     /// Prints an error that did not come from a command, in the format of a response.
     pub(crate) fn fail(&mut self, command: &str, error: Error, json: bool) -> u8 {
-        self.respond(&failed(command, None, error), json)
+        self.respond(&failed_response(command, None, error), json)
     }
 
     /// Prints a text of our own to stdout: help, a list.
-    pub(crate) fn say(&mut self, text: &str) {
+    pub(crate) fn print(&mut self, text: &str) {
         let written = line(self.out, text);
-        self.note(written);
+        self.note_write_error(written);
     }
 
     /// Prints a text of our own to stderr.
-    pub(crate) fn complain(&mut self, text: &str) {
+    pub(crate) fn print_error(&mut self, text: &str) {
         // A caller that closed stderr does not want the text.
         let _ = line(self.err, text);
     }
 
     /// Prints a text to stderr without adding a newline.
-    pub(crate) fn beside(&mut self, text: &str) {
+    pub(crate) fn print_to_stderr(&mut self, text: &str) {
         // Failures are ignored, as in `complain`. The flush makes a moving progress bar visible.
         let _ = self.err.write_all(text.as_bytes()).and_then(|()| self.err.flush());
     }
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_goes_to_stdout_and_what_is_said_about_it_to_stderr() {
+    fn answer_goes_to_stdout_and_warnings_to_stderr() {
         let response = Response {
             ok: true,
             text: Some("pressed\nchanged".into()),
@@ -181,8 +181,8 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_its_line_and_its_hint() {
-        let response = failed("press", None, stale());
+    fn error_is_printed_with_its_hint() {
+        let response = failed_response("press", None, stale());
         let expected = (1, String::new(), "STALE_REF: @e1 is gone\nstickpin snapshot -i\n".into());
         assert_eq!(printed(&response, false), expected);
         let rendered = Response { text: Some(error_text(&stale())), ..response };
@@ -190,16 +190,16 @@ mod tests {
     }
 
     #[test]
-    fn what_a_failed_act_replaced_stands_below_its_error() {
+    fn changes_of_failed_action_stand_below_the_error() {
         let text = format!("{}\n\"Ada\" is now \"Eve\"", error_text(&stale()));
-        let response = Response { text: Some(text), ..failed("press", None, stale()) };
+        let response = Response { text: Some(text), ..failed_response("press", None, stale()) };
         let err = "STALE_REF: @e1 is gone\nstickpin snapshot -i\n\"Ada\" is now \"Eve\"\n";
         assert_eq!(printed(&response, false), (1, String::new(), err.into()));
     }
 
     #[test]
-    fn a_failure_with_an_account_prints_both() {
-        let response = Response { text: Some("1 pressed".into()), ..failed("batch", None, stale()) };
+    fn failure_with_output_prints_both() {
+        let response = Response { text: Some("1 pressed".into()), ..failed_response("batch", None, stale()) };
         let (code, out, err) = printed(&response, false);
         assert_eq!((code, out.as_str()), (1, "1 pressed\n"));
         assert!(err.starts_with("STALE_REF: "), "{err}");

@@ -10,11 +10,11 @@ fn env() -> Env {
     Env { cwd: "/srv/shop".into(), home: Some("/home/u".into()), ..Env::default() }
 }
 
-fn asked(line: &str) -> Request {
+fn request_of(line: &str) -> Request {
     request(&split(line), &env()).unwrap_or_else(|e| panic!("`{line}`: {e} ({})", e.hint))
 }
 
-fn refused(line: &str) -> Error {
+fn error_of(line: &str) -> Error {
     request(&split(line), &env()).expect_err(line)
 }
 
@@ -27,8 +27,8 @@ pub(crate) fn split(line: &str) -> Vec<&str> {
 }
 
 #[test]
-fn a_request_says_who_asks_and_how() {
-    let request = asked("--session login get title --json --timeout 500 --detail full --max-bytes 100");
+fn request_carries_caller_and_render() {
+    let request = request_of("--session login get title --json --timeout 500 --detail full --max-bytes 100");
     assert_eq!(request.command, "get title");
     assert_eq!(request.session.as_deref(), Some("login"));
     assert_eq!(request.timeout_ms, Some(500));
@@ -40,7 +40,7 @@ fn a_request_says_who_asks_and_how() {
 }
 
 #[test]
-fn the_session_is_the_option_then_the_variable_then_the_callers_own() {
+fn session_follows_option_then_variable_then_caller() {
     let with = Env { session: Some("var".into()), ..env() };
     let of = |line: &str, env: &Env| request(&split(line), env).unwrap().session;
     assert_eq!(of("get title --session opt", &with).as_deref(), Some("opt"));
@@ -51,7 +51,7 @@ fn the_session_is_the_option_then_the_variable_then_the_callers_own() {
 
 #[test]
 fn open_takes_its_arguments_in_any_order() {
-    let request = asked("open -i sim:shop --viewport 800x600 --idle-timeout 5");
+    let request = request_of("open -i sim:shop --viewport 800x600 --idle-timeout 5");
     assert_eq!(
         Value::Object(request.input),
         json!({"what": "sim:shop", "interactive": true, "viewport": "800x600", "idleTimeout": 5})
@@ -59,18 +59,18 @@ fn open_takes_its_arguments_in_any_order() {
 }
 
 #[test]
-fn options_may_stand_behind_several_texts() {
-    let request = asked("select @e6 Red Blue --settle --json");
+fn options_may_follow_several_texts() {
+    let request = request_of("select @e6 Red Blue --settle --json");
     assert_eq!(
         Value::Object(request.input),
         json!({"target": "@e6", "options": ["Red", "Blue"], "settle": true})
     );
     assert_eq!(request.render.format, stickpin_kernel::Format::Json);
-    assert_eq!(asked("select @e6 -- --json").input["options"], json!(["--json"]));
+    assert_eq!(request_of("select @e6 -- --json").input["options"], json!(["--json"]));
 }
 
 #[test]
-fn what_is_wrong_is_said_before_anything_is_sent() {
+fn invalid_arguments_are_refused_before_sending() {
     for (line, message) in [
         ("open", "`open` needs WHAT"),
         ("open a b", "`open` does not expect another argument: \"b\""),
@@ -79,17 +79,17 @@ fn what_is_wrong_is_said_before_anything_is_sent() {
         ("get title --detail some", "`--detail`: \"some\" is not one of digest, normal, full"),
         ("--nonsense", "there is no option `--nonsense` before a command"),
     ] {
-        let error = refused(line);
+        let error = error_of(line);
         assert_eq!((error.code, error.message.as_str()), (ErrorCode::InvalidArgs, message), "{line}");
     }
     // Values are for the kernel to check.
-    assert_eq!(asked("open a --idle-timeout soon").input["idleTimeout"], "soon");
-    assert!(refused("open a --headd").hint.starts_with("did you mean `--headed`? usage: stickpin open"));
+    assert_eq!(request_of("open a --idle-timeout soon").input["idleTimeout"], "soon");
+    assert!(error_of("open a --headd").hint.starts_with("did you mean `--headed`? usage: stickpin open"));
 }
 
 #[test]
 fn every_command_in_a_hint_of_the_product_parses() {
-    let others = local::others(CLIENT_COMMANDS);
+    let others = local::front_end_commands(CLIENT_COMMANDS);
     for (place, mention) in stickpin_testkit::hint_mentions() {
         let inner = mention.trim_matches('`');
         let Some(line) = inner.strip_prefix("stickpin ") else {
@@ -97,7 +97,7 @@ fn every_command_in_a_hint_of_the_product_parses() {
             continue;
         };
         let words = stickpin_cmdline::split(line).unwrap_or_else(|e| panic!("{place}: {mention}: {e}"));
-        if let Err((_, e)) = parse::plan(words, &env(), &others) {
+        if let Err((_, e)) = parse::parse_line(words, &env(), &others) {
             panic!("{place}: {mention}: {e}");
         }
     }

@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 use stickpin_kernel::{Dispatched, Error, ErrorCode, Request, Response, Result, hide_secrets};
-use stickpin_wire::Place;
+use stickpin_wire::StateDir;
 use stickpin_wire::rpc::{Answer, Hello, Message, Status, Stop, Stopping, Verdict, Welcome, method};
 use stickpin_wire::{Frame, Frames, encode};
 
@@ -17,10 +17,10 @@ use stickpin_wire::{Frame, Frames, encode};
 const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Time allowance for transporting a message and its answer on a busy machine.
-pub(crate) const ANSWER: Duration = Duration::from_secs(10);
+pub(crate) const ANSWER_ALLOWANCE: Duration = Duration::from_secs(10);
 
 /// Number of attempts to connect, because a daemon may shut down just after the client finds it.
-const ATTEMPTS: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 
 /// A connection whose `hello` was answered.
 #[derive(Debug)]
@@ -37,8 +37,8 @@ impl Connection {
     /// # Errors
     /// Returns `DAEMON_UNREACHABLE` when the daemon cannot be started or does not answer,
     /// `PROTOCOL_MISMATCH`, or `IO`.
-    pub fn find_or_start(place: &Place, start: &Start) -> Result<Self> {
-        Self::welcomed(place, start, None)
+    pub fn find_or_start(state_dir: &StateDir, start: &Start) -> Result<Self> {
+        Self::connect_welcomed(state_dir, start, None)
     }
 
     /// Connects, starts a daemon if needed, and runs one command that is sent along with `hello`.
@@ -47,10 +47,10 @@ impl Connection {
     ///
     /// # Errors
     /// Returns the errors of [`Connection::find_or_start`]; nothing was run then.
-    pub fn run(place: &Place, start: &Start, request: &Request) -> Result<Response> {
+    pub fn run(state_dir: &StateDir, start: &Start, request: &Request) -> Result<Response> {
         let mut request = request.clone();
         let secrets = request.keep_used_secrets();
-        let mut connection = Self::welcomed(place, start, Some(&request))?;
+        let mut connection = Self::connect_welcomed(state_dir, start, Some(&request))?;
         let answer = connection.wait(&request).and_then(|()| connection.receive(connection.last_id));
         let mut response = connection.respond(&request, answer);
         hide_secrets(&mut response, &secrets);
@@ -58,27 +58,27 @@ impl Connection {
     }
 
     /// Returns a connection that serves calls; its last message is the one that was sent along.
-    fn welcomed(place: &Place, start: &Start, along: Option<&Request>) -> Result<Self> {
-        for _ in 0..ATTEMPTS {
-            if let Some(connection) = Self::find_and_send(place, along)? {
+    fn connect_welcomed(state_dir: &StateDir, start: &Start, along: Option<&Request>) -> Result<Self> {
+        for _ in 0..MAX_ATTEMPTS {
+            if let Some(connection) = Self::find_and_send(state_dir, along)? {
                 match connection.welcome.verdict {
                     Verdict::Serve => return Ok(connection),
                     Verdict::Refuse => {
-                        return Err(connection.welcome.mismatch(&Hello::ours(place.state_dir())));
+                        return Err(connection.welcome.mismatch(&Hello::ours(state_dir.path())));
                     }
                     Verdict::Replace => {}
                 }
             }
-            start.run(place)?;
+            start.run(state_dir)?;
         }
         Err(Error::new(
             ErrorCode::DaemonUnreachable,
             format!(
-                "the daemon of `{}` was started {ATTEMPTS} times and ended each time",
-                place.state_dir().display()
+                "the daemon of `{}` was started {MAX_ATTEMPTS} times and ended each time",
+                state_dir.path().display()
             ),
         )
-        .hint(format!("see its log: {}", place.log().display())))
+        .hint(format!("see its log: {}", state_dir.log().display())))
     }
 
     /// Connects to a running daemon of any version; returns `None` if there is none. `status` and
@@ -86,24 +86,24 @@ impl Connection {
     ///
     /// # Errors
     /// Returns `DAEMON_UNREACHABLE` when the daemon does not answer, or `IO`.
-    pub fn find(place: &Place) -> Result<Option<Self>> {
-        Self::find_and_send(place, None)
+    pub fn find(state_dir: &StateDir) -> Result<Option<Self>> {
+        Self::find_and_send(state_dir, None)
     }
 
     /// Connects to a running daemon and sends a call along with `hello`. Returns `None` if there is
     /// none, or if it is shutting down.
-    fn find_and_send(place: &Place, along: Option<&Request>) -> Result<Option<Self>> {
-        let stream = match UnixStream::connect(place.socket()) {
+    fn find_and_send(state_dir: &StateDir, along: Option<&Request>) -> Result<Option<Self>> {
+        let stream = match UnixStream::connect(state_dir.socket()) {
             Ok(stream) => stream,
             Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => {
                 return Ok(None);
             }
-            Err(e) => return Err(stickpin_kernel::io_error("connect to", place.socket(), &e)),
+            Err(e) => return Err(stickpin_kernel::io_error("connect to", state_dir.socket(), &e)),
         };
         // Setting an option of an open socket.
         stream.set_read_timeout(Some(HELLO_TIMEOUT)).map_err(|e| unreadable(&e))?;
-        stream.set_write_timeout(Some(ANSWER)).map_err(|e| unreadable(&e))?;
-        let (frames, hello) = (Frames::default(), Hello::ours(place.state_dir()));
+        stream.set_write_timeout(Some(ANSWER_ALLOWANCE)).map_err(|e| unreadable(&e))?;
+        let (frames, hello) = (Frames::default(), Hello::ours(state_dir.path()));
         let mut connection = Self { stream, frames, last_id: 0, welcome: Welcome::default() };
         let mut out = connection.message(method::HELLO, &hello);
         let id = connection.last_id;
@@ -115,13 +115,13 @@ impl Connection {
                 ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
                     return Ok(None);
                 }
-                ErrorKind::WouldBlock | ErrorKind::TimedOut => return Err(silent(place)),
+                ErrorKind::WouldBlock | ErrorKind::TimedOut => return Err(silent_daemon(state_dir)),
                 _ => return Err(unreadable(&e)),
             },
         };
-        connection.welcome = taken(answer)?;
-        if connection.welcome.state_dir != place.state_dir() {
-            return Err(foreign(place, &connection.welcome));
+        connection.welcome = take_result(answer)?;
+        if connection.welcome.state_dir != state_dir.path() {
+            return Err(foreign_daemon(state_dir, &connection.welcome));
         }
         connection.stream.set_read_timeout(None).map_err(|e| unreadable(&e))?;
         Ok(Some(connection))
@@ -145,23 +145,23 @@ impl Connection {
 
     /// Sets the read timeout: a daemon that does not answer in this time hangs.
     fn wait(&self, request: &Request) -> io::Result<()> {
-        self.stream.set_read_timeout(Some(request.longest().saturating_add(ANSWER)))
+        self.stream.set_read_timeout(Some(request.longest().saturating_add(ANSWER_ALLOWANCE)))
     }
 
     /// Converts the answer to a call into a response.
     fn respond(&self, request: &Request, answer: io::Result<Answer<Response>>) -> Response {
         let error = match answer {
-            Ok(answer) => match taken(answer) {
+            Ok(answer) => match take_result(answer) {
                 Ok(response) => return response,
                 Err(error) => error,
             },
             Err(e) if e.kind() == ErrorKind::InvalidData => unreadable(&e).dispatched(Dispatched::Unknown),
             Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                hangs(&request.command, self.welcome.pid)
+                daemon_hangs(&request.command, self.welcome.pid)
             }
-            Err(_) => ended(&request.command),
+            Err(_) => connection_lost(&request.command),
         };
-        failed(&request.command, request.session.clone(), error)
+        failed_response(&request.command, request.session.clone(), error)
     }
 
     /// Returns the daemon's status.
@@ -211,7 +211,7 @@ impl Connection {
     }
 
     fn ask<P: Serialize, R: DeserializeOwned>(&mut self, method: &str, params: &P) -> Result<R> {
-        taken(self.exchange(method, params).map_err(|e| unreadable(&e))?)
+        take_result(self.exchange(method, params).map_err(|e| unreadable(&e))?)
     }
 
     fn exchange<P: Serialize, R: DeserializeOwned>(
@@ -276,7 +276,7 @@ pub fn runtime() -> Result<tokio::runtime::Runtime> {
 /// Creates the response of a call that was not sent or got no answer. Dispatch answers calls that
 /// ran.
 #[must_use]
-pub fn failed(command: &str, session: Option<String>, error: Error) -> Response {
+pub fn failed_response(command: &str, session: Option<String>, error: Error) -> Response {
     Response {
         ok: false,
         command: command.to_owned(),
@@ -287,28 +287,28 @@ pub fn failed(command: &str, session: Option<String>, error: Error) -> Response 
     }
 }
 
-fn taken<R>(answer: Answer<R>) -> Result<R> {
+fn take_result<R>(answer: Answer<R>) -> Result<R> {
     match (answer.result, answer.error) {
         (Some(result), _) => Ok(result),
         (None, Some(fault)) => Err(fault.into()),
-        (None, None) => Err(neither()),
+        (None, None) => Err(protocol_violation()),
     }
 }
 
 /// The error for a daemon that violates the protocol.
-pub(crate) fn neither() -> Error {
+pub(crate) fn protocol_violation() -> Error {
     Error::new(ErrorCode::ProtocolMismatch, "the daemon's answer has neither a result nor an error")
 }
 
 /// The error for a connection that broke before the answer to a call.
-pub(crate) fn ended(command: &str) -> Error {
+pub(crate) fn connection_lost(command: &str) -> Error {
     Error::new(ErrorCode::DaemonUnreachable, format!("the daemon ended while `{command}` was running"))
         .hint("its effect is unknown: open the session again and look before you repeat it")
         .dispatched(Dispatched::Unknown)
 }
 
 /// The error for a call whose answer did not arrive within the longest time that it can run.
-pub(crate) fn hangs(command: &str, pid: u32) -> Error {
+pub(crate) fn daemon_hangs(command: &str, pid: u32) -> Error {
     let message =
         format!("the daemon (process {pid}) did not answer `{command}` in time: it hangs or is stopped");
     Error::new(ErrorCode::DaemonUnreachable, message)
@@ -321,21 +321,21 @@ pub(crate) fn unreadable(error: &io::Error) -> Error {
         .hint("run `stickpin daemon status`")
 }
 
-fn silent(place: &Place) -> Error {
+fn silent_daemon(state_dir: &StateDir) -> Error {
     let seconds = HELLO_TIMEOUT.as_secs();
-    let message = format!("the daemon at `{}` did not answer for {seconds} s", place.socket().display());
+    let message = format!("the daemon at `{}` did not answer for {seconds} s", state_dir.socket().display());
     Error::new(ErrorCode::DaemonUnreachable, message).hint(format!(
         "it hangs or is stopped; {}/daemon.json names its process",
-        place.daemon_dir().display()
+        state_dir.daemon_dir().display()
     ))
 }
 
-fn foreign(place: &Place, welcome: &Welcome) -> Error {
+fn foreign_daemon(state_dir: &StateDir, welcome: &Welcome) -> Error {
     let message = format!(
         "the daemon at `{}` serves `{}`, not `{}`",
-        place.socket().display(),
+        state_dir.socket().display(),
         welcome.state_dir.display(),
-        place.state_dir().display()
+        state_dir.path().display()
     );
     Error::new(ErrorCode::DaemonUnreachable, message).hint("choose a state directory with a shorter path")
 }

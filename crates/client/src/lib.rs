@@ -22,6 +22,6 @@ mod socket;
 mod start;
 
 pub use command::{AllowAll, Call, ClientCommand, ClientCommands, Policy, Progress};
-pub use connection::{Connection, failed, runtime};
+pub use connection::{Connection, failed_response, runtime};
 pub use socket::{Client, SocketClient};
 pub use start::Start;

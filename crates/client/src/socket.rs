@@ -1,6 +1,9 @@
 //! The client that a front end holds: runs commands in this process or on a daemon.
 
-use crate::connection::{ANSWER, Connection, ended, failed, hangs, neither, unreadable};
+use crate::connection::{
+    ANSWER_ALLOWANCE, Connection, connection_lost, daemon_hangs, failed_response, protocol_violation,
+    unreadable,
+};
 use crate::start::Start;
 use async_trait::async_trait;
 use serde::Serialize;
@@ -12,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use stickpin_kernel::{
     CancellationToken, Dispatched, Error, ErrorCode, Host, Request, Response, Result, hide_secrets,
 };
-use stickpin_wire::Place;
+use stickpin_wire::StateDir;
 use stickpin_wire::rpc::{Answer, Bind, Cancel, Message, code, method};
 use stickpin_wire::{Frame, Frames, encode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -31,7 +34,7 @@ pub trait Client: Send + Sync {
 
     /// Returns a client for the same sessions whose calls run in parallel with those of this
     /// client.
-    fn beside(self: Arc<Self>) -> Arc<dyn Client>;
+    fn parallel_client(self: Arc<Self>) -> Arc<dyn Client>;
 
     /// Ends a session no later than this client, even if the client crashes. A host in this process
     /// needs no binding.
@@ -44,7 +47,7 @@ impl Client for Host {
         Self::call(self, request, cancel).await
     }
 
-    fn beside(self: Arc<Self>) -> Arc<dyn Client> {
+    fn parallel_client(self: Arc<Self>) -> Arc<dyn Client> {
         self
     }
 }
@@ -53,7 +56,7 @@ impl Client for Host {
 /// All calls share one connection and may overlap; the daemon receives them in order.
 #[derive(Debug)]
 pub struct SocketClient {
-    place: Place,
+    state_dir: StateDir,
     start: Start,
     last_id: AtomicU64,
     /// Locked while a message is written, so that messages are sent in the order of the calls.
@@ -63,13 +66,13 @@ pub struct SocketClient {
 }
 
 /// Pending answers, by the id of the call. `None` once the connection has ended.
-type Waiting = Arc<Mutex<Option<HashMap<u64, oneshot::Sender<Answer<Response>>>>>>;
+type PendingAnswers = Arc<Mutex<Option<HashMap<u64, oneshot::Sender<Answer<Response>>>>>>;
 
 /// A connection whose `hello` was answered.
 #[derive(Debug)]
 struct Link {
     write: OwnedWriteHalf,
-    waiting: Waiting,
+    waiting: PendingAnswers,
     reader: AbortHandle,
     /// The daemon's process id.
     pid: u32,
@@ -82,7 +85,7 @@ impl Drop for Link {
 }
 
 /// Why a call has no response.
-enum Unanswered {
+enum CallError {
     /// The daemon did not begin the call, so it may be sent again.
     NotBegun(Error),
     /// A retry does not help, or could run the call twice.
@@ -92,15 +95,15 @@ enum Unanswered {
 impl SocketClient {
     /// Creates a client of a state directory's daemon; it connects on first use.
     #[must_use]
-    pub fn new(place: Place, start: Start) -> Self {
+    pub fn new(state_dir: StateDir, start: Start) -> Self {
         let (last_id, link, bound) = Default::default();
-        Self { place, start, last_id, link, bound }
+        Self { state_dir, start, last_id, link, bound }
     }
 
     /// Returns the state directory as an absolute path without links.
     #[must_use]
     pub fn state_dir(&self) -> &Path {
-        self.place.state_dir()
+        self.state_dir.path()
     }
 }
 
@@ -110,20 +113,20 @@ impl Client for SocketClient {
         let mut request = request;
         let secrets = request.keep_used_secrets();
         let mut answered = self.ask(&request, &cancel).await;
-        if let Err(Unanswered::NotBegun(_)) = answered {
+        if let Err(CallError::NotBegun(_)) = answered {
             answered = self.ask(&request, &cancel).await;
         }
         let mut response = answered.unwrap_or_else(|why| {
-            let (Unanswered::NotBegun(error) | Unanswered::Failed(error)) = why;
-            failed(&request.command, request.session, error)
+            let (CallError::NotBegun(error) | CallError::Failed(error)) = why;
+            failed_response(&request.command, request.session, error)
         });
         hide_secrets(&mut response, &secrets);
         response
     }
 
     /// Opens a separate connection, which the daemon serves on an idle thread if it has one.
-    fn beside(self: Arc<Self>) -> Arc<dyn Client> {
-        Arc::new(Self::new(self.place.clone(), self.start.clone()))
+    fn parallel_client(self: Arc<Self>) -> Arc<dyn Client> {
+        Arc::new(Self::new(self.state_dir.clone(), self.start.clone()))
     }
 
     /// Tells the current connection now, and each later one when it is made.
@@ -142,20 +145,20 @@ impl Client for SocketClient {
 }
 
 impl SocketClient {
-    async fn ask(&self, request: &Request, cancel: &CancellationToken) -> Result<Response, Unanswered> {
+    async fn ask(&self, request: &Request, cancel: &CancellationToken) -> Result<Response, CallError> {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let (mut answer, pid) = self.send(id, request).await?;
-        let longest = request.longest().saturating_add(ANSWER);
+        let longest = request.longest().saturating_add(ANSWER_ALLOWANCE);
         let answer = tokio::select! {
             answer = timeout(longest, &mut answer) => answer,
             () = cancel.cancelled() => {
                 self.cancel(id).await;
-                timeout(ANSWER, answer).await
+                timeout(ANSWER_ALLOWANCE, answer).await
             }
         };
         let Ok(answer) = answer else {
             self.forget(id).await;
-            return Err(Unanswered::Failed(hangs(&request.command, pid)));
+            return Err(CallError::Failed(daemon_hangs(&request.command, pid)));
         };
         match answer {
             Ok(Answer { result: Some(response), .. }) => Ok(response),
@@ -164,10 +167,10 @@ impl SocketClient {
                 let error = Error::from(fault);
                 // The daemon is shutting down; the retry starts the next one.
                 let going = refused && error.code == ErrorCode::DaemonUnreachable;
-                Err(if going { Unanswered::NotBegun(error) } else { Unanswered::Failed(error) })
+                Err(if going { CallError::NotBegun(error) } else { CallError::Failed(error) })
             }
-            Ok(_) => Err(Unanswered::Failed(neither())),
-            Err(_) => Err(Unanswered::Failed(ended(&request.command))),
+            Ok(_) => Err(CallError::Failed(protocol_violation())),
+            Err(_) => Err(CallError::Failed(connection_lost(&request.command))),
         }
     }
 
@@ -176,13 +179,13 @@ impl SocketClient {
         &self,
         id: u64,
         request: &Request,
-    ) -> Result<(oneshot::Receiver<Answer<Response>>, u32), Unanswered> {
+    ) -> Result<(oneshot::Receiver<Answer<Response>>, u32), CallError> {
         let mut slot = self.link.lock().await;
         let lives = |link: &Link| lock(&link.waiting).is_some();
         let link = match slot.take().filter(lives) {
             Some(link) => slot.insert(link),
             None => {
-                let mut link = self.connect().await.map_err(Unanswered::Failed)?;
+                let mut link = self.connect().await.map_err(CallError::Failed)?;
                 let bound = lock(&self.bound).clone();
                 for session in bound {
                     link.write(&Message::new(Value::Null, method::BIND, Bind { session })).await?;
@@ -222,8 +225,8 @@ impl SocketClient {
     }
 
     async fn connect(&self) -> Result<Link> {
-        let (place, start) = (self.place.clone(), self.start.clone());
-        let connected = tokio::task::spawn_blocking(move || Connection::find_or_start(&place, &start));
+        let (state_dir, start) = (self.state_dir.clone(), self.start.clone());
+        let connected = tokio::task::spawn_blocking(move || Connection::find_or_start(&state_dir, &start));
         let connection = connected.await.unwrap_or_else(|e| {
             let message = format!("the thread that looked for the daemon ended: {e}");
             Err(Error::new(ErrorCode::Internal, message))
@@ -232,7 +235,7 @@ impl SocketClient {
         let stream = connection.into_stream();
         let stream = stream.set_nonblocking(true).and_then(|()| UnixStream::from_std(stream));
         let (read, write) = stream.map_err(|e| unreadable(&e))?.into_split();
-        let waiting: Waiting = Arc::new(Mutex::new(Some(HashMap::new())));
+        let waiting: PendingAnswers = Arc::new(Mutex::new(Some(HashMap::new())));
         let reader = tokio::spawn(read_answers(read, Arc::clone(&waiting))).abort_handle();
         Ok(Link { write, waiting, reader, pid })
     }
@@ -241,17 +244,19 @@ impl SocketClient {
 impl Link {
     /// Writes a message. A call counts only once its whole line is written: until then the daemon
     /// has not begun it.
-    async fn write<P: Serialize>(&mut self, message: &Message<P>) -> Result<(), Unanswered> {
-        match timeout(ANSWER, self.write.write_all(&encode(message))).await {
+    async fn write<P: Serialize>(&mut self, message: &Message<P>) -> Result<(), CallError> {
+        match timeout(ANSWER_ALLOWANCE, self.write.write_all(&encode(message))).await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(e)) => Err(Unanswered::NotBegun(unreadable(&e))),
-            Err(_) => Err(Unanswered::Failed(hangs(&message.method, self.pid).dispatched(Dispatched::No))),
+            Ok(Err(e)) => Err(CallError::NotBegun(unreadable(&e))),
+            Err(_) => {
+                Err(CallError::Failed(daemon_hangs(&message.method, self.pid).dispatched(Dispatched::No)))
+            }
         }
     }
 }
 
 /// Delivers each answer to its waiting call until the connection ends.
-async fn read_answers(mut read: OwnedReadHalf, waiting: Waiting) {
+async fn read_answers(mut read: OwnedReadHalf, waiting: PendingAnswers) {
     let mut frames = Frames::default();
     let mut buf = vec![0; 32 << 10];
     'read: while let Ok(n @ 1..) = read.read(&mut buf).await {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use stickpin_kernel::{Error, ErrorCode, Result};
-use stickpin_wire::{Announcement, Place};
+use stickpin_wire::{Announcement, StateDir};
 
 /// How a daemon is started.
 #[derive(Debug, Clone)]
@@ -31,7 +31,7 @@ impl Start {
     ///
     /// # Errors
     /// Returns the error that the daemon announced, or `DAEMON_UNREACHABLE`.
-    pub(crate) fn run(&self, place: &Place) -> Result<()> {
+    pub(crate) fn run(&self, state_dir: &StateDir) -> Result<()> {
         let mut command = Command::new(&self.program);
         for name in &self.without {
             command.env_remove(name);
@@ -39,7 +39,7 @@ impl Start {
         let mut child = command
             .args(&self.args)
             .arg("--state-dir")
-            .arg(place.state_dir())
+            .arg(state_dir.path())
             .envs(self.env.iter().copied())
             // The daemon must not keep the caller's folder busy.
             .current_dir("/")
@@ -47,7 +47,7 @@ impl Start {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .map_err(|e| unreachable(place, &format!("cannot run `{}`: {e}", self.program.display())))?;
+            .map_err(|e| unreachable(state_dir, &format!("cannot run `{}`: {e}", self.program.display())))?;
         let line = match child.stdout.take() {
             Some(pipe) => read_line(pipe, self.timeout),
             None => Err(io::ErrorKind::BrokenPipe.into()),
@@ -58,7 +58,7 @@ impl Start {
             Err(e) => {
                 // Fails only if the daemon has already exited.
                 let _ = child.kill();
-                Err(unreachable(place, &format!("it did not report that it is ready: {e}")))
+                Err(unreachable(state_dir, &format!("it did not report that it is ready: {e}")))
             }
         };
         // Reaps the daemon if this client outlives it; otherwise the thread ends with the process.
@@ -67,10 +67,10 @@ impl Start {
     }
 }
 
-fn unreachable(place: &Place, why: &str) -> Error {
-    let dir = place.state_dir().display();
+fn unreachable(state_dir: &StateDir, why: &str) -> Error {
+    let dir = state_dir.path().display();
     Error::new(ErrorCode::DaemonUnreachable, format!("cannot start the daemon of `{dir}`: {why}"))
-        .hint(format!("see its log, if there is one: {}", place.log().display()))
+        .hint(format!("see its log, if there is one: {}", state_dir.log().display()))
 }
 
 /// Reads the first line from a pipe, or times out. The reading thread ends no later than the pipe.
@@ -91,15 +91,15 @@ mod tests {
 
     fn start(script: &str, timeout: Duration) -> (tempfile::TempDir, Result<()>) {
         let tmp = tempfile::tempdir().unwrap();
-        let place = Place::open(tmp.path()).unwrap();
+        let state_dir = StateDir::open(tmp.path()).unwrap();
         let args = ["-c", script].map(OsString::from).to_vec();
         let outcome =
-            Start { program: "/bin/sh".into(), args, env: &[], without: Vec::new(), timeout }.run(&place);
+            Start { program: "/bin/sh".into(), args, env: &[], without: Vec::new(), timeout }.run(&state_dir);
         (tmp, outcome)
     }
 
     #[test]
-    fn the_announcement_decides() {
+    fn start_follows_the_announcement() {
         start("echo '{\"ready\":{\"pid\":1}}'", Duration::from_secs(10)).1.unwrap();
         let failed = Announcement::Failed(Error::new(ErrorCode::StorageFull, "no space"));
         let failed = String::from_utf8(stickpin_wire::encode(&failed)).unwrap();
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_daemon_that_dies_or_never_speaks_is_unreachable() {
+    fn silent_or_dead_daemon_is_unreachable() {
         for (script, timeout) in [("exit 3", 10_000), ("echo nonsense", 10_000), ("exec sleep 60", 50)] {
             let error = start(script, Duration::from_millis(timeout)).1.unwrap_err();
             assert_eq!(error.code, ErrorCode::DaemonUnreachable, "{script}: {error}");

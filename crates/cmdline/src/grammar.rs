@@ -5,18 +5,18 @@ use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Map, Value};
 use stickpin_kernel::registry::Form;
-pub(crate) use stickpin_kernel::schema::kebab;
+pub(crate) use stickpin_kernel::schema::kebab_case;
 use stickpin_kernel::schema::{Field, Holds, Kind};
 
 /// Returns the grammar of a command that has a form, with the common options.
 #[must_use]
-pub fn leaf(form: &Form) -> Command {
-    project(form.spec.name, form.doc(), after_help(form), form.fields())
+pub fn command_grammar(form: &Form) -> Command {
+    build_grammar(form.spec.name, form.doc(), after_help(form), form.fields())
 }
 
-fn project(name: &str, doc: &str, after: Option<String>, fields: &[Field]) -> Command {
-    let own = |long: &str| fields.iter().any(|f| f.positional.is_none() && kebab(&f.name) == long);
-    let mut command = base(name).about(doc.to_owned());
+fn build_grammar(name: &str, doc: &str, after: Option<String>, fields: &[Field]) -> Command {
+    let own = |long: &str| fields.iter().any(|f| f.positional.is_none() && kebab_case(&f.name) == long);
+    let mut command = base_grammar(name).about(doc.to_owned());
     if let Some(after) = after {
         command = command.after_help(after);
     }
@@ -36,11 +36,11 @@ fn step_lines(fields: &[Field]) -> Option<Arg> {
 
 /// Returns an empty grammar for a front end's own command, with the common options.
 #[must_use]
-pub fn own(name: &str, about: &'static str) -> Command {
-    base(name).about(about).args(options::args(|_| false))
+pub fn local_grammar(name: &str, about: &'static str) -> Command {
+    base_grammar(name).about(about).args(options::args(|_| false))
 }
 
-fn base(name: &str) -> Command {
+fn base_grammar(name: &str) -> Command {
     let full = format!("stickpin {name}");
     Command::new(full.clone())
         .bin_name(full)
@@ -60,7 +60,7 @@ fn after_help(form: &Form) -> Option<String> {
     if !form.spec.aliases.is_empty() {
         parts.push(format!("Also called: {}", form.spec.aliases.join(", ")));
     }
-    let members: Vec<String> = crate::words::members::<&'static Form>(form.spec.name, &[])
+    let members: Vec<String> = crate::resolve::members::<&'static Form>(form.spec.name, &[])
         .map(|m| format!("{} {m}", form.spec.name))
         .collect();
     if !members.is_empty() {
@@ -79,7 +79,7 @@ fn argument(field: &Field) -> Arg {
             arg = arg.num_args(1..).action(ArgAction::Append);
         }
     } else {
-        arg = arg.long(kebab(&long_name(field)));
+        arg = arg.long(kebab_case(&long_name(field)));
         if let Some(short) = field.short {
             arg = arg.short(short);
         }
@@ -109,10 +109,10 @@ fn argument(field: &Field) -> Arg {
 
 /// Returns the long name of an option. A switch that is on by default gets the prefix `no-`.
 pub(crate) fn long_name(field: &Field) -> String {
-    if is_on(field) { format!("no-{}", field.name) } else { field.name.clone() }
+    if is_on_by_default(field) { format!("no-{}", field.name) } else { field.name.clone() }
 }
 
-pub(crate) fn is_on(field: &Field) -> bool {
+pub(crate) fn is_on_by_default(field: &Field) -> bool {
     field.kind == Kind::Bool && field.default == Some(Value::Bool(true))
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn input(fields: &[Field], matches: &ArgMatches) -> Map<String, Value
     let mut input = Map::new();
     for field in fields {
         let value = match &field.kind {
-            Kind::Bool => matches.get_flag(&field.name).then(|| Value::Bool(!is_on(field))),
+            Kind::Bool => matches.get_flag(&field.name).then(|| Value::Bool(!is_on_by_default(field))),
             _ => matches.get_many::<String>(&field.name).map(|values| read(field, values)),
         };
         if let Some(value) = value {
@@ -225,14 +225,14 @@ mod tests {
 
     fn read(line: &[&str]) -> Value {
         let fields = fields();
-        let matches = project("act", "Act.", None, &fields).try_get_matches_from(line);
+        let matches = build_grammar("act", "Act.", None, &fields).try_get_matches_from(line);
         Value::Object(input(&fields, &matches.unwrap_or_else(|e| panic!("{line:?}: {e}"))))
     }
 
     #[test]
-    fn help_says_all_in_few_lines() {
+    fn command_help_is_complete_and_short() {
         let after = Some("Examples:\n  stickpin act @e1 x".to_owned());
-        let help = project("act", "Act.\n\nIn some way.", after, &fields()).render_help().to_string();
+        let help = build_grammar("act", "Act.\n\nIn some way.", after, &fields()).render_help().to_string();
         assert_eq!(help, HELP, "{help}");
     }
 
@@ -271,7 +271,7 @@ Examples:
 ";
 
     #[test]
-    fn words_become_values_of_the_fields_types() {
+    fn words_convert_to_field_types() {
         assert_eq!(read(&["@e1", "hi"]), json!({"target": "@e1", "text": "hi"}));
         assert_eq!(
             read(&["@e1", "hi", "a", "b", "-c", "2", "--all-at-once", "--no-echo", "--way", "down"]),
@@ -306,8 +306,8 @@ Examples:
     }
 
     #[test]
-    fn whether_an_option_takes_the_next_word() {
-        let command = project("act", "Act.", None, &fields());
+    fn takes_value_knows_options_with_values() {
+        let command = build_grammar("act", "Act.", None, &fields());
         for (option, takes) in [
             ("--count", true),
             ("-c", true),

@@ -3,8 +3,8 @@
 //! Hints are written for the command line. Other front ends use [`rewrite`] to name the same
 //! command in their own syntax.
 
-use crate::grammar::{is_on, kebab, long_name};
-use crate::{Picked, Reading, pick, read, split};
+use crate::grammar::{is_on_by_default, kebab_case, long_name};
+use crate::{ParsedArguments, ResolvedCommand, read, resolve_command, split};
 use serde_json::{Map, Value};
 use stickpin_kernel::registry::{COMMANDS, Form};
 use stickpin_kernel::schema::Kind;
@@ -49,14 +49,14 @@ pub fn line(
     others: &[&'static Form],
 ) -> Result<Option<(&'static Form, Map<String, Value>, Option<String>)>> {
     let words = split(line)?;
-    let Some(Picked { name, args }) = pick(&words, others)? else { return Ok(None) };
+    let Some(ResolvedCommand { name, args }) = resolve_command(&words, others)? else { return Ok(None) };
     let form = match others.iter().find(|form| form.spec.name == name) {
         Some(form) => *form,
         None => registry::lookup(name).map(|entry| &**entry)?,
     };
     Ok(match read(form, args)? {
-        Reading::Input(input, options) => Some((form, input, options.session)),
-        Reading::Help(_) => None,
+        ParsedArguments::Input(input, options) => Some((form, input, options.session)),
+        ParsedArguments::Help(_) => None,
     })
 }
 
@@ -67,9 +67,9 @@ pub fn option(text: &str) -> Option<(String, String)> {
     let (flag, value) = text.split_once([' ', '=']).unwrap_or((text, ""));
     let long = flag.strip_prefix("--")?;
     let fields = || COMMANDS.iter().flat_map(|entry| entry.fields()).filter(|f| f.positional.is_none());
-    if let Some(field) = fields().find(|field| kebab(&long_name(field)) == long) {
+    if let Some(field) = fields().find(|field| kebab_case(&long_name(field)) == long) {
         let value = match (&field.kind, value) {
-            (Kind::Bool, "") => (!is_on(field)).to_string(),
+            (Kind::Bool, "") => (!is_on_by_default(field)).to_string(),
             (_, "") if field.optional_value => "true".to_owned(),
             (_, value) => value.to_owned(),
         };

@@ -21,14 +21,14 @@ pub mod hints;
 pub mod options;
 mod points;
 mod read;
+mod resolve;
 mod split;
-mod words;
 mod write;
 
 pub use errors::invalid_args;
-pub use grammar::{leaf, own};
+pub use grammar::{command_grammar, local_grammar};
 pub use options::Options;
-pub use read::{Line, Reading, parse, put_stdin, read, wants_stdin};
+pub use read::{CommandLine, ParsedArguments, insert_stdin_steps, parse, read, wants_stdin};
+pub use resolve::{LocalCommand, ResolvedCommand, members, names, resolve_command};
 pub use split::split;
-pub use words::{Own, Picked, members, names, pick};
 pub use write::write;

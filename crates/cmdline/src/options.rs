@@ -5,21 +5,25 @@ use serde_json::Value;
 use stickpin_kernel::{Detail, Error, ErrorCode, Format, Render, Result};
 
 /// A common option.
-struct Opt {
+struct CommonOption {
     long: &'static str,
     /// The placeholder of its value; `None` for a switch.
     value: Option<&'static str>,
     help: &'static str,
 }
 
-const OPTIONS: &[Opt] = &[
-    Opt { long: "session", value: Some("NAME"), help: "The session to use; by default this project's own" },
-    Opt { long: "state-dir", value: Some("DIR"), help: "The state directory of the daemon" },
-    Opt { long: "json", value: None, help: "Print the response as JSON" },
-    Opt { long: "detail", value: Some("HOW"), help: "How much to print: digest, normal, full" },
-    Opt { long: "timeout", value: Some("MS"), help: "Time limit of the command in milliseconds" },
-    Opt { long: "max-bytes", value: Some("N"), help: "Maximum length of the text in bytes" },
-    Opt { long: "color", value: Some("WHEN"), help: "When to color the text: auto, always, never" },
+const OPTIONS: &[CommonOption] = &[
+    CommonOption {
+        long: "session",
+        value: Some("NAME"),
+        help: "The session to use; by default this project's own",
+    },
+    CommonOption { long: "state-dir", value: Some("DIR"), help: "The state directory of the daemon" },
+    CommonOption { long: "json", value: None, help: "Print the response as JSON" },
+    CommonOption { long: "detail", value: Some("HOW"), help: "How much to print: digest, normal, full" },
+    CommonOption { long: "timeout", value: Some("MS"), help: "Time limit of the command in milliseconds" },
+    CommonOption { long: "max-bytes", value: Some("N"), help: "Maximum length of the text in bytes" },
+    CommonOption { long: "color", value: Some("WHEN"), help: "When to color the text: auto, always, never" },
 ];
 
 /// The values of the common options.
@@ -167,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn color_is_read_before_the_command_line_is_understood() {
+    fn color_is_read_before_parsing() {
         let wanted = |text: &str| wanted_color(&text.split(' ').map(str::to_owned).collect::<Vec<_>>());
         assert_eq!(wanted("--color always press --nonsense"), ColorChoice::Always);
         assert_eq!(wanted("press --color=never"), ColorChoice::Never);
@@ -175,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_keeps_its_own_option_of_the_same_name() {
+    fn command_keeps_its_own_option_of_the_same_name() {
         let names: Vec<_> = args(|long| long == "timeout").map(|a| a.get_id().to_string()).collect();
         assert!(
             !names.contains(&"--timeout".to_owned()) && names.contains(&"--session".to_owned()),

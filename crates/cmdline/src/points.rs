@@ -5,7 +5,11 @@ use stickpin_kernel::schema::{Field, Kind};
 
 /// Joins the numbers of points. Values of options, and words outside the place of a target, are
 /// unchanged.
-pub(crate) fn join(fields: &[Field], args: Vec<String>, takes_value: impl Fn(&str) -> bool) -> Vec<String> {
+pub(crate) fn join_points(
+    fields: &[Field],
+    args: Vec<String>,
+    takes_value: impl Fn(&str) -> bool,
+) -> Vec<String> {
     let mut places: Vec<&Field> = fields.iter().filter(|f| f.positional.is_some()).collect();
     places.sort_by_key(|f| f.positional);
     let is_target = |place: usize| places.get(place).is_some_and(|f| f.kind == Kind::Target);
@@ -69,11 +73,11 @@ mod tests {
     fn joined(kinds: &[Kind], line: &str) -> String {
         let fields: Vec<_> = kinds.iter().enumerate().map(|(i, k)| field(Some(i), k.clone())).collect();
         let args = line.split(' ').map(str::to_owned).collect();
-        join(&fields, args, |option| option == "--count").join(" ")
+        join_points(&fields, args, |option| option == "--count").join(" ")
     }
 
     #[test]
-    fn numbers_join_only_where_a_target_stands() {
+    fn point_numbers_join_only_in_target_position() {
         let (target, number, text) = (Kind::Target, Kind::Integer, Kind::String);
         for (kinds, line, expected) in [
             (vec![target.clone()], "120 340", "120,340"),
@@ -94,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_digits() {
+    fn only_digits_are_numbers() {
         for text in ["0", "10", "3.25"] {
             assert!(is_number(text), "{text}");
         }

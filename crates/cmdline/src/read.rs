@@ -5,7 +5,7 @@
 //! script with a bad line is refused, with the number of that line, before its first step runs.
 
 use crate::options::{self, Options};
-use crate::words;
+use crate::resolve;
 use crate::{errors, grammar, points};
 use clap::error::ErrorKind;
 use serde_json::{Map, Value, json};
@@ -15,7 +15,7 @@ use stickpin_kernel::{Error, ErrorCode, Result};
 
 /// A parsed and checked command line of the registry.
 #[derive(Debug, Clone)]
-pub struct Line {
+pub struct CommandLine {
     /// The command.
     pub entry: &'static Entry,
     /// The input by field name.
@@ -26,7 +26,7 @@ pub struct Line {
 
 /// The result of reading a command's arguments.
 #[derive(Debug)]
-pub enum Reading {
+pub enum ParsedArguments {
     /// The input and the common options.
     Input(Map<String, Value>, Options),
     /// The help text, for `-h` or `--help`.
@@ -37,22 +37,22 @@ pub enum Reading {
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` that names the argument, or has the usage as its hint.
-pub fn read(form: &Form, args: Vec<String>) -> Result<Reading> {
-    let mut command = grammar::leaf(form);
-    let args = points::join(form.fields(), args, |option| grammar::takes_value(&command, option));
+pub fn read(form: &Form, args: Vec<String>) -> Result<ParsedArguments> {
+    let mut command = grammar::command_grammar(form);
+    let args = points::join_points(form.fields(), args, |option| grammar::takes_value(&command, option));
     let matches = match command.try_get_matches_from_mut(args) {
         Ok(matches) => matches,
-        Err(e) if e.kind() == ErrorKind::DisplayHelp => return Ok(Reading::Help(e.to_string())),
+        Err(e) if e.kind() == ErrorKind::DisplayHelp => return Ok(ParsedArguments::Help(e.to_string())),
         Err(e) => return Err(errors::invalid_args(&e, &mut command)),
     };
     let mut input = grammar::input(form.fields(), &matches);
     for step in step_lines(form, &mut input).filter(|step| step.as_str() != Some(STDIN)) {
         if let Value::String(line) = step {
-            *step = step_of(line)?;
+            *step = batch_step(line)?;
         }
     }
     let options = options::read(&matches)?;
-    Ok(Reading::Input(input, options))
+    Ok(ParsedArguments::Input(input, options))
 }
 
 /// Stands for the steps on standard input.
@@ -75,7 +75,7 @@ fn step_lines<'i>(form: &Form, input: &'i mut Map<String, Value>) -> impl Iterat
 }
 
 /// Converts a command line into a step of a batch.
-fn step_of(line: &str) -> Result<Value> {
+fn batch_step(line: &str) -> Result<Value> {
     let read = parse(&crate::split(line)?)?;
     if read.options != Options::default() {
         let message = format!("a step cannot have options of its own: {}", stickpin_tree::quote(line));
@@ -95,7 +95,7 @@ pub fn wants_stdin(entry: &Entry, input: &mut Map<String, Value>) -> bool {
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` with the number of the line.
-pub fn put_stdin(entry: &Entry, input: &mut Map<String, Value>, text: &str) -> Result<()> {
+pub fn insert_stdin_steps(entry: &Entry, input: &mut Map<String, Value>, text: &str) -> Result<()> {
     let steps: Vec<Value> = if text.trim_start().starts_with('[') {
         serde_json::from_str(text).map_err(|e| {
             Error::new(ErrorCode::InvalidArgs, format!("standard input is not a list of steps: {e}"))
@@ -105,7 +105,7 @@ pub fn put_stdin(entry: &Entry, input: &mut Map<String, Value>, text: &str) -> R
         let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
         let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
         let step = |(at, line)| {
-            step_of(line)
+            batch_step(line)
                 .map_err(|e| Error { message: format!("line {at} of standard input: {}", e.message), ..e })
         };
         lines.map(step).collect::<Result<_>>()?
@@ -124,18 +124,18 @@ pub fn put_stdin(entry: &Entry, input: &mut Map<String, Value>, text: &str) -> R
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` for any other line.
-pub fn parse(args: &[String]) -> Result<Line> {
-    let Some(picked) = words::pick::<&'static Form>(args, &[])? else {
+pub fn parse(args: &[String]) -> Result<CommandLine> {
+    let Some(picked) = resolve::resolve_command::<&'static Form>(args, &[])? else {
         return Err(Error::new(ErrorCode::InvalidArgs, "the line has no command")
             .hint("run `stickpin help` to list the commands"));
     };
     let entry = registry::lookup(picked.name)?;
     match read(entry, picked.args)? {
-        Reading::Input(input, options) => {
+        ParsedArguments::Input(input, options) => {
             entry.check(&input)?;
-            Ok(Line { entry, input, options })
+            Ok(CommandLine { entry, input, options })
         }
-        Reading::Help(_) => {
+        ParsedArguments::Help(_) => {
             let message = format!("`{}` with `--help` cannot be run as a step", picked.name);
             Err(Error::new(ErrorCode::InvalidArgs, message)
                 .hint(format!("run `stickpin help {}`", picked.name)))
@@ -151,13 +151,13 @@ mod tests {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
         let mut line = parse(&words)?;
         if wants_stdin(line.entry, &mut line.input) {
-            put_stdin(line.entry, &mut line.input, stdin)?;
+            insert_stdin_steps(line.entry, &mut line.input, stdin)?;
         }
         Ok(line.input["steps"].take())
     }
 
     #[test]
-    fn batch_takes_lines_json_and_standard_input() {
+    fn batch_accepts_lines_json_and_stdin() {
         let press = json!({"command": "press", "input": {"target": "@e3"}});
         let title = json!({"command": "get title", "input": {}});
         let both = json!([press, title]);

@@ -1,7 +1,7 @@
 //! From a command and its input to words that read back as the same command. Scripts and hints use
 //! it.
 
-use crate::grammar::{is_on, kebab, long_name};
+use crate::grammar::{is_on_by_default, kebab_case, long_name};
 use serde_json::{Map, Value};
 use stickpin_kernel::registry::Form;
 use stickpin_kernel::schema::{Field, Kind};
@@ -24,8 +24,11 @@ fn arguments(fields: &[Field], input: &Map<String, Value>) -> Vec<String> {
     let options = options.filter_map(|f| given(f).map(|value| option(f, &value))).flatten();
     let mut places: Vec<&Field> = fields.iter().filter(|f| f.positional.is_some()).collect();
     places.sort_by_key(|f| f.positional);
-    let words: Vec<String> =
-        places.into_iter().filter_map(|f| given(f).map(|value| place(f, &value))).flatten().collect();
+    let words: Vec<String> = places
+        .into_iter()
+        .filter_map(|f| given(f).map(|value| positional_argument(f, &value)))
+        .flatten()
+        .collect();
     // After `--` no word is taken for an option. Otherwise the words come first: a line reads best
     // with its target first.
     match words.iter().any(|word| word.starts_with('-')) {
@@ -34,7 +37,7 @@ fn arguments(fields: &[Field], input: &Map<String, Value>) -> Vec<String> {
     }
 }
 
-fn place(field: &Field, value: &Value) -> Vec<String> {
+fn positional_argument(field: &Field, value: &Value) -> Vec<String> {
     match (&field.kind, value) {
         (Kind::List(kind), Value::Array(items)) if **kind != Kind::Any => items.iter().map(text).collect(),
         _ => vec![text(value)],
@@ -42,10 +45,10 @@ fn place(field: &Field, value: &Value) -> Vec<String> {
 }
 
 fn option(field: &Field, value: &Value) -> Vec<String> {
-    let flag = format!("--{}", kebab(&long_name(field)));
+    let flag = format!("--{}", kebab_case(&long_name(field)));
     match (&field.kind, value) {
         (Kind::Bool, Value::Bool(on)) => {
-            if *on == is_on(field) {
+            if *on == is_on_by_default(field) {
                 vec![]
             } else {
                 vec![flag]
@@ -94,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn every_example_of_the_registry_reads_back_as_it_was_written() {
+    fn every_registry_example_reads_back() {
         let mut lines = 0;
         for entry in COMMANDS {
             for example in entry.spec.examples {
@@ -114,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_a_text_is_it_comes_back() {
+    fn any_text_argument_reads_back() {
         let fill = find("fill").expect("a command");
         for text in
             ["", "-5", "--settle", "--", "a b", "\"q\"", "@e3", "1", "true", "null", "{\"a\":1}", "ü\n\t"]
@@ -128,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_reads_as_a_person_would_write_it() {
+    fn line_is_written_as_a_person_would() {
         let line = |command: &str, input: Value| {
             write(find(command).expect("a command"), input.as_object().expect("an object")).join(" ")
         };

@@ -64,8 +64,8 @@ impl Merged {
         hidden: Vec<Handle>,
     ) -> Result<Self, TreeError> {
         let mut builder = TreeBuilder::new(grade);
-        let truncated = parts.iter().filter_map(|part| part.tree.as_ref()).any(|tree| tree.truncated());
-        builder.surface(SurfaceId(1)).truncated(truncated);
+        let truncated = parts.iter().filter_map(|part| part.tree.as_ref()).any(|tree| tree.is_truncated());
+        builder.set_surface(SurfaceId(1)).set_truncated(truncated);
         let active = attention.window.and_then(|(number, window)| {
             let part = parts.iter().find(|part| part.number == number)?;
             part.tree.as_ref()?.find_handle(window)
@@ -90,7 +90,7 @@ impl Merged {
                 }
             });
         }
-        builder.hidden(hidden);
+        builder.add_hidden(hidden);
         Ok(Self { tree: Arc::new(builder.finish()?), parts, attention, begins })
     }
 
@@ -164,7 +164,7 @@ mod tests {
     /// A form with a button, a row of a list with another, and a page.
     fn form(title: &str) -> Arc<Tree> {
         let mut builder = TreeBuilder::new(IdentityGrade::WhileAlive);
-        builder.surface(SurfaceId(1));
+        builder.set_surface(SurfaceId(1));
         let document =
             Document { scope: APP, frame: String::new(), url: "fake:1".into(), title: title.into() };
         builder.document(0, document, 1).unwrap();

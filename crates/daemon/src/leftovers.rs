@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use stickpin_kernel::CancellationToken;
 
 /// Returns the session folders that exist now.
-pub(crate) fn of(state_dir: &Path) -> Vec<PathBuf> {
+pub(crate) fn find(state_dir: &Path) -> Vec<PathBuf> {
     let sessions = state_dir.join("sessions");
     match std::fs::read_dir(&sessions) {
         Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
@@ -40,12 +40,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_of_sessions_go_and_nothing_else() {
+    fn only_session_folders_are_removed() {
         let tmp = tempfile::tempdir().unwrap();
         let dir = tmp.path().join("sessions/shop");
         std::fs::create_dir_all(dir.join("profile")).unwrap();
         std::fs::write(tmp.path().join("other"), "").unwrap();
-        let (left, going) = (of(tmp.path()), CancellationToken::new());
+        let (left, going) = (find(tmp.path()), CancellationToken::new());
         assert_eq!(left, std::slice::from_ref(&dir));
         // A session that opens while folders are removed.
         let opened = tmp.path().join("sessions/opened");
@@ -53,13 +53,13 @@ mod tests {
         remove(&left, &going);
         assert!(!dir.exists() && opened.exists() && tmp.path().join("other").exists());
         going.cancel();
-        remove(&of(tmp.path()), &going);
+        remove(&find(tmp.path()), &going);
         assert!(opened.exists(), "a daemon that goes begins nothing");
-        assert!(of(&opened).is_empty());
+        assert!(find(&opened).is_empty());
     }
 
     #[test]
-    fn what_is_mounted_in_the_folder_of_a_session_keeps_its_files() {
+    fn mount_in_session_folder_keeps_its_files() {
         let tmp = tempfile::tempdir().unwrap();
         let (dir, person) = (tmp.path().join("sessions/shop"), tmp.path().join("person"));
         let place = dir.join("run/doc");
@@ -73,7 +73,7 @@ mod tests {
             skip::skipped("STICKPIN_REQUIRE_MOUNTS", "nothing may be mounted here");
             return;
         }
-        remove(&of(tmp.path()), &CancellationToken::new());
+        remove(&find(tmp.path()), &CancellationToken::new());
         let letter = person.join("letter").exists();
         // The folder stays if it could not be unmounted.
         let stays = run(&["umount".as_ref(), place.as_os_str()]);

@@ -23,18 +23,18 @@
 
 mod agents;
 mod files;
-mod lanes;
 mod leftovers;
 mod lock;
 mod log;
 mod numbers;
 mod peer;
 mod serve;
+mod thread_pool;
 
 pub use numbers::DiskNumbers;
 pub use tracing::level_filters::LevelFilter;
 
-use crate::lock::{Held, Lock};
+use crate::lock::{Lock, LockGuard};
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
@@ -43,7 +43,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use stickpin_device::Provider;
 use stickpin_kernel::{Error, ErrorCode, Result, Scribe, io_error};
-use stickpin_wire::{Announcement, Place, announce, rpc};
+use stickpin_wire::{Announcement, StateDir, announce, rpc};
 
 /// Default time that a daemon stays without sessions.
 pub const IDLE_EXIT: Duration = Duration::from_secs(15 * 60);
@@ -87,17 +87,17 @@ pub fn run(options: &Options) -> u8 {
 }
 
 /// A process that holds the lock of the state directory and listens on its socket.
-struct Ready {
-    place: Place,
+struct BoundDaemon {
+    state_dir: StateDir,
     listener: UnixListener,
     /// Held until the process ends.
-    _lock: Held,
+    _lock: LockGuard,
 }
 
 /// Takes the state directory and listens in it. Returns `None` if another daemon already listens
 /// there.
-fn become_daemon(state_dir: &Path) -> Result<Option<Ready>> {
-    let place = Place::open(state_dir)?;
+fn become_daemon(state_dir: &Path) -> Result<Option<BoundDaemon>> {
+    let state_dir = StateDir::open(state_dir)?;
     // Only this user can access the files made from here on.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     // Detaches from the terminal, so that closing it or Ctrl-C does not end the sessions. Fails
@@ -105,28 +105,28 @@ fn become_daemon(state_dir: &Path) -> Result<Option<Ready>> {
     let _ = rustix::process::setsid();
 
     // Serializes starts: a process that waits here then finds the winner listening.
-    let starting = Lock::open(&place.daemon_dir().join("starting"))?.wait()?;
-    let lock = Lock::open(&place.daemon_dir().join("lock"))?;
+    let starting = Lock::open(&state_dir.daemon_dir().join("starting"))?.wait()?;
+    let lock = Lock::open(&state_dir.daemon_dir().join("lock"))?;
     let lock = match lock.try_take()? {
         Ok(held) => held,
-        Err(_) if std::os::unix::net::UnixStream::connect(place.socket()).is_ok() => return Ok(None),
+        Err(_) if std::os::unix::net::UnixStream::connect(state_dir.socket()).is_ok() => return Ok(None),
         // The other daemon no longer listens: it is closing its sessions and exits soon.
         Err(lock) => lock.wait()?,
     };
-    log::redirect(&place.log())?;
-    let listener = listen(place.socket())?;
+    log::redirect(&state_dir.log())?;
+    let listener = listen(state_dir.socket())?;
     // A hint for people and tools. Only the lock decides which daemon runs.
     let hint = json!({
         "pid": std::process::id(),
         "version": rpc::VERSION,
         "protocol": rpc::PROTOCOL,
-        "socket": place.socket(),
+        "socket": state_dir.socket(),
         "startedAt": SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
     });
-    files::write(&place.daemon_dir().join("daemon.json"), &hint)?;
+    files::write(&state_dir.daemon_dir().join("daemon.json"), &hint)?;
     drop(starting);
     announce(&Announcement::Ready { pid: Some(std::process::id()) });
-    Ok(Some(Ready { place, listener, _lock: lock }))
+    Ok(Some(BoundDaemon { state_dir, listener, _lock: lock }))
 }
 
 /// Binds the socket. A file in its place belongs to a dead daemon, because this process holds the
@@ -143,12 +143,12 @@ fn listen(socket: &Path) -> Result<UnixListener> {
     Ok(listener)
 }
 
-fn serve(options: &Options, ready: Ready) -> Result<()> {
+fn serve(options: &Options, ready: BoundDaemon) -> Result<()> {
     log::start(options.log);
     tracing::info!(
         version = rpc::VERSION,
         pid = std::process::id(),
-        state_dir = %ready.place.state_dir().display(),
+        state_dir = %ready.state_dir.path().display(),
         "serving"
     );
     // One thread is enough for clients that take turns: in measurements it halves the round trip.
@@ -157,8 +157,8 @@ fn serve(options: &Options, ready: Ready) -> Result<()> {
         .enable_all()
         .build()
         .map_err(|e| Error::new(ErrorCode::Io, format!("cannot start the daemon's runtime: {e}")))?;
-    let daemon_dir = ready.place.daemon_dir();
-    let outcome = runtime.block_on(serve::serve(options, ready.place, ready.listener));
+    let daemon_dir = ready.state_dir.daemon_dir();
+    let outcome = runtime.block_on(serve::serve(options, ready.state_dir, ready.listener));
     // A thread that hangs in a device must not keep the process alive.
     runtime.shutdown_timeout(Duration::from_secs(1));
     if let Err(e) = std::fs::remove_file(daemon_dir.join("daemon.json")) {

@@ -16,7 +16,7 @@ pub(crate) struct Lock {
 
 /// A lock that is held until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct LockGuard {
     _file: File,
 }
 
@@ -28,19 +28,19 @@ impl Lock {
     }
 
     /// Takes the lock, or returns `self` if another process holds it.
-    pub(crate) fn try_take(self) -> Result<Result<Held, Self>> {
+    pub(crate) fn try_take(self) -> Result<Result<LockGuard, Self>> {
         match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Ok(Held { _file: self.file })),
+            Ok(()) => Ok(Ok(LockGuard { _file: self.file })),
             Err(Errno::WOULDBLOCK) => Ok(Err(self)),
             Err(e) => Err(io_error("lock", &self.path, &e.into())),
         }
     }
 
     /// Waits for the lock and takes it. The client that started this process limits the wait.
-    pub(crate) fn wait(self) -> Result<Held> {
+    pub(crate) fn wait(self) -> Result<LockGuard> {
         loop {
             match flock(&self.file, FlockOperation::LockExclusive) {
-                Ok(()) => return Ok(Held { _file: self.file }),
+                Ok(()) => return Ok(LockGuard { _file: self.file }),
                 Err(Errno::INTR) => {}
                 Err(e) => return Err(io_error("lock", &self.path, &e.into())),
             }
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_holds_it_and_the_next_gets_it_afterwards() {
+    fn lock_passes_to_the_next_waiter() {
         let tmp = tempfile::tempdir().unwrap();
         let path = tmp.path().join("lock");
         let first = Lock::open(&path).unwrap().try_take().unwrap().expect("free");

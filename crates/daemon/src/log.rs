@@ -8,12 +8,12 @@ use stickpin_kernel::{Result, io_error};
 use tracing::level_filters::LevelFilter;
 
 /// Size in bytes above which a starting daemon renames the log to `daemon.log.old`.
-const ROTATE: u64 = 1 << 20;
+const ROTATE_BYTES: u64 = 1 << 20;
 
 /// Redirects stderr to the log. stdout stays open for the announcement.
 pub(crate) fn redirect(path: &Path) -> Result<()> {
     let failed = |e: io::Error| io_error("write the log", path, &e);
-    if fs::metadata(path).is_ok_and(|found| found.len() > ROTATE) {
+    if fs::metadata(path).is_ok_and(|found| found.len() > ROTATE_BYTES) {
         fs::rename(path, path.with_extension("log.old")).map_err(failed)?;
     }
     let file = File::options().create(true).append(true).open(path).map_err(failed)?;

@@ -16,7 +16,7 @@ use stickpin_kernel::{ErrorCode, Result, io_error};
 use stickpin_session::{NumberError, NumberSource, block};
 
 /// Time after which an unused name starts at 1 again.
-const FORGET: Duration = Duration::from_secs(24 * 60 * 60);
+const FORGET_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Returns the time of day.
 pub(crate) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
@@ -24,7 +24,7 @@ pub(crate) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 /// The ref numbers of all session names in a state directory.
 ///
 /// Numbers that a clean close returns are first kept in memory: a name often opens again soon, and
-/// the rest of its block is already reserved on disk. [`DiskNumbers::settle`] writes them to disk.
+/// the rest of its block is already reserved on disk. [`DiskNumbers::flush`] writes them to disk.
 pub struct DiskNumbers {
     dir: PathBuf,
     clock: Clock,
@@ -36,7 +36,7 @@ pub struct DiskNumbers {
 /// The unused rest of a block that a closed name had reserved.
 struct Returned {
     /// The first unused number, and the end of the block that is reserved on disk.
-    rest: Range<u32>,
+    unused: Range<u32>,
     /// When the name was closed, in seconds since 1970.
     at: u64,
 }
@@ -79,7 +79,7 @@ impl DiskNumbers {
 
     /// Returns the numbers of a session name for one lifetime.
     #[must_use]
-    pub fn of(self: &Arc<Self>, session: &str) -> Box<dyn NumberSource> {
+    pub fn for_session(self: &Arc<Self>, session: &str) -> Box<dyn NumberSource> {
         // Session names are valid file names. This check protects the folder from a name that is
         // not.
         let safe = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' };
@@ -90,8 +90,8 @@ impl DiskNumbers {
 
     /// Writes the numbers that closed names returned, and when they were closed. A crash before
     /// this call skips those numbers, and the names never start at 1 again.
-    pub fn settle(&self) {
-        for (path, Returned { rest, at }) in self.returned().drain() {
+    pub fn flush(&self) {
+        for (path, Returned { unused: rest, at }) in self.returned().drain() {
             if let Err(e) = self.write(&path, &Reserved { next: rest.start, held: false, at }) {
                 tracing::warn!("ref numbers were not returned: {e}");
             }
@@ -100,7 +100,7 @@ impl DiskNumbers {
 
     /// Removes the files of names that would start at 1 again, and returns how many. Each run of a
     /// suite uses its own session names, which are not used again.
-    pub(crate) fn sweep(&self) -> usize {
+    pub(crate) fn remove_forgotten(&self) -> usize {
         // Without a folder no number was ever given.
         let Ok(entries) = std::fs::read_dir(&self.dir) else { return 0 };
         let now = self.now();
@@ -142,7 +142,7 @@ impl Reserved {
 
 /// Whether a name that was closed at `closed` starts at 1 again.
 fn is_forgotten(closed: u64, now: u64) -> bool {
-    Duration::from_secs(now.saturating_sub(closed)) >= FORGET
+    Duration::from_secs(now.saturating_sub(closed)) >= FORGET_AFTER
 }
 
 fn read(path: &Path) -> Result<Option<Reserved>> {
@@ -168,13 +168,13 @@ impl NumberSource for NameNumbers {
         let first = match (self.end, returned.get(&self.path)) {
             (Some(end), _) => end,
             (None, Some(before)) if is_forgotten(before.at, now) => 1,
-            (None, Some(before)) if before.rest.len() >= least as usize => {
-                let rest = before.rest.clone();
+            (None, Some(before)) if before.unused.len() >= least as usize => {
+                let rest = before.unused.clone();
                 returned.remove(&self.path);
                 self.end = Some(rest.end);
                 return Ok(rest);
             }
-            (None, Some(before)) => before.rest.start,
+            (None, Some(before)) => before.unused.start,
             (None, None) => match read(&self.path).map_err(storage)? {
                 Some(found) if !found.is_forgotten(now) => found.next,
                 _ => 1,
@@ -189,7 +189,7 @@ impl NumberSource for NameNumbers {
 
     fn give_back(&mut self, next_unused: u32) {
         if let Some(end) = self.end.take() {
-            let returned = Returned { rest: next_unused..end, at: self.all.now() };
+            let returned = Returned { unused: next_unused..end, at: self.all.now() };
             self.all.returned().insert(self.path.clone(), returned);
         }
     }
@@ -216,13 +216,13 @@ mod tests {
         }
 
         fn numbers(&self) -> Box<dyn NumberSource> {
-            self.daemon.of("shop")
+            self.daemon.for_session("shop")
         }
 
         /// Starts the next daemon, after a clean end or a kill of the one before.
         fn restart(&mut self, cleanly: bool) {
             if cleanly {
-                self.daemon.settle();
+                self.daemon.flush();
             }
             self.daemon = daemon(self.dir.path(), &self.seconds);
         }
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_follow_one_another_and_a_clean_close_returns_the_rest() {
+    fn blocks_are_consecutive_and_close_returns_unused() {
         for cleanly in [None, Some(true)] {
             let mut world = World::new();
             let mut first = world.numbers();
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_opens_again_soon_costs_no_write() {
+    fn quick_reopen_costs_no_write() {
         let world = World::new();
         let mut first = world.numbers();
         first.reserve(10).unwrap();
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crash_skips_the_block() {
+    fn crash_skips_the_reserved_block() {
         let mut world = World::new();
         assert_eq!(world.numbers().reserve(1), Ok(1..257));
         assert_eq!(world.numbers().reserve(1), Ok(257..513), "a lifetime that gave nothing back");
@@ -298,25 +298,25 @@ mod tests {
     }
 
     #[test]
-    fn a_name_starts_anew_after_a_day_but_not_after_a_crash() {
+    fn name_restarts_after_a_day_but_not_after_a_crash() {
         for restarts in [false, true] {
             let mut world = World::new();
             let mut first = world.numbers();
             first.reserve(256).unwrap();
             first.give_back(10);
-            world.wait(FORGET - Duration::from_secs(1));
+            world.wait(FORGET_AFTER - Duration::from_secs(1));
             if restarts {
                 world.restart(true);
             }
             assert_eq!(world.numbers().reserve(1).unwrap().start, 10);
             // That lifetime crashed, so the time of its last use is unknown.
-            world.wait(2 * FORGET);
+            world.wait(2 * FORGET_AFTER);
             world.restart(restarts);
             let mut later = world.numbers();
             let first = later.reserve(1).unwrap().start;
             assert!(first >= 257, "{first}");
             later.give_back(first + 4);
-            world.wait(FORGET);
+            world.wait(FORGET_AFTER);
             if restarts {
                 world.restart(true);
             }
@@ -327,10 +327,10 @@ mod tests {
     }
 
     #[test]
-    fn only_files_of_forgotten_names_are_swept_away() {
+    fn sweep_removes_only_forgotten_names() {
         let world = World::new();
-        let named = |name| world.daemon.of(name);
-        assert_eq!(world.daemon.sweep(), 0, "there is no folder yet");
+        let named = |name| world.daemon.for_session(name);
+        assert_eq!(world.daemon.remove_forgotten(), 0, "there is no folder yet");
         for (name, closes) in [("attempt-1", true), ("attempt-2", true), ("crashed", false)] {
             let mut numbers = named(name);
             numbers.reserve(256).unwrap();
@@ -338,14 +338,14 @@ mod tests {
                 numbers.give_back(10);
             }
         }
-        world.daemon.settle();
+        world.daemon.flush();
         std::fs::write(world.file("torn.json"), "{").unwrap();
-        world.wait(FORGET - Duration::from_secs(1));
-        assert_eq!(world.daemon.sweep(), 0, "a day has not gone by");
+        world.wait(FORGET_AFTER - Duration::from_secs(1));
+        assert_eq!(world.daemon.remove_forgotten(), 0, "a day has not gone by");
         let mut used = named("attempt-2");
         assert_eq!(used.reserve(256), Ok(10..266));
-        world.wait(FORGET);
-        assert_eq!(world.daemon.sweep(), 1);
+        world.wait(FORGET_AFTER);
+        assert_eq!(world.daemon.remove_forgotten(), 1);
         // The files of open names, of crashed names, and unreadable files stay.
         assert_eq!(used.reserve(256), Ok(266..522));
         assert_eq!(named("crashed").reserve(256), Ok(257..513));
@@ -354,27 +354,27 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_down_late_says_when_the_name_was_closed() {
+    fn late_write_records_the_close_time() {
         let mut world = World::new();
         let mut first = world.numbers();
         first.reserve(1).unwrap();
         first.give_back(10);
-        world.wait(FORGET);
+        world.wait(FORGET_AFTER);
         world.restart(true);
-        assert_eq!(world.daemon.sweep(), 1);
+        assert_eq!(world.daemon.remove_forgotten(), 1);
     }
 
     #[test]
-    fn a_long_lifetime_never_starts_anew_under_itself() {
+    fn long_lifetime_never_restarts_its_numbers() {
         let world = World::new();
         let mut numbers = world.numbers();
         numbers.reserve(256).unwrap();
-        world.wait(2 * FORGET);
+        world.wait(2 * FORGET_AFTER);
         assert_eq!(numbers.reserve(256), Ok(257..513));
     }
 
     #[test]
-    fn numbers_end_and_a_file_that_cannot_be_read_is_no_start_at_1() {
+    fn unreadable_file_does_not_restart_numbers() {
         let world = World::new();
         let mut numbers = world.numbers();
         numbers.reserve(u32::MAX - 511).unwrap();
@@ -384,16 +384,16 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_gives_no_number() {
+    fn full_disk_reserves_no_number() {
         let world = World::new();
         world.fill();
         assert!(matches!(world.numbers().reserve(256), Err(NumberError::Storage { full: true, .. })));
     }
 
     #[test]
-    fn a_name_that_is_no_file_name_stays_in_the_folder() {
+    fn unusual_name_stays_in_the_folder() {
         let world = World::new();
-        world.daemon.of("../../etc/x").reserve(1).unwrap();
+        world.daemon.for_session("../../etc/x").reserve(1).unwrap();
         assert!(world.file(".._.._etc_x.json").exists());
     }
 }

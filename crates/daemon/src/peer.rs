@@ -23,20 +23,20 @@ use tokio::time::timeout;
 
 /// Maximum number of concurrent calls per connection. The next call is not read before one is
 /// answered, so a client that does not read its answers is not read either.
-const CALLS: u32 = 128;
+const MAX_CALLS: u32 = 128;
 
 /// Timeout for a client to read an answer, and to finish a message that it began.
-const PATIENCE: Duration = Duration::from_secs(60);
+const READ_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Size in bytes above which a message counts against the limit for all connections.
-const SHORT: usize = 1 << 20;
+const MAX_UNCOUNTED_BYTES: usize = 1 << 20;
 
 /// Long messages are counted in units of this many bytes.
-pub(crate) const UNIT: usize = 64 << 10;
+pub(crate) const BYTES_PER_PERMIT: usize = 64 << 10;
 
 /// Interval between checks whether a client that has closed its sending side still waits for
 /// answers.
-const WAITS: Duration = Duration::from_millis(20);
+const HANGUP_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Serves a connection until its client disconnects.
 pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
@@ -53,14 +53,14 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
         out: tokio::sync::Mutex::new(write),
         calls: Mutex::default(),
         bound: Mutex::default(),
-        free: Arc::new(Semaphore::new(CALLS as usize)),
+        free: Arc::new(Semaphore::new(MAX_CALLS as usize)),
         gone: CancellationToken::new(),
     });
     if let Err(why) = peer.read(read).await {
         peer.fault(Value::Null, code::INVALID_REQUEST, invalid(why)).await;
     }
     tracing::trace!("a client sends nothing more");
-    peer.answered().await;
+    peer.wait_until_answered().await;
     peer.gone.cancel();
     peer.close_bound().await;
 }
@@ -105,10 +105,11 @@ impl Peer {
                     }
                 }
             }
-            if frames.held() > SHORT {
+            if frames.buffered() > MAX_UNCOUNTED_BYTES {
                 let has = room.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
-                let wants = u32::try_from(frames.held().div_ceil(UNIT).saturating_sub(has));
-                let more = Arc::clone(&self.daemon.room).try_acquire_many_owned(wants.unwrap_or(u32::MAX));
+                let wants = u32::try_from(frames.buffered().div_ceil(BYTES_PER_PERMIT).saturating_sub(has));
+                let more = Arc::clone(&self.daemon.message_permits)
+                    .try_acquire_many_owned(wants.unwrap_or(u32::MAX));
                 let more = more.map_err(|_| "too many long messages are in flight")?;
                 match &mut room {
                     Some(room) => room.merge(more),
@@ -116,11 +117,11 @@ impl Peer {
                 }
             }
             let part = read.read(&mut buf);
-            let part = match frames.held() {
+            let part = match frames.buffered() {
                 0 => part.await,
                 _ => {
-                    let left = PATIENCE.saturating_sub(began.get_or_insert_with(Instant::now).elapsed());
-                    let late = |_| format!("a message was incomplete after {} s", PATIENCE.as_secs());
+                    let left = READ_TIMEOUT.saturating_sub(began.get_or_insert_with(Instant::now).elapsed());
+                    let late = |_| format!("a message was incomplete after {} s", READ_TIMEOUT.as_secs());
                     timeout(left, part).await.map_err(late)?
                 }
             };
@@ -133,22 +134,22 @@ impl Peer {
 
     /// Returns when every call is answered or the client has disconnected. A client may close its
     /// sending side after its last message.
-    async fn answered(&self) {
+    async fn wait_until_answered(&self) {
         tokio::select! {
-            _ = self.free.acquire_many(CALLS) => {}
-            () = self.until_hung_up() => {}
-            () = self.daemon.going.cancelled() => {}
+            _ = self.free.acquire_many(MAX_CALLS) => {}
+            () = self.wait_for_hangup() => {}
+            () = self.daemon.shutdown.cancelled() => {}
         }
     }
 
-    async fn until_hung_up(&self) {
-        while !self.hung_up().await {
-            tokio::time::sleep(WAITS).await;
+    async fn wait_for_hangup(&self) {
+        while !self.has_hung_up().await {
+            tokio::time::sleep(HANGUP_POLL_INTERVAL).await;
         }
     }
 
     /// Whether both directions are closed, so that the client has disconnected.
-    async fn hung_up(&self) -> bool {
+    async fn has_hung_up(&self) -> bool {
         let out = self.out.lock().await;
         let stream: &UnixStream = out.as_ref();
         let mut polled = [PollFd::new(stream, PollFlags::empty())];
@@ -187,7 +188,7 @@ impl Peer {
                 Err(e) => self.fault(id, code::INVALID_PARAMS, e).await,
             },
             method::CALL if *verdict == Some(Verdict::Serve) => self.call(id, params, room).await,
-            method::CALL => self.fault(id, code::REFUSED, not_welcome(*verdict)).await,
+            method::CALL => self.fault(id, code::REFUSED, not_welcomed(*verdict)).await,
             method::CANCEL => {
                 if let Ok(Cancel { id }) = params_of(params)
                     && let Some(call) = self.calls().get(&id.to_string())
@@ -216,22 +217,22 @@ impl Peer {
 
     fn welcome(&self, hello: &Hello) -> Welcome {
         let ours = (rpc::PROTOCOL, rpc::VERSION);
-        let verdict = Welcome::verdict(ours, self.daemon.place.state_dir(), hello, self.daemon.busy());
+        let verdict = Welcome::verdict(ours, self.daemon.state_dir.path(), hello, self.daemon.is_busy());
         if verdict == Verdict::Replace {
             tracing::info!(version = hello.version, "a newer client starts another daemon");
-            self.daemon.going.cancel();
+            self.daemon.shutdown.cancel();
         }
         Welcome {
             protocol: rpc::PROTOCOL,
             version: rpc::VERSION.to_owned(),
             pid: std::process::id(),
-            state_dir: self.daemon.place.state_dir().to_path_buf(),
+            state_dir: self.daemon.state_dir.path().to_path_buf(),
             verdict,
         }
     }
 
     async fn call(self: &Arc<Self>, id: Value, params: Params, room: Option<OwnedSemaphorePermit>) {
-        if self.daemon.going.is_cancelled() {
+        if self.daemon.shutdown.is_cancelled() {
             let going = Error::new(ErrorCode::DaemonUnreachable, "the daemon is shutting down");
             let going = going.hint("repeat the command: another daemon is started");
             return self.fault(id, code::REFUSED, going).await;
@@ -249,7 +250,7 @@ impl Peer {
             place = Arc::clone(&self.free).acquire_owned() => place,
             // While this task waits, it does not read the socket, so end of file would go
             // unnoticed.
-            () = self.until_hung_up() => return self.gone.cancel(),
+            () = self.wait_for_hangup() => return self.gone.cancel(),
         };
         // The semaphore is never closed.
         let Ok(place) = place else { return };
@@ -263,7 +264,7 @@ impl Peer {
             peer.result(id, response).await;
             drop((place, room));
             peer.daemon.calls.fetch_sub(1, Ordering::Relaxed);
-            peer.daemon.used();
+            peer.daemon.touch();
         });
     }
 
@@ -297,7 +298,7 @@ impl Peer {
             return self.fault(id, code::REFUSED, error).await;
         }
         self.result(id, Stopping { pid: std::process::id(), sessions }).await;
-        self.daemon.going.cancel();
+        self.daemon.shutdown.cancel();
     }
 
     async fn result<R: Serialize>(&self, id: Value, result: R) {
@@ -305,13 +306,13 @@ impl Peer {
     }
 
     async fn fault(&self, id: Value, code: i32, error: Error) {
-        self.send(&Answer::<Value>::fault(id, code, error)).await;
+        self.send(&Answer::<Value>::with_error(id, code, error)).await;
     }
 
     async fn send<R: Serialize>(&self, answer: &Answer<R>) {
         let mut out = self.out.lock().await;
         // A client that has disconnected gets no answer; the read side then ends the connection.
-        if timeout(PATIENCE, out.write_all(&encode(answer))).await.is_err() {
+        if timeout(READ_TIMEOUT, out.write_all(&encode(answer))).await.is_err() {
             tracing::warn!("a client does not read its answers");
             self.gone.cancel();
             // The answer may be half written, so nothing can follow it.
@@ -336,7 +337,7 @@ fn invalid(why: String) -> Error {
     Error::new(ErrorCode::InvalidArgs, why)
 }
 
-fn not_welcome(verdict: Option<Verdict>) -> Error {
+fn not_welcomed(verdict: Option<Verdict>) -> Error {
     let why = match verdict {
         None => "call before hello",
         Some(_) => "the versions or the state directories differ, as the answer to hello said",

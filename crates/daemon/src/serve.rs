@@ -1,53 +1,53 @@
 //! The daemon's main loop: the host behind all connections, and the reasons to shut down.
 
 use crate::agents::Agents;
-use crate::lanes::Lanes;
+use crate::thread_pool::ThreadPool;
 use crate::{DiskNumbers, Options, leftovers, peer};
 use std::os::unix::net::UnixListener as StdListener;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use stickpin_kernel::{CancellationToken, Host, Result, io_error};
-use stickpin_wire::Place;
+use stickpin_wire::StateDir;
 use stickpin_wire::rpc::{self, Status};
 use tokio::net::UnixListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Semaphore;
 
 /// Timeout for pending answers when the daemon shuts down.
-const FAREWELL: Duration = Duration::from_secs(2);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Limit for the long messages of all connections together, in units of [`peer::UNIT`] bytes.
-const ROOM: usize = 2 * stickpin_wire::MAX_FRAME / peer::UNIT;
+const MESSAGE_PERMITS: usize = 2 * stickpin_wire::MAX_FRAME / peer::BYTES_PER_PERMIT;
 
 /// State that all connections share.
 pub(crate) struct Daemon {
     pub(crate) host: Host,
     pub(crate) agents: Agents,
     numbers: Arc<DiskNumbers>,
-    pub(crate) place: Place,
+    pub(crate) state_dir: StateDir,
     started: Instant,
     /// Number of calls that are read and not yet answered.
     pub(crate) calls: AtomicUsize,
     last_used: Mutex<Instant>,
     /// Limits the memory for long messages.
-    pub(crate) room: Arc<Semaphore>,
+    pub(crate) message_permits: Arc<Semaphore>,
     /// Cancelled when the daemon shuts down: it accepts no more connections and calls.
-    pub(crate) going: CancellationToken,
+    pub(crate) shutdown: CancellationToken,
 }
 
 /// Serves until the daemon is told to shut down, then closes all sessions.
-pub(crate) async fn serve(options: &Options, place: Place, listener: StdListener) -> Result<()> {
-    let socket = place.socket().to_path_buf();
+pub(crate) async fn serve(options: &Options, state_dir: StateDir, listener: StdListener) -> Result<()> {
+    let socket = state_dir.socket().to_path_buf();
     let failed = |e: std::io::Error| io_error("listen at", &socket, &e);
     let listener = UnixListener::from_std(listener).map_err(failed)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
 
-    let daemon = Arc::new(Daemon::new(options, place)?);
+    let daemon = Arc::new(Daemon::new(options, state_dir)?);
     daemon.repair().await;
-    let lanes = Lanes::new(std::thread::available_parallelism().map_or(1, usize::from));
-    let idle = daemon.idle(options.idle_exit);
+    let lanes = ThreadPool::new(std::thread::available_parallelism().map_or(1, usize::from));
+    let idle = daemon.wait_until_idle(options.idle_exit);
     tokio::pin!(idle);
     loop {
         tokio::select! {
@@ -57,7 +57,7 @@ pub(crate) async fn serve(options: &Options, place: Place, listener: StdListener
                     // needs no new thread.
                     tokio::task::yield_now().await;
                     let daemon = Arc::clone(&daemon);
-                    lanes.take(stream, move |stream| peer::serve(Arc::clone(&daemon), stream));
+                    lanes.serve_connection(stream, move |stream| peer::serve(Arc::clone(&daemon), stream));
                 }
                 // No file descriptor is free, or the client disconnected. The next `accept` may
                 // succeed.
@@ -66,7 +66,7 @@ pub(crate) async fn serve(options: &Options, place: Place, listener: StdListener
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }
             },
-            () = daemon.going.cancelled() => break,
+            () = daemon.shutdown.cancelled() => break,
             () = &mut idle => {
                 tracing::info!("no sessions for {} s", options.idle_exit.as_secs());
                 break;
@@ -75,7 +75,7 @@ pub(crate) async fn serve(options: &Options, place: Place, listener: StdListener
             _ = interrupt.recv() => break,
         }
     }
-    daemon.going.cancel();
+    daemon.shutdown.cancel();
     // From here on a client finds no socket and starts the next daemon, which waits for the lock.
     drop(listener);
     if let Err(e) = std::fs::remove_file(&socket) {
@@ -83,65 +83,65 @@ pub(crate) async fn serve(options: &Options, place: Place, listener: StdListener
     }
     daemon.host.shutdown().await;
     // A client that waits for the end of its connection waits for this process.
-    let _ = tokio::time::timeout(FAREWELL, daemon.answered()).await;
-    daemon.numbers.settle();
+    let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, daemon.wait_until_answered()).await;
+    daemon.numbers.flush();
     lanes.end().await;
     Ok(())
 }
 
 impl Daemon {
-    fn new(options: &Options, place: Place) -> Result<Self> {
-        let numbers = DiskNumbers::new(place.state_dir(), Arc::new(SystemTime::now));
+    fn new(options: &Options, state_dir: StateDir) -> Result<Self> {
+        let numbers = DiskNumbers::new(state_dir.path(), Arc::new(SystemTime::now));
         let source = Arc::clone(&numbers);
-        let host = Host::builder(place.state_dir())
+        let host = Host::builder(state_dir.path())
             .providers((options.providers)())
             .scribe(Arc::clone(&options.scribe))
-            .numbers(Arc::new(move |session| Ok(source.of(session))))
+            .numbers(Arc::new(move |session| Ok(source.for_session(session))))
             .build()?;
         Ok(Self {
-            agents: Agents::read(place.state_dir())?,
+            agents: Agents::read(state_dir.path())?,
             numbers,
             host,
-            place,
+            state_dir,
             started: Instant::now(),
             calls: AtomicUsize::new(0),
             last_used: Mutex::new(Instant::now()),
-            room: Arc::new(Semaphore::new(ROOM)),
-            going: CancellationToken::new(),
+            message_permits: Arc::new(Semaphore::new(MESSAGE_PERMITS)),
+            shutdown: CancellationToken::new(),
         })
     }
 
     /// Ends the processes that a killed daemon left running, and starts to remove its folders.
     /// Clients can connect meanwhile; their calls wait.
     async fn repair(&self) {
-        let state_dir = self.place.state_dir();
+        let state_dir = self.state_dir.path();
         for done in self.host.sweep().await {
             tracing::info!("after a daemon that was killed: {done}");
         }
-        let (left, going) = (leftovers::of(state_dir), self.going.clone());
+        let (left, going) = (leftovers::find(state_dir), self.shutdown.clone());
         if !left.is_empty() {
             // Runs detached and reports in the log.
             drop(tokio::task::spawn_blocking(move || leftovers::remove(&left, &going)));
         }
-        let forgotten = self.numbers.sweep();
+        let forgotten = self.numbers.remove_forgotten();
         tracing::debug!("{forgotten} names of sessions are forgotten");
     }
 
-    pub(crate) fn busy(&self) -> bool {
+    pub(crate) fn is_busy(&self) -> bool {
         self.host.sessions() > 0 || self.host.running() > 0 || self.calls.load(Ordering::Relaxed) > 0
     }
 
-    pub(crate) fn used(&self) {
+    pub(crate) fn touch(&self) {
         *self.last_used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
     /// Returns when the daemon has been idle for `limit`.
-    async fn idle(&self, limit: Duration) {
+    async fn wait_until_idle(&self, limit: Duration) {
         loop {
-            if self.busy() {
-                self.used();
+            if self.is_busy() {
+                self.touch();
             } else {
-                self.numbers.settle();
+                self.numbers.flush();
             }
             let unused = self.last_used.lock().unwrap_or_else(PoisonError::into_inner).elapsed();
             let Some(left) = limit.checked_sub(unused).filter(|left| !left.is_zero()) else { return };
@@ -151,7 +151,7 @@ impl Daemon {
     }
 
     /// Returns when no call is running.
-    async fn answered(&self) {
+    async fn wait_until_answered(&self) {
         while self.calls.load(Ordering::Relaxed) > 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
@@ -166,8 +166,8 @@ impl Daemon {
             uptime_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
             sessions: self.host.session_names(),
             running: self.host.running(),
-            socket: self.place.socket().to_path_buf(),
-            state_dir: self.place.state_dir().to_path_buf(),
+            socket: self.state_dir.socket().to_path_buf(),
+            state_dir: self.state_dir.path().to_path_buf(),
         }
     }
 }

@@ -17,7 +17,7 @@ const AREA: Rect = Rect { x: 1.0, y: 2.0, width: 3.0, height: 4.0 };
 impl Core {
     fn new() -> Self {
         let mut builder = TreeBuilder::new(IdentityGrade::NeverReused);
-        builder.surface(SurfaceId(1));
+        builder.set_surface(SurfaceId(1));
         let document =
             Document { scope: 1, frame: String::new(), url: "core:/".into(), title: String::new() };
         builder.document(0, document, 1).unwrap();

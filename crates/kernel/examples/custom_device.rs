@@ -112,7 +112,7 @@ impl Todo {
     fn tree(&self) -> Result<Tree> {
         let built = || -> std::result::Result<Tree, TreeError> {
             let mut tree = TreeBuilder::new(self.info.grade);
-            tree.surface(SurfaceId(1));
+            tree.set_surface(SurfaceId(1));
             let (url, title) = ("todo:home".to_owned(), "To-do".to_owned());
             tree.document(0, Document { scope: 1, frame: String::new(), url, title }, 1)?;
             tree.node(1, node(Role::List, "Tasks", 2))?;

@@ -42,13 +42,13 @@ pub(crate) async fn witness(cx: &mut Cx, target: &Target, found: &Found, how: Ho
     }
     let mut node = found.node;
     if let Target::Ref(r) = target {
-        capture::look(cx, Origin::Look).await?;
+        capture::look(cx, Origin::Internal).await?;
         node = if how.allow_changed { resolve::changed(cx, *r)? } else { resolve::again(cx, *r)? }.node;
     }
     let tree = cx.tree()?;
     let named = node.and_then(|node| {
         let records = cx.live().ok()?.session.records(&tree);
-        Some((Selector::naming(&records, node)?, tree.node(node).is(States::PROTECTED)))
+        Some((Selector::unique_for(&records, node)?, tree.node(node).is(States::PROTECTED)))
     });
     let Some((selector, secret)) = named else {
         return Err(Error::ambiguous_match(format!(
@@ -83,7 +83,7 @@ pub(crate) fn name_asked(cx: &mut Cx, entry: &'static Entry, effect: Effect, inp
         let node = live.session.resolve(&client, r.token()).ok()?.node?;
         named.push(Witness {
             target: r.plain().to_string(),
-            selector: Selector::naming(&live.session.records(&tree), node)?.to_string(),
+            selector: Selector::unique_for(&live.session.records(&tree), node)?.to_string(),
             meaning: String::new(),
             secret: false,
         });

@@ -62,6 +62,6 @@ fn the_context_of_a_command_is_extended_nowhere() {
 }
 
 #[test]
-fn circles_types_and_folders_stay_small() {
+fn import_cycles_types_and_folders_stay_small() {
     floors::assert_small(&src(), &[], (10, 3));
 }

@@ -1,12 +1,12 @@
 //! One tool call: from its arguments to a request, and from the response to the client's result.
 
-use crate::connection::{Connection, fresh_name, lock};
+use crate::arguments;
+use crate::connection::{Connection, lock, random_name};
 use crate::files::{self, Folders};
-use crate::forms;
 use crate::hints;
-use crate::policy::{Within, permit};
-use crate::said::Said;
+use crate::policy::{ClientPolicy, permit};
 use crate::server::Shared;
+use crate::tool_result::ToolResult;
 use crate::tools::{self, Tool};
 use rmcp::model::CallToolResult;
 use serde_json::{Map, Value};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use stickpin_client::{Call, Client, ClientCommand, ClientCommands, Progress, SocketClient};
-use stickpin_cmdline::{Options, Reading, help};
+use stickpin_cmdline::{Options, ParsedArguments, help};
 use stickpin_kernel::registry::{Entry, Form};
 use stickpin_kernel::schema::{self, Holds};
 use stickpin_kernel::{
@@ -24,25 +24,25 @@ use stickpin_tree::quote;
 use tokio::sync::mpsc::UnboundedSender;
 
 /// Characters reserved in an answer for the lines around a command's text.
-const AROUND: usize = 1_000;
+const RESERVED_CHARS: usize = 1_000;
 
 /// A command to run, with its input and options.
-struct Work {
-    what: What,
+struct Invocation {
+    command: CommandRef,
     input: Map<String, Value>,
     options: Options,
 }
 
 /// The command of a call.
 #[derive(Clone, Copy)]
-enum What {
+enum CommandRef {
     /// A command of the registry.
     Entry(&'static Entry),
     /// A command that runs in this process.
     ClientCommand(&'static dyn ClientCommand),
 }
 
-impl What {
+impl CommandRef {
     fn form(self) -> &'static Form {
         match self {
             Self::Entry(entry) => entry,
@@ -52,13 +52,13 @@ impl What {
 }
 
 /// The request of a call.
-enum Wanted {
-    Run(Box<Work>),
+enum ToolCall {
+    Run(Box<Invocation>),
     /// A text of our own.
-    Say(String),
+    Text(String),
 }
 
-/// What comes with a call besides its arguments.
+/// CommandRef comes with a call besides its arguments.
 pub(crate) struct Incoming {
     /// Takes reports of progress.
     pub(crate) progress: UnboundedSender<Progress>,
@@ -91,23 +91,23 @@ pub(crate) async fn call(
         Some(connection) => Ok((connection, None)),
         None => scoped(shared, &mut args),
     };
-    let wanted =
-        connection.and_then(|connection| Ok((connection, read(name, args, shared.setup.client_commands)?)));
+    let wanted = connection
+        .and_then(|connection| Ok((connection, parse_call(name, args, shared.setup.client_commands)?)));
     let (mut response, pins) = match wanted {
-        Err(e) => (failed(name, e), None),
-        Ok((_, Wanted::Say(text))) => {
+        Err(e) => (failed_response(name, e), None),
+        Ok((_, ToolCall::Text(text))) => {
             (Response { ok: true, command: name.to_owned(), text: Some(text), ..Response::default() }, None)
         }
-        Ok(((connection, new), Wanted::Run(work))) => {
+        Ok(((connection, new), ToolCall::Run(work))) => {
             let unscoped = new.is_some();
             let mut evicted = None;
-            let opens = new.filter(|_| work.what.form().begins_session());
+            let opens = new.filter(|_| work.command.form().begins_session());
             // Without a scope there is no client to pin refs for, unless this call begins one.
             let connection = match &opens {
                 Some(scope) => Arc::new(Connection::new((shared.setup.caller)(scope), scope, true)),
                 None => connection,
             };
-            let mut response = run(shared, &connection, *work, folders, &incoming).await;
+            let mut response = run_invocation(shared, &connection, *work, folders, &incoming).await;
             if let Some(scope) = opens.filter(|_| response.0.ok) {
                 let text = response.0.text.get_or_insert_default();
                 text.push_str(&format!("\nscope {scope} (send it with every later call)"));
@@ -122,13 +122,14 @@ pub(crate) async fn call(
         }
     };
     hints::adapt(&mut response, shared.setup.profile, shared.setup.client_commands);
-    let said = Said::new(&response, shared.setup.max_chars);
+    let said = ToolResult::new(&response, shared.setup.max_chars);
     // A cancelled response does not reach the client, so it adds no pins.
     if let Some((connection, state_dir)) = pins
         && !incoming.cancel.is_cancelled()
     {
         if response.session.as_deref() == Some(&connection.caller.own_session) {
-            lock(&connection.own).insert(response.state_dir.clone().unwrap_or_else(|| state_dir.clone()));
+            lock(&connection.own_session_dirs)
+                .insert(response.state_dir.clone().unwrap_or_else(|| state_dir.clone()));
         }
         if let Some(pins) = &connection.pins {
             lock(pins).merge(&state_dir, &response, &said.shown);
@@ -143,7 +144,7 @@ pub(crate) async fn call(
 /// name for the scope that this call may begin.
 fn scoped(shared: &Shared, args: &mut Map<String, Value>) -> Result<(Arc<Connection>, Option<String>)> {
     match args.remove("scope") {
-        None | Some(Value::Null) => Ok((Arc::clone(&shared.nobody), Some(fresh_name()))),
+        None | Some(Value::Null) => Ok((Arc::clone(&shared.anonymous), Some(random_name()))),
         Some(Value::String(name)) => match lock(&shared.scopes).get(&name) {
             Some(connection) => Ok((connection, None)),
             None => Err(Error::new(ErrorCode::InvalidArgs, format!("there is no scope {}", quote(&name)))
@@ -172,68 +173,70 @@ fn hint_at_scope(response: &mut Response) {
 }
 
 /// Reads a tool's arguments.
-fn read(name: &str, mut args: Map<String, Value>, client_commands: ClientCommands) -> Result<Wanted> {
-    let Some(tool) = Tool::find(name, client_commands) else { return Err(no_tool(name, client_commands)) };
-    let what = match tool {
-        Tool::Slim => return line(&mut args, client_commands),
-        Tool::Command { entry, key } => {
-            What::Entry(key.map_or(Ok(entry), |key| forms::chosen(entry, key, &mut args))?)
-        }
-        Tool::ClientCommand(command) => What::ClientCommand(command),
+fn parse_call(name: &str, mut args: Map<String, Value>, client_commands: ClientCommands) -> Result<ToolCall> {
+    let Some(tool) = Tool::find(name, client_commands) else {
+        return Err(unknown_tool(name, client_commands));
     };
-    let entry = what.form();
+    let command = match tool {
+        Tool::Slim => return parse_line(&mut args, client_commands),
+        Tool::Command { entry, key } => {
+            CommandRef::Entry(key.map_or(Ok(entry), |key| arguments::choose_command(entry, key, &mut args))?)
+        }
+        Tool::ClientCommand(command) => CommandRef::ClientCommand(command),
+    };
+    let entry = command.form();
     let mut common = |name: &str| match entry.fields().iter().any(|f| f.name == name) {
         true => Ok(None),
-        false => text(&mut args, name),
+        false => text_argument(&mut args, name),
     };
     let (session, state_dir) = (common("session")?, common("stateDir")?);
     let options = Options { session, state_dir, ..Options::default() };
-    forms::understand(entry, &mut args)?;
-    if let Some(field) = tools::unlistable(entry, &args) {
+    arguments::normalize_arguments(entry, &mut args)?;
+    if let Some(field) = tools::find_unlistable(entry, &args) {
         return Err(Error::new(ErrorCode::InvalidArgs, format!("`{}` is not accepted here", field.name))
             .hint("give the steps themselves as `steps`"));
     }
-    Ok(Wanted::Run(Box::new(Work { what, input: args, options })))
+    Ok(ToolCall::Run(Box::new(Invocation { command, input: args, options })))
 }
 
 /// Reads the command line of the slim tool.
-fn line(args: &mut Map<String, Value>, client_commands: ClientCommands) -> Result<Wanted> {
-    let line = text(args, "line")?.ok_or_else(|| {
+fn parse_line(args: &mut Map<String, Value>, client_commands: ClientCommands) -> Result<ToolCall> {
+    let line = text_argument(args, "line")?.ok_or_else(|| {
         Error::new(ErrorCode::InvalidArgs, "`line` is missing")
             .hint("give a command line, like: open example.com -i")
     })?;
-    let (session, state_dir) = (text(args, "session")?, text(args, "stateDir")?);
+    let (session, state_dir) = (text_argument(args, "session")?, text_argument(args, "stateDir")?);
     let mut words = stickpin_cmdline::split(&line)?;
     if words.first().is_some_and(|word| word == "stickpin") {
         words.remove(0);
     }
     // Help is about the registry and not a command of it.
     if words.first().is_none_or(|word| matches!(word.as_str(), "help" | "-h" | "--help")) {
-        return about(&words.get(1..).unwrap_or_default().join(" "), client_commands).map(Wanted::Say);
+        return help_text(&words.get(1..).unwrap_or_default().join(" "), client_commands).map(ToolCall::Text);
     }
     let forms: Vec<&'static Form> = client_commands.iter().map(|command| command.form()).collect();
-    let Some(picked) = stickpin_cmdline::pick(&words, &forms)? else {
-        return about("", client_commands).map(Wanted::Say);
+    let Some(picked) = stickpin_cmdline::resolve_command(&words, &forms)? else {
+        return help_text("", client_commands).map(ToolCall::Text);
     };
-    let what = match client_commands.iter().find(|command| command.form().spec.name == picked.name) {
-        Some(command) => What::ClientCommand(*command),
-        None => What::Entry(registry::lookup(picked.name)?),
+    let command = match client_commands.iter().find(|command| command.form().spec.name == picked.name) {
+        Some(command) => CommandRef::ClientCommand(*command),
+        None => CommandRef::Entry(registry::lookup(picked.name)?),
     };
-    let (input, mut options) = match stickpin_cmdline::read(what.form(), picked.args)? {
-        Reading::Input(input, options) => (input, options),
-        Reading::Help(text) => return Ok(Wanted::Say(text)),
+    let (input, mut options) = match stickpin_cmdline::read(command.form(), picked.args)? {
+        ParsedArguments::Input(input, options) => (input, options),
+        ParsedArguments::Help(text) => return Ok(ToolCall::Text(text)),
     };
     options.session = options.session.or(session);
     options.state_dir = options.state_dir.or(state_dir);
-    if tools::unlistable(what.form(), &input).is_some() {
+    if tools::find_unlistable(command.form(), &input).is_some() {
         return Err(Error::new(ErrorCode::InvalidArgs, "files of steps are not accepted here")
             .hint("give the steps themselves: batch --steps JSON"));
     }
-    Ok(Wanted::Run(Box::new(Work { what, input, options })))
+    Ok(ToolCall::Run(Box::new(Invocation { command, input, options })))
 }
 
 /// Returns the text of a help topic, or the help of a command.
-fn about(topic: &str, client_commands: ClientCommands) -> Result<String> {
+fn help_text(topic: &str, client_commands: ClientCommands) -> Result<String> {
     if let Some(text) = help::topic(topic) {
         return Ok(text.to_owned());
     }
@@ -244,10 +247,10 @@ fn about(topic: &str, client_commands: ClientCommands) -> Result<String> {
     }
     let own = client_commands.iter().map(|command| command.form()).find(|form| form.spec.name == topic);
     let form = own.map_or_else(|| registry::lookup(topic).map(|entry| &**entry), Ok)?;
-    Ok(stickpin_cmdline::leaf(form).render_help().to_string())
+    Ok(stickpin_cmdline::command_grammar(form).render_help().to_string())
 }
 
-fn text(args: &mut Map<String, Value>, name: &str) -> Result<Option<String>> {
+fn text_argument(args: &mut Map<String, Value>, name: &str) -> Result<Option<String>> {
     match args.remove(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) if text.is_empty() => Ok(None),
@@ -256,7 +259,7 @@ fn text(args: &mut Map<String, Value>, name: &str) -> Result<Option<String>> {
     }
 }
 
-fn no_tool(name: &str, client_commands: ClientCommands) -> Error {
+fn unknown_tool(name: &str, client_commands: ClientCommands) -> Error {
     let names: Vec<String> = tools::names(client_commands).collect();
     let hint = match schema::nearest(name, names.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -267,26 +270,27 @@ fn no_tool(name: &str, client_commands: ClientCommands) -> Error {
 
 /// Sends the request and returns the response, with the state directory if the command got that
 /// far.
-async fn run(
+async fn run_invocation(
     shared: &Shared,
     connection: &Connection,
-    mut work: Work,
+    mut work: Invocation,
     folders: impl Future<Output = Folders>,
     incoming: &Incoming,
 ) -> (Response, Option<std::path::PathBuf>) {
-    let form = work.what.form();
+    let form = work.command.form();
     let name = form.spec.name;
     // Calls are sent in the order of arrival. A call that names no file does not wait for the
     // client's roots.
     let mut known = None;
-    let checked = match files::named(form, &mut work.input) {
+    let checked = match files::names_files(form, &mut work.input) {
         true => known.insert(folders.await).check(form, &mut work.input, &connection.caller),
         false => Ok(()),
     };
-    let entry = match work.what {
-        What::Entry(entry) => entry,
-        What::ClientCommand(command) => {
-            let asked = checked.and_then(|()| aside(shared, connection, work, known, incoming));
+    let entry = match work.command {
+        CommandRef::Entry(entry) => entry,
+        CommandRef::ClientCommand(command) => {
+            let asked =
+                checked.and_then(|()| prepare_client_command(shared, connection, work, known, incoming));
             return match asked {
                 Ok((client, input, call)) => {
                     if call.session.is_none() {
@@ -294,7 +298,7 @@ async fn run(
                     }
                     (command.run(input, call).await, Some(client.state_dir().to_owned()))
                 }
-                Err(e) => (failed(name, e), None),
+                Err(e) => (failed_response(name, e), None),
             };
         }
     };
@@ -304,10 +308,11 @@ async fn run(
         let named = lock(&connection.roots).clone().unwrap_or_default();
         Folders::new(&named, &connection.caller, &shared.setup.allow)
     });
-    let prepared = checked.and_then(|()| prepare(shared, connection, entry, work, (folders.roots, incoming)));
+    let prepared =
+        checked.and_then(|()| prepare_command(shared, connection, entry, work, (folders.roots, incoming)));
     let (client, request) = match prepared {
         Ok(prepared) => prepared,
-        Err(e) => return (failed(name, e), None),
+        Err(e) => return (failed_response(name, e), None),
     };
     if request.session.is_none() {
         // The session ends with this process, even if the process is killed.
@@ -318,15 +323,15 @@ async fn run(
 }
 
 /// Prepares a command that runs in this process.
-fn aside(
+fn prepare_client_command(
     shared: &Shared,
     connection: &Connection,
-    work: Work,
+    work: Invocation,
     folders: Option<Folders>,
     incoming: &Incoming,
 ) -> Result<(Arc<SocketClient>, Map<String, Value>, Call)> {
     let setup = &shared.setup;
-    let form = work.what.form();
+    let form = work.command.form();
     permit(setup, form, form.spec.effect, &work.input)?;
     let client = shared.named_client(work.options.state_dir.as_deref())?;
     let caller = incoming.caller(connection);
@@ -341,7 +346,7 @@ fn aside(
         render: render(shared, &work.options, false),
         variables: setup.variables.clone(),
         progress: incoming.progress.clone(),
-        policy: Arc::new(Within { folders, caller, setup: setup.clone() }),
+        policy: Arc::new(ClientPolicy { folders, caller, setup: setup.clone() }),
         cancel: incoming.cancel.clone(),
     };
     Ok((client, work.input, call))
@@ -350,7 +355,7 @@ fn aside(
 /// Returns how to render answers for this client.
 fn render(shared: &Shared, options: &Options, nested: bool) -> Render {
     let setup = &shared.setup;
-    let most = setup.max_chars.saturating_sub(AROUND);
+    let most = setup.max_chars.saturating_sub(RESERVED_CHARS);
     Render {
         // The output contains the envelopes of the steps.
         format: if setup.structured || nested { Format::Both } else { Format::Text },
@@ -361,14 +366,14 @@ fn render(shared: &Shared, options: &Options, nested: bool) -> Render {
     }
 }
 
-fn prepare(
+fn prepare_command(
     shared: &Shared,
     connection: &Connection,
     entry: &'static Entry,
-    work: Work,
+    work: Invocation,
     (file_roots, incoming): (Vec<PathBuf>, &Incoming),
 ) -> Result<(Arc<SocketClient>, Request)> {
-    let Work { mut input, options, .. } = work;
+    let Invocation { mut input, options, .. } = work;
     let setup = &shared.setup;
     if let Some(ladder) = &setup.stale_refs
         && entry.fields().iter().any(|f| f.name == "staleRefs")
@@ -400,8 +405,8 @@ fn prepare(
     Ok((client, request))
 }
 
-fn failed(name: &str, error: Error) -> Response {
-    stickpin_client::failed(name, None, error)
+fn failed_response(name: &str, error: Error) -> Response {
+    stickpin_client::failed_response(name, None, error)
 }
 
 /// Returns the envelope and the output as JSON. The text is part of the content instead.

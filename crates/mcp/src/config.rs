@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_client_gets_the_program_and_its_arguments() {
+    fn config_names_program_and_arguments_for_every_client() {
         for client in CLIENTS {
             let args = ["--read-only".to_owned()];
             let text = config(client, Path::new("/opt/my tools/stickpin"), &args, &[]).expect(client);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn every_file_has_the_fields_that_its_client_documents() {
+    fn config_file_has_the_documented_fields() {
         let expected = ["mcp", "--allow-path=/a b"];
         for client in ["gemini", "cursor"] {
             let file: documented::McpServers = serde_json::from_str(&printed(client)).expect(client);
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn command_for_claude_code_is_what_a_shell_reads() {
+    fn claude_code_command_is_valid_shell() {
         let script = format!("claude() {{ printf '%s\\n' \"$@\"; }}\n{}", printed("claude-code"));
         let output = std::process::Command::new("sh").arg("-c").arg(script).output().expect("a shell");
         let words = String::from_utf8(output.stdout).expect("text");
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn codex_is_told_which_variables_to_pass_on() {
+    fn codex_config_lists_passed_variables() {
         let (program, args) = ("/opt/a \"b\"\\/stickpin", ["--allow-path=/ü \\x".to_owned()]);
         let passed = ["DISPLAY", "XDG_RUNTIME_DIR"].map(str::to_owned);
         let text = config("codex", Path::new(program), &args, &passed).expect("a client");

@@ -23,12 +23,12 @@ pub(crate) struct Connection {
     /// The client's pins. `None` if the client cannot be identified: its refs are not pinned.
     pub(crate) pins: Option<Mutex<Pins>>,
     /// The minimum level of log messages; `None` until the client asks for them.
-    pub(crate) level: Mutex<Option<LoggingLevel>>,
+    pub(crate) log_level: Mutex<Option<LoggingLevel>>,
     /// The client's roots; `None` until they were requested, and empty if it has none.
     pub(crate) roots: Mutex<Option<Vec<PathBuf>>>,
     /// State directories in which the client used its own session, which is closed when it
     /// disconnects.
-    pub(crate) own: Mutex<BTreeSet<PathBuf>>,
+    pub(crate) own_session_dirs: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl Connection {
@@ -37,9 +37,9 @@ impl Connection {
         Self {
             caller: Caller { client: Some(name.to_owned()), ..caller },
             pins: pins.then(Mutex::default),
-            level: Mutex::default(),
+            log_level: Mutex::default(),
             roots: Mutex::default(),
-            own: Mutex::default(),
+            own_session_dirs: Mutex::default(),
         }
     }
 
@@ -76,6 +76,6 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Returns a random name that cannot be guessed.
-pub(crate) fn fresh_name() -> String {
+pub(crate) fn random_name() -> String {
     format!("{:016x}{:016x}", rand::random::<u64>(), rand::random::<u64>())
 }

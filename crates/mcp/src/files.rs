@@ -86,7 +86,7 @@ impl Folders {
 }
 
 /// Whether an input names files, or a value that may be one.
-pub(crate) fn named(entry: &Form, input: &mut serde_json::Map<String, serde_json::Value>) -> bool {
+pub(crate) fn names_files(entry: &Form, input: &mut serde_json::Map<String, serde_json::Value>) -> bool {
     let mut any = false;
     targets::walk(entry, input, &mut |field, _| any |= field.path || field.opens);
     any
@@ -109,13 +109,13 @@ mod tests {
     use stickpin_kernel::ErrorCode;
     use stickpin_kernel::registry::find;
 
-    struct World {
+    struct TestFolders {
         tmp: tempfile::TempDir,
         folders: Folders,
         caller: Caller,
     }
 
-    impl World {
+    impl TestFolders {
         fn new() -> Self {
             let tmp = tempfile::tempdir().expect("a folder");
             let root = tmp.path().canonicalize().expect("a folder");
@@ -146,8 +146,8 @@ mod tests {
     }
 
     #[test]
-    fn paths_stay_in_the_folders_of_the_client() {
-        let w = World::new();
+    fn paths_outside_client_folders_are_refused() {
+        let w = TestFolders::new();
         assert_eq!(w.shot("a.png").expect("inside"), w.path("in/a.png"));
         assert_eq!(w.shot("new/deep/a.png").expect("inside"), w.path("in/new/deep/a.png"));
         assert_eq!(w.shot(&w.path("also/a.png")).expect("allowed"), w.path("also/a.png"));
@@ -172,8 +172,8 @@ mod tests {
     }
 
     #[test]
-    fn pages_from_files_too() {
-        let w = World::new();
+    fn file_urls_are_checked() {
+        let w = TestFolders::new();
         let secret = w.path("out/secret.html");
         for what in [
             secret.clone(),
@@ -196,8 +196,8 @@ mod tests {
     }
 
     #[test]
-    fn a_tab_goes_where_open_goes() {
-        let w = World::new();
+    fn tab_urls_are_checked_like_open() {
+        let w = TestFolders::new();
         let tab = |url: &str| {
             let mut input = json!({"url": url}).as_object().expect("an object").clone();
             w.folders.check(find("tab new").expect("a command"), &mut input, &w.caller)
@@ -208,8 +208,8 @@ mod tests {
     }
 
     #[test]
-    fn the_root_and_the_home_folder_are_no_default() {
-        let w = World::new();
+    fn root_and_home_are_no_default_folders() {
+        let w = TestFolders::new();
         let home = w.caller.home.clone().expect("a home");
         for cwd in [PathBuf::from("/"), home.clone(), home.join("..")] {
             let caller = Caller { cwd: cwd.clone(), ..w.caller.clone() };
@@ -225,8 +225,8 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_looked_at_too() {
-        let w = World::new();
+    fn paths_in_batch_steps_are_checked() {
+        let w = TestFolders::new();
         let mut input = json!({"steps": [{"command": "screenshot", "input": {"path": "~/a.png"}}]});
         let Value::Object(input) = &mut input else { panic!("an object") };
         let e =

@@ -12,7 +12,7 @@ use stickpin_kernel::Response;
 use stickpin_kernel::registry::{Form, find};
 
 /// The prefix of help topic addresses.
-pub(crate) const HELP: &str = "stickpin://help/";
+pub(crate) const HELP_PREFIX: &str = "stickpin://help/";
 
 /// Rewrites the hint and the warning of a response for the tools of a profile. The single tool of
 /// `slim` takes command lines, so its hints stay as they are.
@@ -44,7 +44,7 @@ fn for_tools(hint: &str, profile: Profile, client_commands: ClientCommands) -> S
     hints::rewrite(hint, |mention| match mention {
         Mention::Line("help") => Some("tools/list".to_owned()),
         Mention::Line(line) => match line.strip_prefix("help ") {
-            Some(topic) => stickpin_cmdline::help::topic(topic).map(|_| format!("{HELP}{topic}")),
+            Some(topic) => stickpin_cmdline::help::topic(topic).map(|_| format!("{HELP_PREFIX}{topic}")),
             None => tool_call(line, profile, client_commands),
         },
         Mention::Option(option) => hints::option(option).map(|(name, value)| match value.is_empty() {

@@ -1,6 +1,6 @@
 //! Clients over streamable HTTP: on loopback, with a token, and not from a browser page.
 
-use crate::present::Present;
+use crate::active_sessions::ActiveSessions;
 use crate::server::{Server, Shared};
 use crate::setup::Setup;
 use http_body_util::combinators::BoxBody;
@@ -29,20 +29,20 @@ use tokio::time::timeout;
 const MAX_BODY: usize = 16 << 20;
 
 /// Maximum number of request bodies read at the same time, which limits their memory.
-const BODIES: usize = 16;
+const MAX_BODIES: usize = 16;
 
 /// How long an idle client session lives: as long as a session of the daemon.
-const IDLE: Duration = Duration::from_secs(3_600);
+const SESSION_IDLE_TIMEOUT: Duration = Duration::from_secs(3_600);
 
 /// Default time without a connection after which a client counts as disconnected.
-pub const GONE: Duration = Duration::from_secs(600);
+pub const CLIENT_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The path of the endpoint.
 const PATH: &str = "/mcp";
 
 /// Where and for whom to listen.
 #[derive(Debug, Clone)]
-pub struct Http {
+pub struct HttpOptions {
     /// Address and port; port 0 selects a free one.
     pub address: String,
     /// The token that every request must carry: `Authorization: Bearer TOKEN`. Generated if `None`.
@@ -51,7 +51,7 @@ pub struct Http {
     /// address.
     pub hosts: Vec<String>,
     /// How long a client may be without a connection before its session is closed.
-    pub gone: Duration,
+    pub client_timeout: Duration,
 }
 
 /// Limits of connections.
@@ -79,35 +79,35 @@ type Body = BoxBody<Bytes, Infallible>;
 /// # Errors
 /// Returns `INVALID_ARGS` for an invalid address, or one outside loopback without a host name.
 /// Returns `IO` when listening fails.
-pub fn serve_http(setup: Setup, http: &Http, ready: impl FnOnce(&str, &str)) -> Result<()> {
+pub fn serve_http(setup: Setup, http: &HttpOptions, ready: impl FnOnce(&str, &str)) -> Result<()> {
     let address = address(http)?;
     stickpin_client::runtime()?.block_on(async {
         let failed =
             |e: std::io::Error| Error::new(ErrorCode::Io, format!("cannot listen at {address}: {e}"));
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let signalled = crate::until_ended()?;
-        let token = http.token.clone().unwrap_or_else(crate::connection::fresh_name);
+        let token = http.token.clone().unwrap_or_else(crate::connection::random_name);
         ready(&format!("http://{}{PATH}", listener.local_addr().map_err(failed)?), &token);
 
         let shared = Shared::new(setup);
         let made = Arc::clone(&shared);
         let limits = Limits::default();
         let (service, sessions) = service(&http.hosts, move || Server::new(&made, false));
-        let gate = Gate {
+        let gate = RequestGate {
             service,
             expected: format!("Bearer {token}").into(),
-            present: Arc::default(),
-            bodies: Arc::new(Semaphore::new(BODIES)),
+            sessions: Arc::default(),
+            bodies: Arc::new(Semaphore::new(MAX_BODIES)),
             limits,
         };
-        let present = Arc::clone(&gate.present);
+        let present = Arc::clone(&gate.sessions);
         let answer = move |request| {
             let gate = gate.clone();
             async move { Ok(gate.answer(request).await) }
         };
         tokio::select! {
             () = accept(&listener, limits, answer) => {}
-            () = present.forget(&sessions, http.gone) => {}
+            () = present.reap_disconnected(&sessions, http.client_timeout) => {}
             () = signalled => {}
         }
         shared.leave_all().await;
@@ -115,7 +115,7 @@ pub fn serve_http(setup: Setup, http: &Http, ready: impl FnOnce(&str, &str)) -> 
     })
 }
 
-fn address(http: &Http) -> Result<SocketAddr> {
+fn address(http: &HttpOptions) -> Result<SocketAddr> {
     let bad = |why: String| {
         Err(Error::new(ErrorCode::InvalidArgs, why).hint("for example: `stickpin mcp --http 127.0.0.1:8931`"))
     };
@@ -145,7 +145,8 @@ pub(crate) async fn accept<F>(
                 let Ok(place) = Arc::clone(&room).try_acquire_owned() else {
                     tokio::spawn(async move {
                         // A client that does not read this gets no other answer.
-                        let _ = timeout(Duration::from_secs(1), stream.write_all(FULL.as_bytes())).await;
+                        let _ =
+                            timeout(Duration::from_secs(1), stream.write_all(SERVER_FULL.as_bytes())).await;
                     });
                     continue;
                 };
@@ -174,7 +175,7 @@ pub(crate) async fn accept<F>(
 }
 
 /// The answer to a connection above the limit.
-const FULL: &str =
+const SERVER_FULL: &str =
     "HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncontent-length: 0\r\nretry-after: 5\r\n\r\n";
 
 /// Creates the HTTP service, with a handler for each client session, and the manager of these
@@ -191,37 +192,39 @@ pub(crate) fn service<S: ServerHandler>(
         .enforce_origin_validation()
         .with_max_request_body_bytes(MAX_BODY);
     let mut sessions = LocalSessionManager::default();
-    sessions.session_config.keep_alive = Some(IDLE);
+    sessions.session_config.keep_alive = Some(SESSION_IDLE_TIMEOUT);
     let sessions = Arc::new(sessions);
     (StreamableHttpService::new(move || Ok(make()), Arc::clone(&sessions), config), sessions)
 }
 
 /// Checks requests before they reach the protocol.
 #[derive(Clone)]
-struct Gate {
+struct RequestGate {
     service: Service<Server>,
     expected: Arc<str>,
-    present: Arc<Present>,
+    sessions: Arc<ActiveSessions>,
     bodies: Arc<Semaphore>,
     limits: Limits,
 }
 
-impl Gate {
+impl RequestGate {
     async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
         let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
-        if !given.is_some_and(|given| same(given, self.expected.as_bytes())) {
-            let mut refused =
-                plain(StatusCode::UNAUTHORIZED, "a bearer token is required: Authorization: Bearer TOKEN");
+        if !given.is_some_and(|given| constant_time_eq(given, self.expected.as_bytes())) {
+            let mut refused = text_response(
+                StatusCode::UNAUTHORIZED,
+                "a bearer token is required: Authorization: Bearer TOKEN",
+            );
             refused.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return refused;
         }
         if request.uri().path() != PATH {
-            return plain(StatusCode::NOT_FOUND, "the endpoint is /mcp");
+            return text_response(StatusCode::NOT_FOUND, "the endpoint is /mcp");
         }
         let session = session(request.headers());
-        let here = session.as_deref().and_then(|session| self.present.enter(session, false));
+        let here = session.as_deref().and_then(|session| self.sessions.enter(session, false));
         let ends = request.method() == Method::DELETE;
-        let request = match whole(request, &self.bodies, self.limits.body).await {
+        let request = match read_body(request, &self.bodies, self.limits.body).await {
             Ok(request) => request,
             Err(refused) => return refused,
         };
@@ -232,10 +235,10 @@ impl Gate {
             *response.status_mut() = StatusCode::BAD_REQUEST;
         }
         if let (true, Some(session)) = (ends, &session) {
-            self.present.leave(session);
+            self.sessions.leave(session);
         }
         let begun = crate::http::session(response.headers()).filter(|_| session.is_none());
-        match here.or_else(|| self.present.enter(begun.as_deref()?, true)) {
+        match here.or_else(|| self.sessions.enter(begun.as_deref()?, true)) {
             Some(here) => response.map(|body| {
                 // The client counts as connected until the answer is fully read or the connection
                 // ends.
@@ -259,7 +262,7 @@ fn session(headers: &HeaderMap) -> Option<String> {
 }
 
 /// Reads the whole body of a request, and rejects one that is not JSON where JSON is required.
-async fn whole(
+async fn read_body(
     request: Request<Incoming>,
     bodies: &Semaphore,
     limit: Duration,
@@ -272,13 +275,13 @@ async fn whole(
     let body = match timeout(limit, read).await {
         Ok(Ok(body)) => body.to_bytes(),
         Ok(Err(why)) if why.contains("length limit") => {
-            return Err(plain(StatusCode::PAYLOAD_TOO_LARGE, "a body has at most 16 MiB"));
+            return Err(text_response(StatusCode::PAYLOAD_TOO_LARGE, "a body has at most 16 MiB"));
         }
         Ok(Err(_)) => {
-            return Err(plain(StatusCode::BAD_REQUEST, "the body ended before its declared length"));
+            return Err(text_response(StatusCode::BAD_REQUEST, "the body ended before its declared length"));
         }
         Err(_) => {
-            let mut late = plain(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time");
+            let mut late = text_response(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time");
             late.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             return Err(late);
         }
@@ -301,14 +304,14 @@ async fn whole(
     Ok(Request::from_parts(head, Full::new(body)))
 }
 
-fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
+fn text_response(status: StatusCode, text: &'static str) -> Response<Body> {
     let mut response = Response::new(Full::new(Bytes::from_static(text.as_bytes())).boxed());
     *response.status_mut() = status;
     response
 }
 
 /// Compares in constant time for equal lengths: a near miss takes as long as a match.
-fn same(a: &[u8], b: &[u8]) -> bool {
+fn constant_time_eq(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
 }
 

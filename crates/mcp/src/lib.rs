@@ -15,27 +15,27 @@
 //! # Ok::<(), stickpin_kernel::Error>(())
 //! ```
 
+mod active_sessions;
+mod arguments;
 mod call;
 mod config;
 mod connection;
 mod files;
-mod forms;
 mod hints;
 mod http;
 pub mod pins;
 mod policy;
-mod present;
 mod profile;
-mod said;
 mod server;
 mod setup;
 mod stdio;
 #[cfg(test)]
 mod tests;
+mod tool_result;
 mod tools;
 
 pub use config::config;
-pub use http::{GONE, Http, serve_http};
+pub use http::{CLIENT_TIMEOUT, HttpOptions, serve_http};
 pub use profile::Profile;
 pub use setup::{MAX_CHARS, Setup};
 pub use stdio::serve_stdio;

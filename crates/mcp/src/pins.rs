@@ -35,7 +35,7 @@ struct Scope {
 #[derive(Debug, Clone, Copy)]
 struct Pin {
     generation: u64,
-    given: u64,
+    received_at: u64,
 }
 
 /// How much of a response the client sees.
@@ -56,7 +56,7 @@ impl Pins {
         if token.pin.is_some() {
             return None;
         }
-        let pin = self.scope(state_dir, session)?.pins.get(&token.r#ref.get())?;
+        let pin = self.scope(state_dir, session)?.pins.get(&token.id.get())?;
         Some(RefToken { pin: Some(Generation::new(pin.generation)), ..token }.to_string())
     }
 
@@ -123,7 +123,7 @@ impl Scope {
         let give = |pin: &mut Pin| {
             // Answers may arrive out of order, so the newest generation wins.
             pin.generation = pin.generation.max(generation);
-            pin.given = clock;
+            pin.received_at = clock;
         };
         if let (Some(base), Shown::Whole) = (refs.base, shown) {
             let renewed = self.pins.values_mut().filter(|p| (base..generation).contains(&p.generation));
@@ -134,7 +134,7 @@ impl Scope {
             Shown::Cut(seen) => seen.contains(n),
         };
         for n in numbers(&refs.issued).filter(seen) {
-            give(self.pins.entry(n).or_insert(Pin { generation, given: clock }));
+            give(self.pins.entry(n).or_insert(Pin { generation, received_at: clock }));
         }
         let whole = matches!(shown, Shown::Whole) && (refs.full || refs.base.is_some());
         if whole && self.since.is_none_or(|since| since < generation) {
@@ -145,7 +145,7 @@ impl Scope {
 
     fn forget(&mut self) {
         let Some(surplus) = self.pins.len().checked_sub(MAX_PINS).filter(|n| *n > 0) else { return };
-        let mut oldest: Vec<(u64, u32)> = self.pins.iter().map(|(&n, pin)| (pin.given, n)).collect();
+        let mut oldest: Vec<(u64, u32)> = self.pins.iter().map(|(&n, pin)| (pin.received_at, n)).collect();
         oldest.select_nth_unstable(surplus - 1);
         for (_, n) in &oldest[..surplus] {
             self.pins.remove(n);
@@ -172,7 +172,7 @@ pub fn refs_in(text: &str) -> HashSet<u32> {
         let end = text[at + 2..].find(|c: char| !c.is_ascii_digit()).map_or(text.len(), |n| at + 2 + n);
         text[at..end].parse::<RefToken>().ok()
     });
-    found.map(|token| token.r#ref.get()).collect()
+    found.map(|token| token.id.get()).collect()
 }
 
 #[cfg(test)]

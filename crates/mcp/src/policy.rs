@@ -11,15 +11,15 @@ use stickpin_kernel::registry::Form;
 use stickpin_kernel::{Caller, Effect, Error, ErrorCode, Result, targets};
 
 /// The policy for a client's script: the same as for the client.
-pub(crate) struct Within {
+pub(crate) struct ClientPolicy {
     pub(crate) folders: Folders,
     pub(crate) caller: Caller,
     pub(crate) setup: Setup,
 }
 
-impl Policy for Within {
+impl Policy for ClientPolicy {
     fn command(&self, form: &Form, input: &mut Map<String, Value>) -> Result<()> {
-        if tools::unlistable(form, input).is_some() {
+        if tools::find_unlistable(form, input).is_some() {
             return Err(Error::new(ErrorCode::InvalidArgs, "files of steps are not accepted here"));
         }
         permit(&self.setup, form, form.spec.effect, input)?;

@@ -5,7 +5,7 @@
 //! describes them in its own words, while other surfaces take both from the registry. Commands that
 //! `core` omits are available through `batch`.
 
-use crate::forms::Key;
+use crate::arguments::GroupKey;
 use std::str::FromStr;
 use std::sync::LazyLock;
 use stickpin_kernel::{Error, ErrorCode};
@@ -40,18 +40,18 @@ impl FromStr for Profile {
 
 /// A tool of `core`.
 #[derive(Debug, Default)]
-pub(crate) struct Core {
+pub(crate) struct CoreTool {
     /// The name of its command.
     pub(crate) command: &'static str,
     /// The argument that selects a command of its group: `wait` and `wait text` are one tool.
-    pub(crate) key: Option<Key>,
+    pub(crate) key: Option<GroupKey>,
     /// When to use it, and what it returns.
     pub(crate) about: String,
     /// Arguments that are accepted but not listed, because hardly any task needs them.
     pub(crate) unlisted: Vec<&'static str>,
 }
 
-impl Core {
+impl CoreTool {
     /// Parses a section of `text/core.md`: the command, lines `key: NAME [USUAL]` and `unlisted:
     /// NAMES`, then the description.
     fn parse(section: &'static str) -> Self {
@@ -62,9 +62,9 @@ impl Core {
         for line in lines {
             match line.split_once(": ") {
                 Some(("key", key)) => {
-                    let (name, usual) =
+                    let (name, default_word) =
                         key.split_once(' ').map_or((key, None), |(name, word)| (name, Some(word)));
-                    core.key = Some(Key { name, usual });
+                    core.key = Some(GroupKey { name, default_word });
                 }
                 Some(("unlisted", names)) => core.unlisted = names.split(' ').collect(),
                 _ => about.push(line),
@@ -76,8 +76,8 @@ impl Core {
 }
 
 /// The tools of `core`, in list order.
-pub(crate) static CORE: LazyLock<Vec<Core>> =
-    LazyLock::new(|| include_str!("../text/core.md").split("\n\n").map(Core::parse).collect());
+pub(crate) static CORE: LazyLock<Vec<CoreTool>> =
+    LazyLock::new(|| include_str!("../text/core.md").split("\n\n").map(CoreTool::parse).collect());
 
 /// The name of the single tool of `slim`.
 pub(crate) const SLIM: &str = "stickpin";

@@ -4,9 +4,9 @@
 #![allow(deprecated, reason = "older revisions of the protocol have them")]
 
 use crate::call;
-use crate::connection::{Connection, Scopes, fresh_name, lock};
+use crate::connection::{Connection, Scopes, lock, random_name};
 use crate::files::{Folders, file_of_url};
-use crate::hints::HELP;
+use crate::hints::HELP_PREFIX;
 use crate::profile::INSTRUCTIONS;
 use crate::setup::Setup;
 use crate::tools;
@@ -27,24 +27,24 @@ use std::time::Duration;
 use stickpin_client::{Client, Progress, SocketClient};
 use stickpin_cmdline::help;
 use stickpin_kernel::{Error, ErrorCode, Request, Result};
-use stickpin_wire::Place;
+use stickpin_wire::StateDir;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 /// Interval of progress notifications for a client that asked for them.
-const PROGRESS: Duration = Duration::from_secs(1);
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Limits for the texts that are kept of a request's metadata: bytes of each, and their number.
 const MAX_ID: usize = 256;
 const MAX_TEXTS: usize = 16;
 
 /// Timeout for a client to list its roots.
-const ROOTS: Duration = Duration::from_secs(5);
+const ROOTS_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// State that all clients of a server share.
 pub(crate) struct Shared {
     pub(crate) setup: Setup,
     /// The connection for requests that do not identify their client.
-    pub(crate) nobody: Arc<Connection>,
+    pub(crate) anonymous: Arc<Connection>,
     pub(crate) scopes: Mutex<Scopes>,
     /// The connected clients.
     connections: Mutex<Vec<Weak<Connection>>>,
@@ -54,14 +54,15 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn new(setup: Setup) -> Arc<Self> {
-        let nobody = Arc::new(Connection::new((setup.caller)("nobody"), "nobody", false));
+        let anonymous = Arc::new(Connection::new((setup.caller)("nobody"), "nobody", false));
         let (scopes, connections, clients) = Default::default();
-        Arc::new(Self { setup, nobody, scopes, connections, clients })
+        Arc::new(Self { setup, anonymous, scopes, connections, clients })
     }
 
     /// Closes the client's own session, which no other client uses. Named sessions stay open.
     pub(crate) async fn leave(&self, connection: &Connection) {
-        let own: Vec<PathBuf> = std::mem::take(&mut *lock(&connection.own)).into_iter().collect();
+        let own: Vec<PathBuf> =
+            std::mem::take(&mut *lock(&connection.own_session_dirs)).into_iter().collect();
         for dir in own {
             let request = Request {
                 // The command that ends a session.
@@ -126,8 +127,8 @@ impl Shared {
         if let Some(client) = clients.get(&key) {
             return Ok(Arc::clone(client));
         }
-        let place = Place::open(&(self.setup.state_dir)(state_dir)?)?;
-        let client = Arc::new(SocketClient::new(place, self.setup.start.clone()));
+        let state_dir = StateDir::open(&(self.setup.state_dir)(state_dir)?)?;
+        let client = Arc::new(SocketClient::new(state_dir, self.setup.start.clone()));
         clients.insert(key, Arc::clone(&client));
         Ok(client)
     }
@@ -152,7 +153,7 @@ struct Presence {
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        let used = !lock(&self.connection.own).is_empty();
+        let used = !lock(&self.connection.own_session_dirs).is_empty();
         // When the whole server ends there is no runtime left, and all sessions were closed before.
         if let Some(runtime) = tokio::runtime::Handle::try_current().ok().filter(|_| used) {
             let (shared, connection) = (Arc::clone(&self.shared), Arc::clone(&self.connection));
@@ -164,13 +165,13 @@ impl Drop for Presence {
 impl Server {
     /// Creates the server of a connection or an HTTP session.
     pub(crate) fn new(shared: &Arc<Shared>, connected: bool) -> Self {
-        let connection = shared.connect(&fresh_name());
+        let connection = shared.connect(&random_name());
         let presence = Presence { shared: Arc::clone(shared), connection: Arc::clone(&connection) };
         Self { shared: Arc::clone(shared), connection, connected, _presence: Arc::new(presence) }
     }
 
     /// Whether each request must name its scope.
-    fn scoped(&self, version: Option<&ProtocolVersion>) -> bool {
+    fn requires_scope(&self, version: Option<&ProtocolVersion>) -> bool {
         !self.connected && version.is_some_and(|v| v.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
     }
 
@@ -183,7 +184,9 @@ impl Server {
             None => {
                 let has = peer.peer_info().is_some_and(|info| info.capabilities.roots.is_some());
                 let named = match asks && has {
-                    true => tokio::time::timeout(ROOTS, peer.list_roots()).await.ok().and_then(Result::ok),
+                    true => {
+                        tokio::time::timeout(ROOTS_TIMEOUT, peer.list_roots()).await.ok().and_then(Result::ok)
+                    }
                     false => None,
                 };
                 let roots = named.map(|named| named.roots).unwrap_or_default();
@@ -197,7 +200,7 @@ impl Server {
 
     pub(crate) async fn log(&self, peer: &Peer<RoleServer>, level: LoggingLevel, data: Value) {
         let rank = |level: LoggingLevel| level as u8;
-        if lock(&self.connection.level).is_some_and(|least| rank(least) <= rank(level)) {
+        if lock(&self.connection.log_level).is_some_and(|least| rank(least) <= rank(level)) {
             let message = LoggingMessageNotificationParam::new(level, data).with_logger("stickpin");
             // A client that has disconnected reads no log.
             let _ = peer.notify_logging_message(message).await;
@@ -215,7 +218,7 @@ pub(crate) async fn progress(
 ) -> Infallible {
     let Some(token) = token else { return std::future::pending().await };
     let (mut seconds, mut newest) = (0_u32, None::<Progress>);
-    let mut tick = tokio::time::interval(PROGRESS);
+    let mut tick = tokio::time::interval(PROGRESS_INTERVAL);
     tick.tick().await;
     loop {
         tokio::select! {
@@ -253,8 +256,8 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let setup = &self.shared.setup;
-        let scoped = self.scoped(context.protocol_version().as_ref());
-        let served = tools::Served { read_only: setup.read_only, script: setup.allow_script };
+        let scoped = self.requires_scope(context.protocol_version().as_ref());
+        let served = tools::ServedCommands { read_only: setup.read_only, script: setup.allow_script };
         Ok(ListToolsResult::with_all_items(tools::list(setup.profile, served, scoped, setup.client_commands)))
     }
 
@@ -263,7 +266,7 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let scoped = self.scoped(context.protocol_version().as_ref());
+        let scoped = self.requires_scope(context.protocol_version().as_ref());
         let args = request.arguments.unwrap_or_default();
         let peer = &context.peer;
         let folders = self.folders(peer, !scoped);
@@ -297,7 +300,9 @@ impl ServerHandler for Server {
     ) -> Result<ListResourcesResult, ErrorData> {
         let topics = help::TOPICS.iter().map(|(name, text)| {
             let about = text.lines().next().unwrap_or_default();
-            Resource::new(format!("{HELP}{name}"), *name).with_description(about).with_mime_type("text/plain")
+            Resource::new(format!("{HELP_PREFIX}{name}"), *name)
+                .with_description(about)
+                .with_mime_type("text/plain")
         });
         Ok(ListResourcesResult::with_all_items(topics.collect()))
     }
@@ -307,7 +312,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let name = request.uri.strip_prefix(HELP).unwrap_or_default();
+        let name = request.uri.strip_prefix(HELP_PREFIX).unwrap_or_default();
         match help::topic(name) {
             Some(text) => {
                 Ok(ReadResourceResult::new(vec![ResourceContents::text(text, &*request.uri)]).into())
@@ -324,7 +329,7 @@ impl ServerHandler for Server {
         request: SetLevelRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        *lock(&self.connection.level) = Some(request.level);
+        *lock(&self.connection.log_level) = Some(request.level);
         Ok(())
     }
 

@@ -1,8 +1,8 @@
 //! The registry as tools: names, schemas, annotations. Models read them in every conversation, so a
 //! schema repeats nothing from its tool's description and contains only what a reader needs.
 
-use crate::forms::Key;
-use crate::profile::{CORE, Core, Profile, SLIM, SLIM_ABOUT};
+use crate::arguments::GroupKey;
+use crate::profile::{CORE, CoreTool, Profile, SLIM, SLIM_ABOUT};
 use rmcp::model::{JsonObject, Tool as Listed, ToolAnnotations};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub(crate) enum Tool {
     /// A command line.
     Slim,
     /// A command, or a member of its group that the argument `key` selects.
-    Command { entry: &'static Entry, key: Option<Key> },
+    Command { entry: &'static Entry, key: Option<GroupKey> },
     /// A command that runs in this process.
     ClientCommand(&'static dyn ClientCommand),
 }
@@ -49,15 +49,15 @@ pub(crate) fn names(client_commands: ClientCommands) -> impl Iterator<Item = Str
 
 /// Which commands a server serves.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Served {
+pub(crate) struct ServedCommands {
     /// Whether to serve only commands that read.
     pub(crate) read_only: bool,
     /// Whether to serve commands that run a client's script in the app.
     pub(crate) script: bool,
 }
 
-impl Served {
-    fn has(self, form: &Form) -> bool {
+impl ServedCommands {
+    fn serves(self, form: &Form) -> bool {
         let reads = form.spec.effect == Effect::Reads && !form.spec.writes;
         (reads || !self.read_only) && (self.script || !form.spec.needs.contains(&Capability::Evaluate))
     }
@@ -66,35 +66,35 @@ impl Served {
 /// Returns the tools that a client sees.
 pub(crate) fn list(
     profile: Profile,
-    served: Served,
+    served: ServedCommands,
     scoped: bool,
     client_commands: ClientCommands,
 ) -> Vec<Listed> {
     match profile {
-        Profile::Slim => vec![slim(scoped)],
+        Profile::Slim => vec![slim_tool(scoped)],
         Profile::Core => {
             let known = CORE.iter().filter_map(|core| Some((core, find(core.command)?)));
             known
-                .filter(|(_, entry)| served.has(entry))
-                .map(|(core, entry)| of_core(core, entry, served, scoped))
+                .filter(|(_, entry)| served.serves(entry))
+                .map(|(core, entry)| core_tool(core, entry, served, scoped))
                 .collect()
         }
         Profile::Full => {
             let registry = COMMANDS.iter().map(|entry| &**entry);
             let all = registry.chain(client_commands.iter().map(|command| command.form()));
-            all.filter(|form| served.has(form)).map(|form| of_full(form, scoped)).collect()
+            all.filter(|form| served.serves(form)).map(|form| full_tool(form, scoped)).collect()
         }
     }
 }
 
-fn slim(scoped: bool) -> Listed {
+fn slim_tool(scoped: bool) -> Listed {
     let schema = json!({ "line": { "type": "string", "description": "A command with its arguments" } });
-    listed(SLIM, SLIM_ABOUT, "Stickpin", schema, &["line"], scoped).annotate(ToolAnnotations::new())
+    describe_tool(SLIM, SLIM_ABOUT, "Stickpin", schema, &["line"], scoped).annotate(ToolAnnotations::new())
 }
 
-fn of_core(core: &Core, entry: &'static Entry, served: Served, scoped: bool) -> Listed {
+fn core_tool(core: &CoreTool, entry: &'static Entry, served: ServedCommands, scoped: bool) -> Listed {
     let group: Vec<_> =
-        members(entry).filter(|(_, member)| core.key.is_some() && served.has(member)).collect();
+        members(entry).filter(|(_, member)| core.key.is_some() && served.serves(member)).collect();
     let mut properties = Map::new();
     let mut required: Vec<&str> = Vec::new();
     let leaves = std::iter::once(entry).chain(group.iter().map(|(_, member)| *member));
@@ -102,7 +102,7 @@ fn of_core(core: &Core, entry: &'static Entry, served: Served, scoped: bool) -> 
         |name: &str| leaves.clone().filter(|leaf| leaf.fields().iter().any(|f| f.name == name)).count();
     for (leaf, field) in leaves.clone().flat_map(|leaf| leaf.fields().iter().map(move |field| (leaf, field)))
     {
-        if listable(field)
+        if is_listable(field)
             && !core.unlisted.contains(&field.name.as_str())
             && !properties.contains_key(&field.name)
         {
@@ -126,7 +126,7 @@ fn of_core(core: &Core, entry: &'static Entry, served: Served, scoped: bool) -> 
         }
     }
     if let Some(key) = core.key {
-        let words = key.usual.into_iter().chain(group.iter().map(|(word, _)| *word)).map(Value::from);
+        let words = key.default_word.into_iter().chain(group.iter().map(|(word, _)| *word)).map(Value::from);
         match properties.get_mut(key.name).and_then(|p| p["enum"].as_array_mut()) {
             Some(known) => known.extend(words),
             None => {
@@ -140,21 +140,23 @@ fn of_core(core: &Core, entry: &'static Entry, served: Served, scoped: bool) -> 
         true => format!("{} Commands are the tools here and: {}.", core.about, others()),
         false => core.about.clone(),
     };
-    let tool = listed(&tool_name(entry), &about, &title(entry), Value::Object(properties), &required, scoped);
+    let tool =
+        describe_tool(&tool_name(entry), &about, &title(entry), Value::Object(properties), &required, scoped);
     tool.annotate(annotations(entry, &group))
 }
 
-fn of_full(entry: &'static Form, scoped: bool) -> Listed {
+fn full_tool(entry: &'static Form, scoped: bool) -> Listed {
     let known = CORE.iter().find(|core| core.command == entry.spec.name && core.key.is_none());
-    let about = known.map_or_else(|| flat(entry.summary()), |core| core.about.clone());
-    let fields = entry.fields().iter().filter(|f| listable(f));
+    let about = known.map_or_else(|| join_lines(entry.summary()), |core| core.about.clone());
+    let fields = entry.fields().iter().filter(|f| is_listable(f));
     let properties: Map<String, Value> = fields.map(|f| (f.name.clone(), property(f))).collect();
     let required: Vec<&str> = entry.fields().iter().filter(|f| f.required).map(|f| f.name.as_str()).collect();
-    let tool = listed(&tool_name(entry), &about, &title(entry), Value::Object(properties), &required, scoped);
+    let tool =
+        describe_tool(&tool_name(entry), &about, &title(entry), Value::Object(properties), &required, scoped);
     tool.annotate(annotations(entry, &[]))
 }
 
-fn listed(
+fn describe_tool(
     name: &str,
     about: &str,
     title: &str,
@@ -163,7 +165,7 @@ fn listed(
     scoped: bool,
 ) -> Listed {
     let mut properties = properties;
-    for (common, about) in common(scoped) {
+    for (common, about) in common_properties(scoped) {
         if properties[*common].is_null() {
             properties[*common] = json!({ "type": "string", "description": about });
         }
@@ -180,7 +182,7 @@ fn listed(
 /// Returns the arguments that every tool lists. All tools also take `stateDir`, which is rarely
 /// needed: only the instructions name it. A scope identifies a client if the protocol has no
 /// sessions.
-fn common(scoped: bool) -> &'static [(&'static str, &'static str)] {
+fn common_properties(scoped: bool) -> &'static [(&'static str, &'static str)] {
     const COMMON: &[(&str, &str)] =
         &[("session", "Another session's name"), ("scope", "What `open` returned: send it with every call")];
     if scoped { COMMON } else { &COMMON[..1] }
@@ -188,13 +190,13 @@ fn common(scoped: bool) -> &'static [(&'static str, &'static str)] {
 
 /// Whether a field may be an argument. A file of steps may not: its content would be neither
 /// checked nor pinned.
-pub(crate) fn listable(field: &Field) -> bool {
+pub(crate) fn is_listable(field: &Field) -> bool {
     field.holds != Some(Holds::StepsFile)
 }
 
 /// Returns the first argument of an input that is not accepted.
-pub(crate) fn unlistable<'f>(form: &'f Form, input: &Map<String, Value>) -> Option<&'f Field> {
-    form.fields().iter().find(|field| !listable(field) && input.contains_key(&field.name))
+pub(crate) fn find_unlistable<'f>(form: &'f Form, input: &Map<String, Value>) -> Option<&'f Field> {
+    form.fields().iter().find(|field| !is_listable(field) && input.contains_key(&field.name))
 }
 
 fn annotations(entry: &Form, group: &[(&str, &'static Entry)]) -> ToolAnnotations {
@@ -251,15 +253,15 @@ fn others() -> String {
 }
 
 fn property(field: &Field) -> Value {
-    let mut property = kind(field, &field.kind);
-    let doc = flat(field.doc.split("\n\n").next().unwrap_or_default());
+    let mut property = property_type(field, &field.kind);
+    let doc = join_lines(field.doc.split("\n\n").next().unwrap_or_default());
     if !doc.is_empty() {
         property["description"] = doc.trim_end_matches('.').into();
     }
     property
 }
 
-fn kind(field: &Field, of: &Kind) -> Value {
+fn property_type(field: &Field, of: &Kind) -> Value {
     match of {
         _ if field.optional_value => match of {
             Kind::Integer => json!({ "type": ["boolean", "integer"] }),
@@ -275,13 +277,13 @@ fn kind(field: &Field, of: &Kind) -> Value {
             let step = json!({ "type": "object", "properties": step, "required": ["command"] });
             json!({ "type": "array", "items": step })
         }
-        Kind::List(items) => json!({ "type": "array", "items": kind(field, items) }),
+        Kind::List(items) => json!({ "type": "array", "items": property_type(field, items) }),
         Kind::Any => json!({ "type": "object" }),
     }
 }
 
 /// Joins lines into one.
-fn flat(text: &str) -> String {
+fn join_lines(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Returns the first of these names that is a program in a folder of `path` (the value of `PATH`).
 /// An earlier name wins over an earlier folder. Relative folders are ignored.
 #[must_use]
-pub fn on_path(names: &[&str], path: Option<&OsStr>) -> Option<PathBuf> {
+pub fn find_on_path(names: &[&str], path: Option<&OsStr>) -> Option<PathBuf> {
     let folders: Vec<PathBuf> = path
         .map(|path| std::env::split_paths(path).filter(|f| f.is_absolute()).collect())
         .unwrap_or_default();
@@ -36,14 +36,14 @@ mod tests {
     }
 
     #[test]
-    fn path_is_searched_by_name_first_and_never_relative() {
+    fn path_search_prefers_name_order_and_skips_relative() {
         let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         program(one.path(), "second", 0o755);
         let best = program(two.path(), "first", 0o755);
         program(one.path(), "first", 0o644);
         let path = std::env::join_paths([Path::new("."), one.path(), two.path()]).unwrap();
-        assert_eq!(on_path(&["first", "second"], Some(&path)), Some(best));
-        assert_eq!(on_path(&["third"], Some(&path)), None);
-        assert_eq!(on_path(&["first"], None), None);
+        assert_eq!(find_on_path(&["first", "second"], Some(&path)), Some(best));
+        assert_eq!(find_on_path(&["third"], Some(&path)), None);
+        assert_eq!(find_on_path(&["first"], None), None);
     }
 }

@@ -16,11 +16,11 @@ mod ancestry;
 mod find;
 mod mounts;
 mod process;
-mod record;
+mod process_record;
 mod remove;
 
 pub use ancestry::{Ancestor, ancestry};
-pub use find::{is_program, on_path};
+pub use find::{find_on_path, is_program};
 pub use process::{Process, kill_group, kill_one};
-pub use record::{Record, sweep};
+pub use process_record::{ProcessRecord, sweep};
 pub use remove::remove_folder;

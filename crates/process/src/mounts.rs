@@ -5,7 +5,7 @@
 //! person's files. A mount whose program was killed also keeps its folder from being removed. If
 //! something stays mounted, nothing is removed.
 
-use crate::remove::named;
+use crate::remove::parent_and_name;
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStringExt;
@@ -19,23 +19,23 @@ const UNMOUNTERS: [&str; 2] = ["fusermount3", "fusermount"];
 ///
 /// # Errors
 /// Returns an error when something stays mounted, or when the mount table cannot be read.
-pub(crate) fn free(folder: &Path) -> io::Result<()> {
-    free_with(folder, mount_table, unmount)
+pub(crate) fn unmount_all(folder: &Path) -> io::Result<()> {
+    unmount_all_with(folder, mount_table, unmount)
 }
 
-fn free_with(
+fn unmount_all_with(
     folder: &Path,
     table: impl Fn() -> io::Result<Vec<u8>>,
     unmount: impl Fn(&Path),
 ) -> io::Result<()> {
     // Paths in the mount table contain no links. A link with this name is not followed.
-    let (above, name) = named(folder)?;
+    let (above, name) = parent_and_name(folder)?;
     let folder = match above.canonicalize() {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
         above => above?.join(name),
     };
-    below(&table()?, &folder).iter().for_each(|mount| unmount(mount));
-    match below(&table()?, &folder).first() {
+    mounts_below(&table()?, &folder).iter().for_each(|mount| unmount(mount));
+    match mounts_below(&table()?, &folder).first() {
         None => Ok(()),
         Some(left) => {
             Err(io::Error::other(format!("{} is mounted there and cannot be unmounted", left.display())))
@@ -53,7 +53,7 @@ fn mount_table() -> io::Result<Vec<u8>> {
 
 /// Returns the mounts in and on a folder, the last one first because it may lie inside another. The
 /// fifth field of a line is the mount point (`proc_pid_mountinfo(5)`).
-fn below(table: &[u8], folder: &Path) -> Vec<PathBuf> {
+fn mounts_below(table: &[u8], folder: &Path) -> Vec<PathBuf> {
     let places = table.split(|&b| b == b'\n').filter_map(|line| line.split(|&b| b == b' ').nth(4));
     let paths = places.map(|place| PathBuf::from(OsString::from_vec(unescaped(place))));
     let mut all: Vec<PathBuf> = paths.filter(|path| path.starts_with(folder)).collect();
@@ -101,20 +101,20 @@ mod tests {
     use std::cell::RefCell;
 
     #[test]
-    fn the_mounts_of_a_folder_are_found_the_innermost_first() {
+    fn mounts_are_found_innermost_first() {
         let table = b"22 1 0:21 / /proc rw - proc proc rw\n\
             30 22 0:44 / /s/r/doc rw,nosuid - fuse.portal portal rw\n\
             31 30 0:45 / /s/r/doc/a\\040b\\134c rw - fuse x rw\n\
             32 22 0:46 / /s/runner rw - tmpfs x rw\n\
             33 22 0:47 / /s/r rw - tmpfs x rw\n\
             cut";
-        let found = below(table, Path::new("/s/r"));
+        let found = mounts_below(table, Path::new("/s/r"));
         assert_eq!(found, [Path::new("/s/r"), Path::new("/s/r/doc/a b\\c"), Path::new("/s/r/doc")]);
         assert_eq!(unescaped(b"a\\9\\0"), b"a\\9\\0");
     }
 
     #[test]
-    fn what_stays_mounted_is_an_error_and_what_goes_is_none() {
+    fn remaining_mount_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().canonicalize().unwrap();
         let mounts = RefCell::new(vec![folder.join("a"), folder.join("a/b")]);
@@ -122,14 +122,14 @@ mod tests {
             let line = |path: &PathBuf| format!("1 2 3:4 / {} rw - fuse x rw\n", path.display());
             Ok(mounts.borrow().iter().map(line).collect::<String>().into_bytes())
         };
-        let said = free_with(&folder, table, |_| {}).unwrap_err().to_string();
+        let said = unmount_all_with(&folder, table, |_| {}).unwrap_err().to_string();
         assert!(said.contains(&folder.join("a/b").display().to_string()), "{said}");
-        free_with(&folder, table, |mount| mounts.borrow_mut().retain(|path| path != mount)).unwrap();
-        free_with(&folder.join("no/thing"), || Err(io::Error::other("not asked")), |_| {}).unwrap();
+        unmount_all_with(&folder, table, |mount| mounts.borrow_mut().retain(|path| path != mount)).unwrap();
+        unmount_all_with(&folder.join("no/thing"), || Err(io::Error::other("not asked")), |_| {}).unwrap();
     }
 
     #[test]
-    fn what_is_mounted_where_a_link_leads_stays() {
+    fn mount_behind_a_link_stays() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path().canonicalize().unwrap();
         let (person, link) = (dir.join("person"), dir.join("link"));
@@ -138,15 +138,16 @@ mod tests {
         let table =
             || Ok(format!("1 2 3:4 / {} rw - fuse x rw\n", person.join("doc").display()).into_bytes());
         let never = |mount: &Path| panic!("{} is somebody else's", mount.display());
-        free_with(&link, table, never).unwrap();
+        unmount_all_with(&link, table, never).unwrap();
         let seen = RefCell::new(Vec::new());
-        free_with(&link.join("doc"), table, |mount| seen.borrow_mut().push(mount.to_owned())).unwrap_err();
+        unmount_all_with(&link.join("doc"), table, |mount| seen.borrow_mut().push(mount.to_owned()))
+            .unwrap_err();
         assert_eq!(*seen.borrow(), [person.join("doc")], "a link on the way is none to remove");
     }
 
     #[test]
-    fn what_is_mounted_here_is_known() {
+    fn mount_table_lists_current_mounts() {
         let table = mount_table().unwrap();
-        assert!(table.is_empty() || !below(&table, Path::new("/")).is_empty());
+        assert!(table.is_empty() || !mounts_below(&table, Path::new("/")).is_empty());
     }
 }

@@ -22,14 +22,14 @@ impl Process {
 
     /// Whether the process still runs.
     #[must_use]
-    pub fn alive(&self) -> bool {
+    pub fn is_alive(&self) -> bool {
         started(self.pid).is_some_and(|now| now == self.started)
     }
 
     /// Returns all processes with this entry (`NAME=value`) in their environment, as far as the
     /// platform shows it.
     #[must_use]
-    pub fn marked(entry: &str) -> Vec<Self> {
+    pub fn find_marked(entry: &str) -> Vec<Self> {
         // Platforms without `/proc` do not show environments.
         let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
         let pids = entries.filter_map(|e| e.ok()?.file_name().to_str()?.parse().ok());
@@ -44,7 +44,7 @@ impl Process {
 
     /// Kills the process, with its group if it leads one.
     pub fn kill(&self) {
-        if self.alive() {
+        if self.is_alive() {
             kill_group(self.pid);
             kill_one(self.pid);
         }
@@ -95,21 +95,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_is_known_by_id_and_start() {
+    fn process_is_identified_by_id_and_start() {
         let us = Process::find(std::process::id()).unwrap();
-        assert!(us.alive());
-        assert!(!Process { started: "0".into(), ..us }.alive());
+        assert!(us.is_alive());
+        assert!(!Process { started: "0".into(), ..us }.is_alive());
     }
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn what_bears_a_mark_is_found_and_ended() {
+    fn marked_process_is_found_and_killed() {
         let mark = format!("STICKPIN_TEST_MARK={}", std::process::id());
         let (name, value) = mark.split_once('=').unwrap();
         let mut child = std::process::Command::new("sleep").arg("60").env(name, value).spawn().unwrap();
         // The environment appears only once the program runs.
         let found = loop {
-            let found = Process::marked(&mark);
+            let found = Process::find_marked(&mark);
             if !found.is_empty() {
                 break found;
             }
@@ -118,6 +118,6 @@ mod tests {
         assert_eq!(found.iter().map(|p| p.pid).collect::<Vec<_>>(), [child.id()]);
         found[0].kill();
         assert!(!child.wait().unwrap().success());
-        assert_eq!(Process::marked(&mark), []);
+        assert_eq!(Process::find_marked(&mark), []);
     }
 }

@@ -21,7 +21,7 @@ const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::RDONLY).union(OFlags::NOF
 /// Returns errors of the file system. If something stays mounted, nothing is removed. A mount that
 /// appears meanwhile stops the removal at that point.
 pub fn remove_folder(folder: &Path) -> io::Result<()> {
-    remove_with(folder, crate::mounts::free)
+    remove_with(folder, crate::mounts::unmount_all)
 }
 
 fn remove_with(folder: &Path, free: impl Fn(&Path) -> io::Result<()>) -> io::Result<()> {
@@ -40,16 +40,16 @@ fn remove_with(folder: &Path, free: impl Fn(&Path) -> io::Result<()>) -> io::Res
 /// Removes a folder and its content on its own file system. If the name is a link or a file, that
 /// itself is removed.
 fn remove(folder: &Path) -> io::Result<()> {
-    let (above, name) = named(folder)?;
+    let (above, name) = parent_and_name(folder)?;
     let above = rustix::fs::openat(CWD, above, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty())?;
-    Place { above: above.as_fd(), name: name.as_bytes(), path: folder }.remove(FileType::Unknown)
+    FolderEntry { above: above.as_fd(), name: name.as_bytes(), path: folder }.remove(FileType::Unknown)
 }
 
 /// Returns the parent of a folder, and its name there.
 ///
 /// # Errors
 /// Returns `InvalidInput` if it has none: for the root, or a path that ends in `..`.
-pub(crate) fn named(folder: &Path) -> io::Result<(&Path, &OsStr)> {
+pub(crate) fn parent_and_name(folder: &Path) -> io::Result<(&Path, &OsStr)> {
     match (folder.parent(), folder.file_name()) {
         (Some(above), Some(name)) if above.as_os_str().is_empty() => Ok((Path::new("."), name)),
         (Some(above), Some(name)) => Ok((above, name)),
@@ -58,13 +58,13 @@ pub(crate) fn named(folder: &Path) -> io::Result<(&Path, &OsStr)> {
 }
 
 /// A name in an open folder; `path` is for messages.
-struct Place<'a> {
+struct FolderEntry<'a> {
     above: BorrowedFd<'a>,
     name: &'a [u8],
     path: &'a Path,
 }
 
-impl Place<'_> {
+impl FolderEntry<'_> {
     fn remove(&self, kind: FileType) -> io::Result<()> {
         if !matches!(kind, FileType::Directory | FileType::Unknown) {
             return self.unlink(AtFlags::empty());
@@ -73,18 +73,18 @@ impl Place<'_> {
             Ok(folder) => folder,
             // Not a folder, or no longer one: the entry itself is removed, not its target.
             Err(Errno::NOTDIR | Errno::LOOP | Errno::MLINK) => return self.unlink(AtFlags::empty()),
-            Err(e) => return Err(self.said(e)),
+            Err(e) => return Err(self.named_error(e)),
         };
-        let mut entries = Dir::new(folder).map_err(|e| self.said(e))?;
+        let mut entries = Dir::new(folder).map_err(|e| self.named_error(e))?;
         while let Some(entry) = entries.read() {
-            let entry = entry.map_err(|e| self.said(e))?;
+            let entry = entry.map_err(|e| self.named_error(e))?;
             let name = entry.file_name();
             if name == c"." || name == c".." {
                 continue;
             }
-            let above = entries.fd().map_err(|e| self.said(e))?;
+            let above = entries.fd().map_err(|e| self.named_error(e))?;
             let path = self.path.join(OsStr::from_bytes(name.to_bytes()));
-            match (Place { above, name: name.to_bytes(), path: &path }).remove(entry.file_type()) {
+            match (FolderEntry { above, name: name.to_bytes(), path: &path }).remove(entry.file_type()) {
                 // Another process removed it.
                 Err(e) if e.kind() == io::ErrorKind::NotFound => {}
                 removed => removed?,
@@ -123,10 +123,10 @@ impl Place<'_> {
     }
 
     fn unlink(&self, flags: AtFlags) -> io::Result<()> {
-        rustix::fs::unlinkat(self.above, self.name, flags).map_err(|e| self.said(e))
+        rustix::fs::unlinkat(self.above, self.name, flags).map_err(|e| self.named_error(e))
     }
 
-    fn said(&self, e: Errno) -> io::Error {
+    fn named_error(&self, e: Errno) -> io::Error {
         let kind = io::Error::from(e).kind();
         let path = self.path.display();
         match e {

@@ -93,7 +93,7 @@ mod tests {
     use crate::RefToken;
 
     #[test]
-    fn messages_are_one_bounded_line_whatever_was_typed() {
+    fn error_message_is_one_bounded_line_for_any_input() {
         let long = format!("@e1~{}", "x".repeat(5000));
         let message = long.parse::<RefToken>().unwrap_err().to_string();
         assert!(message.len() < 200, "{message}");

@@ -5,16 +5,16 @@ use crate::error::{ParseError, ParseErrorKind as Kind};
 use crate::types::{Generation, Ref, RefToken};
 
 /// Matches `["@"] "e" digits`; returns the digits and the rest.
-fn plain(input: &str) -> Option<(&str, &str)> {
-    digits(input.strip_prefix('@').unwrap_or(input).strip_prefix('e')?)
+fn split_ref(input: &str) -> Option<(&str, &str)> {
+    split_digits(input.strip_prefix('@').unwrap_or(input).strip_prefix('e')?)
 }
 
 /// Matches `"~s" digits`; returns the digits and the rest.
-fn pin(input: &str) -> Option<(&str, &str)> {
-    digits(input.strip_prefix("~s")?)
+fn split_pin(input: &str) -> Option<(&str, &str)> {
+    split_digits(input.strip_prefix("~s")?)
 }
 
-fn digits(input: &str) -> Option<(&str, &str)> {
+fn split_digits(input: &str) -> Option<(&str, &str)> {
     let end = input.find(|c: char| !c.is_ascii_digit()).unwrap_or(input.len());
     (end > 0).then(|| input.split_at(end))
 }
@@ -24,7 +24,7 @@ pub(crate) fn parse(text: &str) -> Result<RefToken, ParseError> {
     let at = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
     let fail = |kind, part: &str| ParseError::new(kind, at(part)..at(part) + part.len(), text);
 
-    let (digits, rest) = plain(token).ok_or_else(|| fail(Kind::NotARef, token))?;
+    let (digits, rest) = split_ref(token).ok_or_else(|| fail(Kind::NotARef, token))?;
     let number = digits.parse::<u32>().map_err(|_| fail(Kind::RefTooLarge, digits))?;
     let r#ref = Ref::new(number).ok_or_else(|| fail(Kind::Zero, digits))?;
     if rest.is_empty() {
@@ -33,7 +33,7 @@ pub(crate) fn parse(text: &str) -> Result<RefToken, ParseError> {
     if !rest.starts_with('~') {
         return Err(fail(Kind::Trailing, rest));
     }
-    let found = pin(rest).filter(|(_, after)| after.is_empty());
+    let found = split_pin(rest).filter(|(_, after)| after.is_empty());
     let (digits, _) = found.ok_or_else(|| fail(Kind::MalformedPin, rest))?;
     let number = digits.parse::<u64>().map_err(|_| fail(Kind::GenerationTooLarge, digits))?;
     Ok(RefToken::pinned(r#ref, Generation::new(number)))
@@ -72,8 +72,8 @@ pub fn strip(text: &str) -> &str {
 #[must_use]
 pub fn looks_like_ref(text: &str) -> bool {
     let token = text.trim();
-    let bare = plain(token).is_some_and(|(_, rest)| rest.is_empty() || rest.starts_with('~'));
-    token.starts_with('@') || bare || pin(token).is_some()
+    let bare = split_ref(token).is_some_and(|(_, rest)| rest.is_empty() || rest.starts_with('~'));
+    token.starts_with('@') || bare || split_pin(token).is_some()
 }
 
 #[cfg(test)]
@@ -82,11 +82,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn token(number: u32, pin: Option<u64>) -> RefToken {
-        RefToken { r#ref: Ref::new(number).unwrap(), pin: pin.map(Generation::new) }
+        RefToken { id: Ref::new(number).unwrap(), pin: pin.map(Generation::new) }
     }
 
     #[test]
-    fn what_is_valid() {
+    fn valid_tokens_parse() {
         for (text, expected) in [
             ("@e12", token(12, None)),
             ("e12", token(12, None)),
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_valid() {
+    fn invalid_tokens_are_refused() {
         for (text, kind, span) in [
             ("@e12~", Kind::MalformedPin, "~"),
             ("@e12~s", Kind::MalformedPin, "~s"),
@@ -139,14 +139,14 @@ mod tests {
     }
 
     #[test]
-    fn the_hint_shows_the_form_and_says_where_the_number_comes_from() {
+    fn hint_shows_form_and_source_of_the_number() {
         let hint = "@e12~".parse::<RefToken>().unwrap_err().hint();
         assert!(hint.contains("@e12~s482913") && hint.contains("refsGeneration"), "{hint}");
         assert!(hint.split_whitespace().any(|w| w.trim_end_matches(',').parse::<RefToken>().is_ok()));
     }
 
     #[test]
-    fn serde_uses_the_written_form_of_tokens_and_rejects_what_is_malformed() {
+    fn serde_uses_written_form_and_rejects_malformed_tokens() {
         use serde::de::IntoDeserializer;
         use serde::de::value::{Error, StringDeserializer};
         let de = |s: &str| {
@@ -172,12 +172,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parse_undoes_format(token in any_token()) {
+        fn formatted_token_parses_back(token in any_token()) {
             prop_assert_eq!(token.to_string().parse(), Ok(token));
         }
 
         #[test]
-        fn format_undoes_parse_up_to_spelling(text in near()) {
+        fn parsed_token_formats_canonically(text in near()) {
             if let Ok(token) = text.parse::<RefToken>() {
                 let written = token.to_string();
                 prop_assert_eq!(written.parse(), Ok(token));
@@ -185,17 +185,17 @@ mod tests {
                 let typed = text.trim().trim_start_matches('@').replace("~s", " ").replace('e', "");
                 let numbers: Vec<u64> = typed.split(' ').map(|n| n.parse().unwrap()).collect();
                 let expected: Vec<u64> =
-                    std::iter::once(u64::from(token.r#ref.get())).chain(token.pin.map(Generation::get)).collect();
+                    std::iter::once(u64::from(token.id.get())).chain(token.pin.map(Generation::get)).collect();
                 prop_assert_eq!(numbers, expected);
                 prop_assert!(looks_like_ref(&text));
             }
         }
 
         #[test]
-        fn strip_gives_the_plain_form_or_the_text_itself(text in near()) {
+        fn strip_returns_plain_ref_or_unchanged_text(text in near()) {
             match text.parse::<RefToken>() {
                 Ok(token) if token.pin.is_some() => {
-                    prop_assert_eq!(strip(&text).parse(), Ok(RefToken::plain(token.r#ref)));
+                    prop_assert_eq!(strip(&text).parse(), Ok(RefToken::plain(token.id)));
                     prop_assert!(!strip(&text).contains('~'));
                 }
                 _ => prop_assert_eq!(strip(&text), text.as_str()),
@@ -203,7 +203,7 @@ mod tests {
         }
 
         #[test]
-        fn errors_point_into_the_text(text in near()) {
+        fn error_span_lies_inside_the_text(text in near()) {
             if let Err(error) = text.parse::<RefToken>() {
                 prop_assert!(text.get(error.span.clone()).is_some());
                 prop_assert!(!error.to_string().contains('\n'));

@@ -92,7 +92,7 @@ impl fmt::Display for Generation {
 #[serde(try_from = "String", into = "String")]
 pub struct RefToken {
     /// The ref without its pin.
-    pub r#ref: Ref,
+    pub id: Ref,
     /// The generation of the tree with which the client received or renewed the ref.
     pub pin: Option<Generation>,
 }
@@ -101,13 +101,13 @@ impl RefToken {
     /// Creates a token without a pin.
     #[must_use]
     pub const fn plain(r#ref: Ref) -> Self {
-        Self { r#ref, pin: None }
+        Self { id: r#ref, pin: None }
     }
 
     /// Creates a token with a pin.
     #[must_use]
     pub const fn pinned(r#ref: Ref, pin: Generation) -> Self {
-        Self { r#ref, pin: Some(pin) }
+        Self { id: r#ref, pin: Some(pin) }
     }
 }
 
@@ -119,7 +119,7 @@ impl From<Ref> for RefToken {
 
 impl fmt::Display for RefToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.r#ref.fmt(f)?;
+        self.id.fmt(f)?;
         match self.pin {
             Some(pin) => write!(f, "~{pin}"),
             None => Ok(()),

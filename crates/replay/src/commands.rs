@@ -1,9 +1,9 @@
 //! `replay`, `replay export` and `test`: client commands that consist of commands of a host.
 
-mod accounts;
 #[cfg(feature = "formats")]
 mod export;
 mod replay;
+mod report_files;
 mod test;
 
 use crate::plan::{Plan, read_script};
@@ -25,32 +25,32 @@ pub const COMMANDS: &[&dyn ClientCommand] = &[
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` with file, line and column; `POLICY_DENIED`; or `IO`.
-fn plan(call: &Call, file: &Path, given: &[String], built_in: BTreeMap<String, String>) -> Result<Plan> {
-    let mut vars = Vars { surroundings: call.variables.clone(), built_in, ..Vars::default() };
+fn read_plan(call: &Call, file: &Path, given: &[String], built_in: BTreeMap<String, String>) -> Result<Plan> {
+    let mut vars = Vars { environment: call.variables.clone(), built_in, ..Vars::default() };
     for pair in given {
-        vars.give(pair)?;
+        vars.set_from_pair(pair)?;
     }
-    let mut plan = Plan::read(file, &vars, &reader(call))?;
+    let mut plan = Plan::read(file, &vars, &file_reader(call))?;
     plan.visit(&mut |form, input| call.policy.command(form, input))?;
     Ok(plan)
 }
 
 /// Returns a function that reads a script if the caller may read it.
-fn reader(call: &Call) -> impl Fn(&Path) -> Result<String> {
+fn file_reader(call: &Call) -> impl Fn(&Path) -> Result<String> {
     |path| {
-        let path = whole(call, path);
+        let path = absolute_path(call, path);
         call.policy.path(&path)?;
         read_script(&path)
     }
 }
 
 /// Resolves a path relative to the caller's working directory.
-fn whole(call: &Call, path: &Path) -> PathBuf {
+fn absolute_path(call: &Call, path: &Path) -> PathBuf {
     paths::resolve(&call.caller, &path.to_string_lossy())
 }
 
 /// Returns the built-in variables of a script.
-pub(crate) fn built_in(file: &Path, session: &str) -> BTreeMap<String, String> {
+pub(crate) fn built_in_variables(file: &Path, session: &str) -> BTreeMap<String, String> {
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     [("AD_SESSION", session.to_owned()), ("AD_FILENAME", name)]
         .map(|(key, value)| (key.to_owned(), value))
@@ -58,16 +58,16 @@ pub(crate) fn built_in(file: &Path, session: &str) -> BTreeMap<String, String> {
 }
 
 /// Reports progress. Fails only if the receiver is gone.
-fn tell(call: &Call, progress: Progress) {
+fn report_progress(call: &Call, progress: Progress) {
     let _ = call.progress.send(progress);
 }
 
 /// Formats a count: `3 steps`, `1 step`.
-pub(crate) fn counted(n: usize, what: &str) -> String {
+pub(crate) fn format_count(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
 /// Formats a duration for people.
-pub(crate) fn seconds(millis: f64) -> String {
+pub(crate) fn format_seconds(millis: f64) -> String {
     if millis < 100.0 { format!("{millis:.0} ms") } else { format!("{:.1} s", millis / 1000.0) }
 }

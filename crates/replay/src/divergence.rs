@@ -1,14 +1,14 @@
 //! Divergences: a step finds something else than was recorded, or nothing.
 
-use crate::plan::{Place, Plan, Step};
+use crate::plan::{Plan, SourceLocation, Step};
 use crate::position::Position;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use stickpin_kernel::{Error, ErrorCode, Show, Target, Text, targets};
-use stickpin_tree::{Likeness, Selector};
+use stickpin_tree::{Selector, SuggestionReason};
 
 /// Maximum number of suggested elements.
-pub(crate) const SUGGESTIONS: usize = 5;
+pub(crate) const MAX_SUGGESTIONS: usize = 5;
 
 /// A step that did not find what was recorded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub struct Divergence {
     /// The step's number in the plan.
     pub step: usize,
     /// Where the step is.
-    pub at: Place,
+    pub at: SourceLocation,
     /// The step's line.
     pub line: String,
     /// The recorded meanings of its targets.
@@ -64,7 +64,12 @@ pub struct Resume {
 impl Resume {
     /// Creates the value for a step of a plan.
     pub(crate) fn new(plan: &Plan, from: Position) -> Self {
-        Self { behind: plan.behind(&from), from: from.step, rounds: from.rounds, plan_digest: plan.digest() }
+        Self {
+            behind: plan.position_after(&from),
+            from: from.step,
+            rounds: from.rounds,
+            plan_digest: plan.digest(),
+        }
     }
 
     /// Returns the position of the step itself.
@@ -124,7 +129,7 @@ impl Show for Divergence {
 }
 
 /// Returns selectors that may find a step's targets under other names, the best first.
-pub(crate) fn selectors(step: &Step) -> Vec<(Likeness, Selector)> {
+pub(crate) fn relaxed_selectors(step: &Step) -> Vec<(SuggestionReason, Selector)> {
     let mut found = Vec::new();
     targets::change(step.line.entry, &mut step.line.input.clone(), &mut |target| {
         if let Ok(Target::Selector(selector)) = target.parse() {
@@ -137,11 +142,15 @@ pub(crate) fn selectors(step: &Step) -> Vec<(Likeness, Selector)> {
 }
 
 /// Adds the matches from the output of `find`.
-pub(crate) fn add(suggestions: &mut Vec<Suggestion>, likeness: Likeness, found: Option<&Value>) {
+pub(crate) fn add_suggestions(
+    suggestions: &mut Vec<Suggestion>,
+    likeness: SuggestionReason,
+    found: Option<&Value>,
+) {
     let matches = found.and_then(|output| output["matches"].as_array()).into_iter().flatten();
     for found in matches {
         let (Some(r#ref), Some(line)) = (found["ref"].as_str(), found["line"].as_str()) else { continue };
-        if suggestions.len() < SUGGESTIONS && !suggestions.iter().any(|s| s.r#ref == r#ref) {
+        if suggestions.len() < MAX_SUGGESTIONS && !suggestions.iter().any(|s| s.r#ref == r#ref) {
             let (r#ref, line) = (r#ref.to_owned(), line.to_owned());
             suggestions.push(Suggestion { basis: likeness.name().to_owned(), r#ref, line });
         }

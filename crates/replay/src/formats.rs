@@ -11,7 +11,7 @@ mod maestro;
 mod playwright;
 pub(crate) mod read;
 #[cfg(feature = "formats")]
-mod refused;
+mod unsupported;
 #[cfg(feature = "formats")]
 mod writer;
 #[cfg(feature = "formats")]

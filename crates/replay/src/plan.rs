@@ -2,21 +2,21 @@
 //! by the registry. Faults are reported with file and line before anything is sent.
 
 use crate::formats::read;
-use crate::record::ANNOTATION;
-use crate::script::{self, Block, Kind, Node, Script, Template, Unset};
-use crate::vars::{Known, Vars};
+use crate::script::{self, Block, Node, NodeKind, Script, Template, UnsetVariable};
+use crate::script_writer::ANNOTATION;
+use crate::vars::{ScriptVariables, Vars};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use stickpin_cmdline::Line;
+use stickpin_cmdline::CommandLine;
 use stickpin_kernel::registry::Form;
 use stickpin_kernel::{Error, ErrorCode, Result, targets};
 
 /// Maximum number of steps of a plan.
-const STEPS: usize = 100_000;
+const MAX_STEPS: usize = 100_000;
 
 /// Maximum depth of includes.
-pub(crate) const INCLUDES: usize = 16;
+pub(crate) const MAX_INCLUDES: usize = 16;
 
 /// Reads a file.
 pub type ReadFile<'r> = dyn Fn(&Path) -> Result<String> + 'r;
@@ -34,7 +34,8 @@ pub fn read_script(path: &Path) -> Result<String> {
     let size = file.metadata().map_err(|e| failed(&e))?.len();
     let most = u64::try_from(script::MAX_BYTES).unwrap_or(u64::MAX);
     let too_large = |size: u64| {
-        bad(format!("`{}` has {size} bytes, more than {most}", path.display())).hint("split it: include FILE")
+        invalid_script(format!("`{}` has {size} bytes, more than {most}", path.display()))
+            .hint("split it: include FILE")
     };
     if size > most {
         return Err(too_large(size));
@@ -46,7 +47,7 @@ pub fn read_script(path: &Path) -> Result<String> {
     if text.len() > script::MAX_BYTES {
         return Err(too_large(most + 1));
     }
-    String::from_utf8(text).map_err(|_| bad(format!("`{}` is not UTF-8 text", path.display())))
+    String::from_utf8(text).map_err(|_| invalid_script(format!("`{}` is not UTF-8 text", path.display())))
 }
 
 /// The steps to run.
@@ -81,13 +82,13 @@ pub struct Step {
     /// The number in the plan, from 1.
     pub number: usize,
     /// The position of the line.
-    pub at: Place,
+    pub at: SourceLocation,
     /// The line with its variables filled in.
     pub text: String,
     /// The line with its variables as written, for readers who may not see their values.
     pub shown: String,
     /// The parsed command.
-    pub line: Line,
+    pub line: CommandLine,
     /// The recorded meanings of its targets, in order.
     pub expected: Vec<String>,
 }
@@ -95,14 +96,14 @@ pub struct Step {
 /// A line of a file.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Place {
+pub struct SourceLocation {
     /// The file, as it was named.
     pub file: String,
     /// The line number, from 1.
     pub line: u32,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}", self.file, self.line)
     }
@@ -115,8 +116,8 @@ impl Plan {
     /// # Errors
     /// Returns `INVALID_ARGS` with file, line and column, or `IO` for an unreadable file.
     pub fn read(file: &Path, vars: &Vars, read: &ReadFile<'_>) -> Result<Self> {
-        let mut reader = Reader { read, open: Vec::new(), steps: 0 };
-        let (script, items) = reader.file(file, None, Known::new(vars))?;
+        let mut reader = PlanReader { read, open: Vec::new(), steps: 0 };
+        let (script, items) = reader.file(file, None, ScriptVariables::new(vars))?;
         let number = |key| script.context(key).and_then(|value| value.parse().ok());
         Ok(Self {
             file: file.display().to_string(),
@@ -152,7 +153,7 @@ impl Plan {
 
     /// Returns the first step, even if it is in a block.
     #[must_use]
-    pub fn first(&self) -> Option<&Step> {
+    pub fn first_step(&self) -> Option<&Step> {
         fn of(items: &[Item]) -> Option<&Step> {
             items.iter().find_map(|item| match item {
                 Item::Step(step) => Some(step),
@@ -202,58 +203,67 @@ fn digest(items: &[Item], hash: &mut Sha256) {
     }
 }
 
-struct Reader<'r> {
+struct PlanReader<'r> {
     read: &'r ReadFile<'r>,
     /// The files that are being read, the innermost last.
     open: Vec<PathBuf>,
     steps: usize,
 }
 
-impl Reader<'_> {
+impl PlanReader<'_> {
     fn file(
         &mut self,
         path: &Path,
-        from: Option<&Place>,
-        mut known: Known<'_>,
+        from: Option<&SourceLocation>,
+        mut known: ScriptVariables<'_>,
     ) -> Result<(Script, Vec<Item>)> {
         let name = path.display().to_string();
         let here = || from.map(|place| format!("{place}: ")).unwrap_or_default();
         if self.open.iter().any(|open| open == path) {
-            return Err(bad(format!("{}{name} includes itself", here())));
+            return Err(invalid_script(format!("{}{name} includes itself", here())));
         }
-        if self.open.len() == INCLUDES {
-            return Err(bad(format!("{}scripts include one another more than {INCLUDES} deep", here())));
+        if self.open.len() == MAX_INCLUDES {
+            return Err(invalid_script(format!(
+                "{}scripts include one another more than {MAX_INCLUDES} deep",
+                here()
+            )));
         }
         let text =
             (self.read)(path).map_err(|e| Error { message: format!("{}{}", here(), e.message), ..e })?;
         let script = read::parse(path, &text).map_err(|e| e.into_error(&name))?;
-        known.read(&script).map_err(|e| unset(&name, &e))?;
+        known.read(&script).map_err(|e| unset_variable(&name, &e))?;
         self.open.push(path.to_owned());
         let items = self.nodes(&script.body, &name, path, &known);
         self.open.pop();
         Ok((script, items?))
     }
 
-    fn nodes(&mut self, nodes: &[Node], name: &str, path: &Path, known: &Known<'_>) -> Result<Vec<Item>> {
+    fn nodes(
+        &mut self,
+        nodes: &[Node],
+        name: &str,
+        path: &Path,
+        known: &ScriptVariables<'_>,
+    ) -> Result<Vec<Item>> {
         let mut items = Vec::new();
         let mut expected = Vec::new();
         for node in nodes {
-            let at = Place { file: name.to_owned(), line: node.line };
-            if let Kind::Comment(text) = &node.kind {
+            let at = SourceLocation { file: name.to_owned(), line: node.line };
+            if let NodeKind::Comment(text) = &node.kind {
                 expected.extend(text.strip_prefix(ANNOTATION).map(str::to_owned));
                 continue;
             }
             let expected = std::mem::take(&mut expected);
             match &node.kind {
-                Kind::Blank | Kind::Comment(_) => {}
-                Kind::Command(words) => items.push(Item::Step(self.step(words, at, expected, known)?)),
-                Kind::Include { file, env } => {
-                    let file = known.fill(file).map_err(|e| unset(&at, &e))?;
+                NodeKind::Blank | NodeKind::Comment(_) => {}
+                NodeKind::Command(words) => items.push(Item::Step(self.step(words, at, expected, known)?)),
+                NodeKind::Include { file, env } => {
+                    let file = known.fill(file).map_err(|e| unset_variable(&at, &e))?;
                     let file = path.parent().unwrap_or(Path::new("")).join(file);
-                    let inside = known.inside(env).map_err(|e| unset(&at, &e))?;
+                    let inside = known.inside(env).map_err(|e| unset_variable(&at, &e))?;
                     items.extend(self.file(&file, Some(&at), inside)?.1);
                 }
-                Kind::Block(block, body) => {
+                NodeKind::Block(block, body) => {
                     let block = block.map(|asked, target| {
                         let words = [Template::text("is"), Template::text(asked.word()), target.clone()];
                         self.step(&words, at, Vec::new(), known)
@@ -268,19 +278,19 @@ impl Reader<'_> {
     fn step(
         &mut self,
         words: &[Template],
-        at: Place,
+        at: SourceLocation,
         expected: Vec<String>,
-        known: &Known<'_>,
+        known: &ScriptVariables<'_>,
     ) -> Result<Step> {
-        if self.steps == STEPS {
-            return Err(bad(format!("{at}: the script has more than {STEPS} steps")));
+        if self.steps == MAX_STEPS {
+            return Err(invalid_script(format!("{at}: the script has more than {MAX_STEPS} steps")));
         }
         self.steps += 1;
         let filled: Vec<String> = words
             .iter()
             .map(|word| known.fill(word))
             .collect::<Result<_, _>>()
-            .map_err(|e| unset(&at, &e))?;
+            .map_err(|e| unset_variable(&at, &e))?;
         let mut line =
             read::line(&filled).map_err(|e| Error { message: format!("{at}: {}", e.message), ..e })?;
         // Pins have no meaning outside the session that issued them.
@@ -295,12 +305,12 @@ impl Reader<'_> {
     }
 }
 
-fn bad(message: String) -> Error {
+fn invalid_script(message: String) -> Error {
     Error::new(ErrorCode::InvalidArgs, message)
 }
 
-fn unset(at: &dyn std::fmt::Display, e: &Unset) -> Error {
-    bad(format!("{at}: {e}")).hint(format!(
+fn unset_variable(at: &dyn std::fmt::Display, e: &UnsetVariable) -> Error {
+    invalid_script(format!("{at}: {e}")).hint(format!(
         "set it with `-e {0}=VALUE` or STICKPIN_VAR_{0}=VALUE, or write ${{{0}:-default}}",
         e.name
     ))

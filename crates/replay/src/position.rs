@@ -43,8 +43,8 @@ impl std::fmt::Display for Position {
 
 impl Item {
     /// Returns the number of its last step; 0 if it has none.
-    pub(crate) fn last(&self) -> usize {
-        let of = |items: &[Self]| items.iter().rev().map(Self::last).find(|last| *last > 0);
+    pub(crate) fn last_step(&self) -> usize {
+        let of = |items: &[Self]| items.iter().rev().map(Self::last_step).find(|last| *last > 0);
         match self {
             Self::Step(step) => step.number,
             Self::Block(Block::If(_, asked), items) => of(items).unwrap_or(asked.number),
@@ -65,8 +65,8 @@ impl Item {
 impl Plan {
     /// Returns the step at a position; `None` if the step or round does not exist.
     #[must_use]
-    pub fn at(&self, position: &Position) -> Option<&Step> {
-        let (step, most) = find(&self.items, position.step)?;
+    pub fn step_at(&self, position: &Position) -> Option<&Step> {
+        let (step, most) = find_step(&self.items, position.step)?;
         let there = most.len() == position.rounds.len();
         let rounds = most.iter().zip(&position.rounds);
         (there && rounds.into_iter().all(|(most, round)| (1..=*most).contains(round))).then_some(step)
@@ -74,40 +74,42 @@ impl Plan {
 
     /// Returns the position after the step at this position; `None` at the end.
     #[must_use]
-    pub fn behind(&self, position: &Position) -> Option<Position> {
-        behind(&self.items, position.step, &position.rounds)
+    pub fn position_after(&self, position: &Position) -> Option<Position> {
+        position_after_in(&self.items, position.step, &position.rounds)
     }
 
     /// Returns how many blocks with rounds surround a step; `None` if there is no such step.
     #[must_use]
-    pub fn depth(&self, step: usize) -> Option<usize> {
-        find(&self.items, step).map(|(_, most)| most.len())
+    pub fn round_depth(&self, step: usize) -> Option<usize> {
+        find_step(&self.items, step).map(|(_, most)| most.len())
     }
 }
 
 /// Returns a step, and the maximum round of each block around it, the outermost first.
-fn find(items: &[Item], step: usize) -> Option<(&Step, Vec<u32>)> {
-    match items.iter().find(|item| item.last() >= step)? {
+fn find_step(items: &[Item], step: usize) -> Option<(&Step, Vec<u32>)> {
+    match items.iter().find(|item| item.last_step() >= step)? {
         Item::Step(found) => (found.number == step).then(|| (found, Vec::new())),
         Item::Block(Block::If(_, asked), _) if asked.number == step => Some((asked, Vec::new())),
-        Item::Block(Block::If(..), items) => find(items, step),
+        Item::Block(Block::If(..), items) => find_step(items, step),
         Item::Block(Block::Retry(times) | Block::Repeat(times), items) => {
-            let (found, mut most) = find(items, step)?;
+            let (found, mut most) = find_step(items, step)?;
             most.insert(0, *times);
             Some((found, most))
         }
     }
 }
 
-fn behind(items: &[Item], step: usize, rounds: &[u32]) -> Option<Position> {
-    let here = items.iter().position(|item| item.last() >= step)?;
+fn position_after_in(items: &[Item], step: usize, rounds: &[u32]) -> Option<Position> {
+    let here = items.iter().position(|item| item.last_step() >= step)?;
     let (round, inner) = rounds.split_first().map_or((1, rounds), |(round, inner)| (*round, inner));
     let inside = match &items[here] {
         Item::Step(_) => None,
         Item::Block(Block::If(_, asked), _) if asked.number == step => None,
-        Item::Block(Block::If(..), items) => behind(items, step, rounds),
-        Item::Block(Block::Retry(_), items) => behind(items, step, inner).map(|inside| inside.within(round)),
-        Item::Block(Block::Repeat(times), items) => match behind(items, step, inner) {
+        Item::Block(Block::If(..), items) => position_after_in(items, step, rounds),
+        Item::Block(Block::Retry(_), items) => {
+            position_after_in(items, step, inner).map(|inside| inside.within(round))
+        }
+        Item::Block(Block::Repeat(times), items) => match position_after_in(items, step, inner) {
             Some(inside) => Some(inside.within(round)),
             // After the last step comes the next round, if there is one.
             None if round < *times => {
@@ -137,11 +139,11 @@ mod tests {
     fn all(plan: &Plan, mut at: Position) -> Vec<String> {
         let mut seen = Vec::new();
         loop {
-            let step = plan.at(&at).expect("a position that a run may begin at");
+            let step = plan.step_at(&at).expect("a position that a run may begin at");
             assert_eq!(step.number, at.step);
-            assert_eq!(plan.depth(at.step), Some(at.rounds.len()));
+            assert_eq!(plan.round_depth(at.step), Some(at.rounds.len()));
             seen.push(at.to_string());
-            match plan.behind(&at) {
+            match plan.position_after(&at) {
                 Some(next) => at = next,
                 None => return seen,
             }
@@ -149,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_behind_a_step_is_what_a_run_does_next() {
+    fn position_after_matches_run_order() {
         let plan = plan();
         // The result of `if` is unknown, so its block is assumed to be skipped.
         assert_eq!(
@@ -163,17 +165,17 @@ mod tests {
     }
 
     #[test]
-    fn there_is_no_such_step_in_no_such_round() {
+    fn missing_step_or_round_has_no_position() {
         let plan = plan();
         for (step, rounds) in
             [(0, &[][..]), (9, &[]), (3, &[]), (3, &[3]), (3, &[0]), (1, &[1]), (6, &[1]), (6, &[1, 3])]
         {
             assert_eq!(
-                plan.at(&Position { step, rounds: rounds.to_vec() }).map(|s| s.number),
+                plan.step_at(&Position { step, rounds: rounds.to_vec() }).map(|s| s.number),
                 None,
                 "{step} {rounds:?}"
             );
         }
-        assert_eq!(plan.depth(9), None);
+        assert_eq!(plan.round_depth(9), None);
     }
 }

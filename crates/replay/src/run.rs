@@ -1,18 +1,18 @@
 //! Runs a plan. Each step waits for an actionable target, is checked against the recording, and
 //! acts. No step settles afterwards: the next step's wait does that.
 
-mod account;
 mod calls;
+mod run_state;
 
 use crate::divergence::Divergence;
 use crate::plan::{Item, Plan, Step};
 use crate::position::Position;
 use crate::report::model;
 use crate::script::Block;
-use account::Account;
-pub use account::Healed;
 pub(crate) use calls::ask;
 use calls::expectations;
+pub use run_state::RepairedScript;
+use run_state::RunState;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -23,10 +23,10 @@ use stickpin_kernel::{
 };
 
 /// Default time that a step waits for its target.
-pub const WAIT: Duration = Duration::from_secs(5);
+pub const DEFAULT_WAIT: Duration = Duration::from_secs(5);
 
 /// Interval at which a question is repeated until it has the answer that the script expects.
-const AGAIN: Duration = Duration::from_millis(50);
+const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How to run a plan.
 #[derive(Debug, Clone)]
@@ -37,12 +37,12 @@ pub struct RunOptions {
     pub session: Option<String>,
     /// Whether sessions named in lines belong to this run: their names get the session's name as a
     /// prefix.
-    pub apart: bool,
+    pub isolate_sessions: bool,
     /// The position at which the run begins.
     pub from: Position,
     /// Ranges of refs that the caller already has. Steps may use them like the refs that this run
     /// is given.
-    pub given: Vec<(u32, u32)>,
+    pub client_refs: Vec<(u32, u32)>,
     /// Default time that a step waits for its target to exist and be actionable.
     pub wait: Duration,
     /// The time limit of the run.
@@ -64,10 +64,10 @@ impl RunOptions {
         Self {
             caller,
             session: None,
-            apart: false,
+            isolate_sessions: false,
             from: Position::step(1),
-            given: Vec::new(),
-            wait: WAIT,
+            client_refs: Vec::new(),
+            wait: DEFAULT_WAIT,
             deadline: None,
             keep_session: false,
             render: Render::default(),
@@ -79,7 +79,7 @@ impl RunOptions {
 
 /// How a run ended.
 #[derive(Debug)]
-pub enum End {
+pub enum RunEnd {
     /// Every step succeeded.
     Passed,
     /// A step found something else than was recorded, or nothing.
@@ -96,7 +96,7 @@ pub enum End {
     Stopped,
 }
 
-impl End {
+impl RunEnd {
     /// Returns the outcome of a script whose run ended this way.
     #[must_use]
     pub fn outcome(&self) -> model::Outcome {
@@ -111,19 +111,19 @@ impl End {
 
 /// The result of a run.
 #[derive(Debug)]
-pub struct Ran {
+pub struct RunResult {
     /// The executed steps in order; a step of a block appears once per round.
     pub steps: Vec<model::Step>,
     /// How the run ended.
-    pub end: End,
+    pub end: RunEnd,
     /// The refs in the screen and suggestions of a divergence, for clients that pin.
     pub refs: Option<RefsEnvelope>,
     /// The session of the last step and its state directory, as responses named them.
-    pub place: Option<(String, PathBuf)>,
+    pub last_session: Option<(String, PathBuf)>,
     /// Sessions that the run opened and that are still open.
     pub open: BTreeSet<String>,
     /// The repaired scripts that a `close` of the run wrote.
-    pub healed: Vec<Healed>,
+    pub repaired: Vec<RepairedScript>,
 }
 
 /// Runs a plan. `watch` receives every step when it is finished.
@@ -132,7 +132,7 @@ pub async fn run(
     client: &dyn Client,
     options: &RunOptions,
     watch: &mut (dyn FnMut(&model::Step) + Send),
-) -> Ran {
+) -> RunResult {
     let mut runner = Runner {
         plan,
         client,
@@ -142,20 +142,22 @@ pub async fn run(
         steps: Vec::new(),
         begins: Some(options.from.clone()),
         rounds: Vec::new(),
-        account: Account::new(options.given.clone()),
+        account: RunState::new(options.client_refs.clone()),
     };
-    let end = match runner.all().await {
-        Ok(()) => End::Passed,
-        Err(Stop::Interrupted) => End::Stopped,
-        Err(Stop::Broken { step, error }) => End::Broken { step, error },
-        Err(Stop::Failed(step, error)) => End::Diverged(Box::new(runner.diverged(&step, error).await)),
+    let end = match runner.run_all().await {
+        Ok(()) => RunEnd::Passed,
+        Err(StopReason::Interrupted) => RunEnd::Stopped,
+        Err(StopReason::Broken { step, error }) => RunEnd::Broken { step, error },
+        Err(StopReason::Failed(step, error)) => {
+            RunEnd::Diverged(Box::new(runner.describe_divergence(&step, error).await))
+        }
     };
-    let Runner { steps, account: Account { refs, place, open, healed, .. }, .. } = runner;
-    Ran { steps, end, refs, place, open, healed }
+    let Runner { steps, account: RunState { refs, last_session, open, repaired, .. }, .. } = runner;
+    RunResult { steps, end, refs, last_session, open, repaired }
 }
 
 /// Why the run stops.
-enum Stop {
+enum StopReason {
     Failed(Box<Step>, Error),
     Broken { step: usize, error: Error },
     Interrupted,
@@ -173,23 +175,23 @@ struct Runner<'r> {
     /// The current rounds of the enclosing blocks, the outermost first. They keep their value when
     /// a step fails.
     rounds: Vec<u32>,
-    account: Account,
+    account: RunState,
 }
 
 impl Runner<'_> {
-    async fn all(&mut self) -> Result<(), Stop> {
+    async fn run_all(&mut self) -> Result<(), StopReason> {
         let plan = self.plan;
-        if let (Some(platform), Some(first)) = (plan.platform.as_deref(), plan.first()) {
+        if let (Some(platform), Some(first)) = (plan.platform.as_deref(), plan.first_step()) {
             self.known_platform(platform, first).await?;
         }
-        self.items(&plan.items, true).await
+        self.run_items(&plan.items, true).await
     }
 
     /// Fails unless there is a device of this kind.
-    async fn known_platform(&mut self, platform: &str, first: &Step) -> Result<(), Stop> {
+    async fn known_platform(&mut self, platform: &str, first: &Step) -> Result<(), StopReason> {
         let known = self.ask(first, "capabilities", json!({}), None).await;
         if let Some(error) = known.error.filter(|e| is_broken(e.code)) {
-            return Err(Stop::Broken { step: first.number, error });
+            return Err(StopReason::Broken { step: first.number, error });
         }
         let kinds = known.output.as_ref().and_then(|output| output["platforms"].as_array());
         let kinds: Vec<&str> = kinds.into_iter().flatten().filter_map(|p| p["kind"].as_str()).collect();
@@ -203,12 +205,12 @@ impl Runner<'_> {
         );
         let error = Error::new(ErrorCode::Unsupported, message)
             .hint("set the platform in its first line: context platform=...");
-        Err(Stop::Broken { step: first.number, error })
+        Err(StopReason::Broken { step: first.number, error })
     }
 
-    async fn items(&mut self, items: &[Item], outermost: bool) -> Result<(), Stop> {
+    async fn run_items(&mut self, items: &[Item], outermost: bool) -> Result<(), StopReason> {
         for (i, item) in items.iter().enumerate() {
-            if self.begins.as_ref().is_some_and(|begins| item.last() < begins.step) {
+            if self.begins.as_ref().is_some_and(|begins| item.last_step() < begins.step) {
                 continue;
             }
             match item {
@@ -218,18 +220,18 @@ impl Runner<'_> {
                     if last && self.options.keep_session && step.line.entry.spec.name == CLOSE {
                         continue;
                     }
-                    self.step(step).await?;
+                    self.run_step(step).await?;
                 }
                 Item::Block(Block::Repeat(times), items) => {
                     for round in self.first_round()..=*times {
-                        self.round(items, round).await?;
+                        self.run_round(items, round).await?;
                     }
                 }
                 Item::Block(Block::Retry(times), items) => {
                     let (mut round, depth) = (self.first_round(), self.rounds.len());
                     loop {
-                        match self.round(items, round).await {
-                            Err(Stop::Failed(..)) if round < *times && !self.late() => {
+                        match self.run_round(items, round).await {
+                            Err(StopReason::Failed(..)) if round < *times && !self.is_past_deadline() => {
                                 self.rounds.truncate(depth);
                                 round += 1;
                             }
@@ -239,8 +241,8 @@ impl Runner<'_> {
                 }
                 Item::Block(Block::If(_, asked), items) => {
                     let inside = self.begins.as_ref().is_some_and(|begins| asked.number < begins.step);
-                    if inside || self.holds(asked).await? {
-                        Box::pin(self.items(items, false)).await?;
+                    if inside || self.condition_holds(asked).await? {
+                        Box::pin(self.run_items(items, false)).await?;
                     }
                 }
             }
@@ -254,38 +256,38 @@ impl Runner<'_> {
         begins.map_or(1, |begins| begins.rounds.remove(0))
     }
 
-    async fn round(&mut self, items: &[Item], round: u32) -> Result<(), Stop> {
+    async fn run_round(&mut self, items: &[Item], round: u32) -> Result<(), StopReason> {
         self.rounds.push(round);
-        Box::pin(self.items(items, false)).await?;
+        Box::pin(self.run_items(items, false)).await?;
         self.rounds.pop();
         Ok(())
     }
 
     /// Whether the condition of an `if` holds now.
-    async fn holds(&mut self, asked: &Step) -> Result<bool, Stop> {
+    async fn condition_holds(&mut self, asked: &Step) -> Result<bool, StopReason> {
         self.begins = None;
         // The effects of an earlier action may still be pending.
-        self.quiet(asked).await;
-        let response = self.send(self.of(asked)).await;
-        self.may_go_on(asked)?;
+        self.wait_until_quiet(asked).await;
+        let response = self.send(self.step_request(asked)).await;
+        self.check_may_continue(asked)?;
         if let Some(error) = response.error.filter(|e| is_broken(e.code)) {
-            return Err(Stop::Broken { step: asked.number, error });
+            return Err(StopReason::Broken { step: asked.number, error });
         }
         // Neither a missing target nor an ambiguous one fulfils the condition.
         Ok(response.ok && response.exit == 0)
     }
 
-    async fn step(&mut self, step: &Step) -> Result<(), Stop> {
-        self.may_go_on(step)?;
+    async fn run_step(&mut self, step: &Step) -> Result<(), StopReason> {
+        self.check_may_continue(step)?;
         let begun = Instant::now();
         let response = match self.account.unknown_ref(step) {
             Some(error) => Response { exit: error.code.exit(), error: Some(error), ..Response::default() },
-            None => self.act(step).await,
+            None => self.send_with_retries(step).await,
         };
         let interrupted = self.options.cancel.is_cancelled();
-        let error = self.failure(step, &response);
-        if let Some(error) = self.other_platform(step, &response).await {
-            return Err(Stop::Broken { step: step.number, error });
+        let error = self.step_failure(step, &response);
+        if let Some(error) = self.platform_mismatch(step, &response).await {
+            return Err(StopReason::Broken { step: step.number, error });
         }
         let mut report = model::Step {
             number: step.number,
@@ -303,26 +305,26 @@ impl Runner<'_> {
             picture: None,
         };
         if let Some(folder) = self.options.pictures.as_ref().filter(|_| !interrupted) {
-            self.look(step, folder, &mut report).await;
+            self.observe_step(step, folder, &mut report).await;
         }
         (self.watch)(&report);
         self.steps.push(report);
         match error {
             None => Ok(()),
-            Some(_) if interrupted => Err(Stop::Interrupted),
-            Some(error) if is_broken(error.code) => Err(Stop::Broken { step: step.number, error }),
-            Some(error) => Err(Stop::Failed(Box::new(step.clone()), error)),
+            Some(_) if interrupted => Err(StopReason::Interrupted),
+            Some(error) if is_broken(error.code) => Err(StopReason::Broken { step: step.number, error }),
+            Some(error) => Err(StopReason::Failed(Box::new(step.clone()), error)),
         }
     }
 
     /// Sends a step's command. An action waits for its target. A question is repeated until it has
     /// the answer that the script expects.
-    async fn act(&mut self, step: &Step) -> Response {
+    async fn send_with_retries(&mut self, step: &Step) -> Response {
         let entry = step.line.entry;
         // A command that waits has its own timeout.
         let waits = entry.fields().iter().any(|f| f.name == "timeout" && f.default.is_none());
         let acts = entry.spec.effect == Effect::Mutates;
-        let mut request = self.of(step);
+        let mut request = self.step_request(step);
         request.expect = expectations(step);
         if acts && waits && !self.options.wait.is_zero() {
             let wait = u64::try_from(self.options.wait.as_millis()).unwrap_or(u64::MAX);
@@ -331,22 +333,22 @@ impl Runner<'_> {
         let until = Instant::now() + self.options.wait;
         loop {
             let response = self.send(request.clone()).await;
-            let no = response.exit != 0 && response.error.as_ref().is_none_or(|e| may_still_come(e.code));
+            let no = response.exit != 0 && response.error.as_ref().is_none_or(|e| may_appear_later(e.code));
             if acts || waits || !no || Instant::now() >= until || self.stops() {
                 return response;
             }
-            tokio::time::sleep(AGAIN).await;
+            tokio::time::sleep(RETRY_INTERVAL).await;
         }
     }
 
     /// Returns why a step failed.
-    fn failure(&mut self, step: &Step, response: &Response) -> Option<Error> {
+    fn step_failure(&mut self, step: &Step, response: &Response) -> Option<Error> {
         if response.ok && response.exit == 0 {
-            self.account.note(step, response);
+            self.account.record_step(step, response);
             return None;
         }
-        if self.late() && response.error.as_ref().is_none_or(|e| !is_broken(e.code)) {
-            return Some(self.too_late(step));
+        if self.is_past_deadline() && response.error.as_ref().is_none_or(|e| !is_broken(e.code)) {
+            return Some(self.deadline_error(step));
         }
         Some(response.error.clone().unwrap_or_else(|| {
             let said = response.text.as_deref().unwrap_or_default();
@@ -355,12 +357,12 @@ impl Runner<'_> {
     }
 
     /// Returns an error if the opened app is on another platform than the script's.
-    async fn other_platform(&mut self, step: &Step, response: &Response) -> Option<Error> {
+    async fn platform_mismatch(&mut self, step: &Step, response: &Response) -> Option<Error> {
         let wanted = self.plan.platform.as_deref()?;
         if !step.line.entry.begins_session() || !response.ok {
             return None;
         }
-        let mut request = self.of(step);
+        let mut request = self.step_request(step);
         (request.command, request.input) = ("session show".to_owned(), Map::new());
         let shown = self.send(request).await.output?;
         let kind = shown["kind"].as_str().filter(|kind| *kind != wanted)?;
@@ -374,25 +376,25 @@ impl Runner<'_> {
     }
 
     /// Checks whether the run may continue.
-    fn may_go_on(&self, step: &Step) -> Result<(), Stop> {
+    fn check_may_continue(&self, step: &Step) -> Result<(), StopReason> {
         if self.options.cancel.is_cancelled() {
-            return Err(Stop::Interrupted);
+            return Err(StopReason::Interrupted);
         }
-        if self.late() {
-            return Err(Stop::Failed(Box::new(step.clone()), self.too_late(step)));
+        if self.is_past_deadline() {
+            return Err(StopReason::Failed(Box::new(step.clone()), self.deadline_error(step)));
         }
         Ok(())
     }
 
     fn stops(&self) -> bool {
-        self.late() || self.options.cancel.is_cancelled()
+        self.is_past_deadline() || self.options.cancel.is_cancelled()
     }
 
-    fn late(&self) -> bool {
+    fn is_past_deadline(&self) -> bool {
         self.options.deadline.is_some_and(|most| self.began.elapsed() >= most)
     }
 
-    fn too_late(&self, step: &Step) -> Error {
+    fn deadline_error(&self, step: &Step) -> Error {
         let most = self.options.deadline.unwrap_or_default().as_millis();
         Error::new(ErrorCode::Timeout, format!("the script exceeded {most} ms at {}", step.at))
             .hint("allow more time with `--timeout MS`, or with context timeout=MS in its first line")
@@ -404,7 +406,7 @@ impl Runner<'_> {
 pub(crate) const CLOSE: &str = "close";
 
 /// Whether a target that was not found may still appear.
-fn may_still_come(code: ErrorCode) -> bool {
+fn may_appear_later(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::ElementNotFound | ErrorCode::AmbiguousMatch | ErrorCode::StaleRef)
 }
 

@@ -15,7 +15,7 @@ mod tests;
 
 pub use error::ScriptError;
 pub use parse::parse;
-pub use template::{Part, Template, Unset};
+pub use template::{Template, TemplatePart, UnsetVariable};
 pub(crate) use word::is_name;
 pub(crate) use write::words as line;
 pub use write::write;
@@ -55,12 +55,12 @@ pub struct Node {
     /// Its first line, from 1; 0 in a script that was not read from a text.
     pub line: u32,
     /// The content of the line.
-    pub kind: Kind,
+    pub kind: NodeKind,
 }
 
 /// The kind of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum NodeKind {
     /// An empty line.
     Blank,
     /// `# ...`, without the `#` and one space after it. Comments right above a command may annotate
@@ -87,7 +87,7 @@ pub enum Block<T> {
     /// `repeat N { ... }`: runs the lines N times.
     Repeat(u32),
     /// `if visible SELECTOR { ... }`, `if hidden SELECTOR { ... }`.
-    If(Asked, T),
+    If(Visibility, T),
 }
 
 impl<T> Block<T> {
@@ -101,7 +101,10 @@ impl<T> Block<T> {
     }
 
     /// Replaces the target that `if` asks about.
-    pub(crate) fn map<U, E>(&self, other: impl FnOnce(Asked, &T) -> Result<U, E>) -> Result<Block<U>, E> {
+    pub(crate) fn map<U, E>(
+        &self,
+        other: impl FnOnce(Visibility, &T) -> Result<U, E>,
+    ) -> Result<Block<U>, E> {
         Ok(match self {
             Self::Retry(times) => Block::Retry(*times),
             Self::Repeat(times) => Block::Repeat(*times),
@@ -112,14 +115,14 @@ impl<T> Block<T> {
 
 /// The condition of an `if`: a predicate of `is`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
+pub enum Visibility {
     /// The element is visible.
     Visible,
     /// The element is hidden or absent.
     Hidden,
 }
 
-impl Asked {
+impl Visibility {
     /// Returns its word in `if` and `is`.
     #[must_use]
     pub const fn word(self) -> &'static str {

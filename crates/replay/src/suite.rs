@@ -27,7 +27,7 @@ pub(crate) struct Suite {
 }
 
 /// State that the workers share.
-struct Shared {
+struct SuiteState {
     suite: Suite,
     began: Instant,
     next: AtomicUsize,
@@ -46,7 +46,7 @@ impl Suite {
         let began_at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let names: Vec<String> = self.files.iter().map(|file| file.display().to_string()).collect();
         let (workers, shard) = (self.workers.clamp(1, self.files.len().max(1)), self.shard);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SuiteState {
             reports: Mutex::new(self.files.iter().map(|_| None).collect()),
             suite: self,
             began: Instant::now(),
@@ -57,7 +57,7 @@ impl Suite {
         let mut running = JoinSet::new();
         for worker in 1..=workers {
             let worker = Worker::new(&shared.suite.attempts, worker, workers == 1);
-            let work = work(Arc::clone(&shared), worker);
+            let work = run_worker(Arc::clone(&shared), worker);
             match own_runtime(workers) {
                 Some(runtime) => running.spawn_blocking(move || runtime.block_on(work)),
                 None => running.spawn(work),
@@ -89,7 +89,7 @@ impl Suite {
     }
 }
 
-impl Shared {
+impl SuiteState {
     fn stops_after_failure(&self) -> bool {
         self.suite.fail_fast && self.failed.load(Ordering::Relaxed)
     }
@@ -107,7 +107,7 @@ fn own_runtime(workers: usize) -> Option<Runtime> {
 }
 
 /// Runs scripts one by one until none is left.
-async fn work(shared: Arc<Shared>, mut worker: Worker) {
+async fn run_worker(shared: Arc<SuiteState>, mut worker: Worker) {
     loop {
         let at = shared.next.fetch_add(1, Ordering::Relaxed);
         let Some(file) = shared.suite.files.get(at) else { return };

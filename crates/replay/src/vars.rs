@@ -1,6 +1,6 @@
 //! The sources of the values of `${KEY}`.
 
-use crate::script::{Script, Template, Unset};
+use crate::script::{Script, Template, UnsetVariable};
 use std::collections::BTreeMap;
 use stickpin_kernel::{Error, ErrorCode, Result};
 
@@ -11,7 +11,7 @@ pub struct Vars {
     /// Values of `-e KEY=VALUE`.
     pub given: BTreeMap<String, String>,
     /// `STICKPIN_VAR_KEY`, else `AD_VAR_KEY`, by KEY.
-    pub surroundings: BTreeMap<String, String>,
+    pub environment: BTreeMap<String, String>,
     /// `AD_PLATFORM`, `AD_SESSION`, `AD_FILENAME`, `AD_DEVICE`, `AD_ARTIFACTS`.
     pub built_in: BTreeMap<String, String>,
 }
@@ -21,7 +21,7 @@ impl Vars {
     ///
     /// # Errors
     /// Returns `INVALID_ARGS` for another form, or for the name of a built-in variable.
-    pub fn give(&mut self, pair: &str) -> Result<()> {
+    pub fn set_from_pair(&mut self, pair: &str) -> Result<()> {
         let bad = |message: String| Err(Error::new(ErrorCode::InvalidArgs, message).hint("-e USER=ada"));
         let Some((key, value)) = pair.split_once('=') else {
             return bad(format!("{} is not KEY=VALUE", stickpin_tree::quote(pair)));
@@ -38,43 +38,43 @@ impl Vars {
 
     /// Returns the value of a variable from outside the scripts.
     fn outer(&self, name: &str) -> Option<&String> {
-        self.given.get(name).or_else(|| self.surroundings.get(name))
+        self.given.get(name).or_else(|| self.environment.get(name))
     }
 }
 
 /// The variables of one script.
 #[derive(Debug)]
-pub(crate) struct Known<'v> {
+pub(crate) struct ScriptVariables<'v> {
     vars: &'v Vars,
     /// Values from the line that includes the script; they win over its own `env` lines.
     passed: BTreeMap<String, String>,
-    own: BTreeMap<String, String>,
+    script_values: BTreeMap<String, String>,
     /// The variables of the including script.
-    outer: Option<&'v Known<'v>>,
+    outer: Option<&'v ScriptVariables<'v>>,
 }
 
-impl<'v> Known<'v> {
+impl<'v> ScriptVariables<'v> {
     /// Starts without variables of a script.
     pub(crate) fn new(vars: &'v Vars) -> Self {
-        Self { vars, passed: BTreeMap::new(), own: BTreeMap::new(), outer: None }
+        Self { vars, passed: BTreeMap::new(), script_values: BTreeMap::new(), outer: None }
     }
 
     /// Creates the variables of an included script, with those passed to it.
-    pub(crate) fn inside(&'v self, env: &[(String, Template)]) -> Result<Self, Unset> {
+    pub(crate) fn inside(&'v self, env: &[(String, Template)]) -> Result<Self, UnsetVariable> {
         let pairs = env.iter().map(|(key, value)| Ok((key.clone(), self.fill(value)?)));
         Ok(Self { passed: pairs.collect::<Result<_, _>>()?, outer: Some(self), ..Self::new(self.vars) })
     }
 
     /// Adds the script's `env` lines in order: a line may use those above it.
-    pub(crate) fn read(&mut self, script: &Script) -> Result<(), Unset> {
+    pub(crate) fn read(&mut self, script: &Script) -> Result<(), UnsetVariable> {
         for (key, value) in &script.env {
             let value = self.fill(value)?;
-            self.own.insert(key.clone(), value);
+            self.script_values.insert(key.clone(), value);
         }
         Ok(())
     }
 
-    pub(crate) fn fill(&self, template: &Template) -> Result<String, Unset> {
+    pub(crate) fn fill(&self, template: &Template) -> Result<String, UnsetVariable> {
         template.fill(|name| {
             let built_in = || self.vars.built_in.get(name);
             self.vars.outer(name).or_else(|| self.set(name)).or_else(built_in).cloned()
@@ -84,6 +84,6 @@ impl<'v> Known<'v> {
     /// Returns the value that the scripts set.
     fn set(&self, name: &str) -> Option<&String> {
         let outer = || self.outer.and_then(|outer| outer.set(name));
-        self.passed.get(name).or_else(|| self.own.get(name)).or_else(outer)
+        self.passed.get(name).or_else(|| self.script_values.get(name)).or_else(outer)
     }
 }

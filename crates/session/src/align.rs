@@ -6,47 +6,47 @@
 //! the meaning is the same.
 
 use crate::retained::Retained;
-use crate::table::{Element, ElementKey, Place, Table};
+use crate::table::{Element, ElementKey, Presence, Table};
 use hashbrown::{HashMap, HashSet};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use stickpin_refs::Generation;
 use stickpin_tree::{
-    Document, Handle, IdentityGrade, Meaning, NodeId, NodeRef, Openers, RecordBook, Records, Role, SurfaceId,
-    Tree, came_back_with_its_list, content_match,
+    CachedTree, Document, Handle, IdentityGrade, Meaning, NodeId, NodeRef, Openers, Records, Role, SurfaceId,
+    Tree, content_match, reappeared_with_list,
 };
 
-/// A new tree in its record book, with everything needed to find elements in it.
+/// A new tree with its identity cache, with everything needed to find elements in it.
 pub(crate) struct Alignment<'a> {
-    pub(crate) book: &'a RecordBook,
+    pub(crate) cached: &'a CachedTree,
     pub(crate) generation: Generation,
     pub(crate) openers: &'a Openers,
     /// The previous tree, if any.
     pub(crate) before: Option<&'a Tree>,
-    /// The record book of the previous tree, if known.
-    pub(crate) last_book: Option<&'a RecordBook>,
+    /// The identity cache of the previous tree, if known.
+    pub(crate) last_cached: Option<&'a CachedTree>,
     /// The trees in which absent elements were last seen, including the previous tree.
     pub(crate) retained: &'a Retained,
 }
 
 impl Alignment<'_> {
     fn tree(&self) -> &Tree {
-        self.book.tree()
+        self.cached.tree()
     }
 
     /// Updates the place of every element for the new tree.
-    pub(crate) fn run(&self, table: &mut Table) {
+    pub(crate) fn align(&self, table: &mut Table) {
         if self.is_same() {
             return self.carry_over(table);
         }
-        let records = self.book.records(self.openers);
+        let records = self.cached.records(self.openers);
         let found = self.by_handle(&table.by_handle);
         let mut taken: HashSet<NodeId> = found.values().copied().collect();
         let mut missing = Vec::new();
         for (&key, element) in &mut table.elements {
             match found.get(&key) {
-                Some(&node) => self.settle(element, node, &records),
+                Some(&node) => self.place_at_node(element, node, &records),
                 None => missing.push(key),
             }
         }
@@ -64,7 +64,7 @@ impl Alignment<'_> {
         match self.before {
             Some(before) if self.tree().grade() == IdentityGrade::None => before == self.tree(),
             Some(before) => {
-                std::ptr::eq(before, self.tree()) && !self.tree().truncated() && self.openers.is_empty()
+                std::ptr::eq(before, self.tree()) && !self.tree().is_truncated() && self.openers.is_empty()
             }
             None => false,
         }
@@ -72,8 +72,8 @@ impl Alignment<'_> {
 
     fn carry_over(&self, table: &mut Table) {
         for element in table.elements.values_mut() {
-            if let Place::Here(node) = element.place {
-                element.seen = (self.generation, node);
+            if let Presence::Here(node) = element.presence {
+                element.last_seen = (self.generation, node);
             }
         }
     }
@@ -88,9 +88,9 @@ impl Alignment<'_> {
     }
 
     /// Places an element at a node and selects which of its meanings holds there, if any.
-    fn settle(&self, element: &mut Element, node: NodeId, records: &Records<'_>) {
-        element.place = Place::Here(node);
-        element.seen = (self.generation, node);
+    fn place_at_node(&self, element: &mut Element, node: NodeId, records: &Records<'_>) {
+        element.presence = Presence::Here(node);
+        element.last_seen = (self.generation, node);
         element.surface = self.tree().surface();
         element.unproven = false;
         element.row_lost = false;
@@ -100,7 +100,7 @@ impl Alignment<'_> {
         if element.active.is_some_and(|r| holds(element, r)) {
             return;
         }
-        element.active = element.entries.iter().rev().map(|e| e.r#ref).find(|&r| holds(element, r));
+        element.active = element.entries.iter().rev().map(|e| e.id).find(|&r| holds(element, r));
     }
 
     fn place_missing(
@@ -113,7 +113,7 @@ impl Alignment<'_> {
         if missing.is_empty() {
             return;
         }
-        let fresh = self.fresh(taken);
+        let fresh = self.new_similarity_keys(taken);
         let handles: HashSet<Handle> = self.tree().nodes().filter_map(|n| n.handle()).collect();
         // Search the newest tree first. Of two elements that could claim a node, the one seen last
         // has the better claim, and the two were distinguishable before.
@@ -123,39 +123,40 @@ impl Alignment<'_> {
         let mut lost: HashSet<ElementKey> = HashSet::new();
         for &key in missing {
             let Some(element) = table.elements.get_mut(&key) else { continue };
-            let was = element.place;
-            element.place = self.place_without_match(element, &ended);
-            if element.place == Place::Gone && was != Place::Gone {
+            let was = element.presence;
+            element.presence = self.place_without_match(element, &ended);
+            if element.presence == Presence::Gone && was != Presence::Gone {
                 element.row_lost = self.lost_its_row(element, &handles);
             }
             let seekable =
-                element.active_meaning().is_some_and(|m| fresh.contains(&likes(m.role(), m.name())));
+                element.active_meaning().is_some_and(|m| fresh.contains(&similarity_key(m.role(), m.name())));
             if seekable && self.may_be_matched(element, was) {
                 let keyed = element.active_meaning().is_some_and(Meaning::has_record_key);
-                if was == Place::Gone && element.row_lost && !keyed {
+                if was == Presence::Gone && element.row_lost && !keyed {
                     lost.insert(key);
                 }
-                sought.entry(element.seen.0).or_default().push(key);
+                sought.entry(element.last_seen.0).or_default().push(key);
             }
         }
         for (&at, keys) in sought.iter().rev() {
             let Some(last) = self.retained.get(at).filter(|t| t.surface() == self.tree().surface()) else {
                 continue;
             };
-            let last = match self.last_book.filter(|book| Arc::ptr_eq(book.tree(), last)) {
-                Some(book) => book.records(self.openers),
+            let last = match self.last_cached.filter(|cached| Arc::ptr_eq(cached.tree(), last)) {
+                Some(cached) => cached.records(self.openers),
                 None => Records::new(last, self.openers),
             };
             let mut matches: HashMap<NodeId, Option<ElementKey>> = HashMap::new();
             for &key in keys {
                 let Some(element) = table.elements.get(&key) else { continue };
                 let Some(meaning) = element.active_meaning() else { continue };
-                if !self.has_document_of(last.tree().node(element.seen.1)) {
+                if !self.has_document_of(last.tree().node(element.last_seen.1)) {
                     continue;
                 }
-                if let Ok(node) = content_match(&last, element.seen.1, meaning, records)
+                if let Ok(node) = content_match(&last, element.last_seen.1, meaning, records)
                     && !taken.contains(&node)
-                    && (!lost.contains(&key) || came_back_with_its_list(&last, element.seen.1, records, node))
+                    && (!lost.contains(&key)
+                        || reappeared_with_list(&last, element.last_seen.1, records, node))
                 {
                     // Two claims on one node: neither is proven.
                     matches.entry(node).and_modify(|claim| *claim = None).or_insert(Some(key));
@@ -164,9 +165,9 @@ impl Alignment<'_> {
             for (node, key) in matches {
                 taken.insert(node);
                 let Some(element) = key.and_then(|key| table.elements.get_mut(&key)) else { continue };
-                self.settle(element, node, records);
-                element.rest_on(&records.meaning(node));
-                element.unproven = self.tree().truncated();
+                self.place_at_node(element, node, records);
+                element.take_nodes_of(&records.meaning(node));
+                element.unproven = self.tree().is_truncated();
                 let handle = self.tree().node(node).handle();
                 let old = std::mem::replace(&mut element.handle, handle);
                 if let Some(key) = key {
@@ -181,31 +182,31 @@ impl Alignment<'_> {
     }
 
     /// The place of an element that was not found by its handle.
-    fn place_without_match(&self, element: &Element, ended: &HashSet<SurfaceId>) -> Place {
+    fn place_without_match(&self, element: &Element, ended: &HashSet<SurfaceId>) -> Presence {
         if element.surface != self.tree().surface() {
-            return Table::away(ended, element);
+            return Table::off_surface_presence(ended, element);
         }
-        match element.place {
+        match element.presence {
             // An element known to be absent stays absent: a truncated capture proves nothing new.
-            place if self.tree().truncated() && !place.resolves() && place != Place::Elsewhere => place,
-            _ if self.tree().truncated() => Place::Unseen,
-            _ if self.is_hidden(element) => Place::Hidden,
-            _ => Place::Gone,
+            place if self.tree().is_truncated() && !place.resolves() && place != Presence::Elsewhere => place,
+            _ if self.tree().is_truncated() => Presence::Unseen,
+            _ if self.is_hidden(element) => Presence::Hidden,
+            _ => Presence::Gone,
         }
     }
 
     /// Whether content matching may search for an element that was not found by its handle.
-    fn may_be_matched(&self, element: &Element, was: Place) -> bool {
-        match element.place {
-            Place::Elsewhere | Place::Hidden | Place::Here(_) => false,
+    fn may_be_matched(&self, element: &Element, was: Presence) -> bool {
+        match element.presence {
+            Presence::Elsewhere | Presence::Hidden | Presence::Here(_) => false,
             // An element with a handle may be in the truncated part of the tree. Without one, only
             // its content can identify it.
-            Place::Unseen => element.handle.is_none(),
+            Presence::Unseen => element.handle.is_none(),
             // An equal element that appears after an absence may be a new one. A row that left its
             // list needs a key, or a list that came back with it. Without lasting handles, any such
             // element needs a key, because nothing else shows that it survived.
-            Place::Gone => {
-                was != Place::Gone
+            Presence::Gone => {
+                was != Presence::Gone
                     || self.tree().grade() == IdentityGrade::NeverReused
                     || element.active_meaning().is_some_and(Meaning::has_record_key)
             }
@@ -214,7 +215,7 @@ impl Alignment<'_> {
 
     /// Whether the row of an element is gone while the list around it is still there.
     fn lost_its_row(&self, element: &Element, handles: &HashSet<Handle>) -> bool {
-        let (at, node) = element.seen;
+        let (at, node) = element.last_seen;
         let last = self.retained.get(at).map(|tree| tree.node(node));
         let (Some(row), Some(last)) = (element.active_meaning().and_then(Meaning::row), last) else {
             return false;
@@ -231,7 +232,7 @@ impl Alignment<'_> {
 
     /// The similarity keys of all nodes that are new in this tree and not taken. Only a new node
     /// can stand in for a missing element.
-    fn fresh(&self, taken: &HashSet<NodeId>) -> HashSet<u64> {
+    fn new_similarity_keys(&self, taken: &HashSet<NodeId>) -> HashSet<u64> {
         let known: HashSet<Handle> = match self.before {
             Some(before) if before.surface() == self.tree().surface() => {
                 before.nodes().filter_map(|n| n.handle()).collect()
@@ -239,7 +240,7 @@ impl Alignment<'_> {
             _ => HashSet::new(),
         };
         let fresh = self.tree().nodes().filter(|n| n.handle().is_none_or(|h| !known.contains(&h)));
-        fresh.filter(|n| !taken.contains(&n.id())).map(|n| likes(n.role(), n.name())).collect()
+        fresh.filter(|n| !taken.contains(&n.id())).map(|n| similarity_key(n.role(), n.name())).collect()
     }
 
     /// Whether the document of a node is still there or was reloaded.
@@ -256,10 +257,10 @@ impl Alignment<'_> {
             return;
         }
         for (key, element) in &mut table.elements {
-            if element.place == Place::Gone
+            if element.presence == Presence::Gone
                 && let Some(handle) = element.handle.take()
             {
-                element.lapsed = Some(handle);
+                element.unreliable_handle = Some(handle);
                 if table.by_handle.get(&handle) == Some(key) {
                     table.by_handle.remove(&handle);
                 }
@@ -270,7 +271,7 @@ impl Alignment<'_> {
 
 /// A hash of role and name without digits, equal for all elements that could be alike. Filters
 /// cheaply before the record rule.
-fn likes(role: Role, name: &str) -> u64 {
+fn similarity_key(role: Role, name: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     role.hash(&mut hasher);
     name.chars().filter(|c| c.is_alphabetic()).for_each(|c| c.hash(&mut hasher));

@@ -37,11 +37,11 @@ impl fmt::Display for ClientId {
 #[derive(Debug, Default)]
 struct Client {
     /// When each ref was last issued or renewed to this client.
-    given: HashMap<Ref, Generation>,
+    received_at: HashMap<Ref, Generation>,
     /// The tree that the client last read in full, or that was renewed as a whole.
     base: Option<Generation>,
     /// The tree up to which the client was told the effects of its acts, as far as there was room.
-    told: Option<Generation>,
+    effects_shown: Option<Generation>,
     /// When the client was last used; larger is later.
     used: u64,
 }
@@ -66,23 +66,23 @@ impl Clients {
         client
     }
 
-    pub(crate) fn give(&mut self, id: &ClientId, refs: &[Ref], at: Generation) {
+    pub(crate) fn note_received(&mut self, id: &ClientId, refs: &[Ref], at: Generation) {
         let client = self.touch(id);
-        client.given.extend(refs.iter().map(|&r| (r, at)));
+        client.received_at.extend(refs.iter().map(|&r| (r, at)));
     }
 
     /// Whether this client is remembered.
-    pub(crate) fn knows(&self, id: &ClientId) -> bool {
+    pub(crate) fn is_remembered(&self, id: &ClientId) -> bool {
         self.all.contains_key(id)
     }
 
-    pub(crate) fn given(&self, id: &ClientId, r#ref: Ref) -> Option<Generation> {
-        self.all.get(id)?.given.get(&r#ref).copied()
+    pub(crate) fn received_at(&self, id: &ClientId, r#ref: Ref) -> Option<Generation> {
+        self.all.get(id)?.received_at.get(&r#ref).copied()
     }
 
     /// Refs that this client last received at `from` or later and before `to`, sorted.
-    pub(crate) fn given_between(&self, id: &ClientId, from: Generation, to: Generation) -> Vec<Ref> {
-        let given = self.all.get(id).into_iter().flat_map(|c| &c.given);
+    pub(crate) fn received_between(&self, id: &ClientId, from: Generation, to: Generation) -> Vec<Ref> {
+        let given = self.all.get(id).into_iter().flat_map(|c| &c.received_at);
         let mut refs: Vec<Ref> = given.filter(|&(_, &at)| from <= at && at < to).map(|(&r, _)| r).collect();
         refs.sort_unstable();
         refs
@@ -96,24 +96,26 @@ impl Clients {
         self.touch(id).base = Some(at);
     }
 
-    pub(crate) fn told(&self, id: &ClientId) -> Option<Generation> {
-        self.all.get(id)?.told
+    pub(crate) fn effects_shown(&self, id: &ClientId) -> Option<Generation> {
+        self.all.get(id)?.effects_shown
     }
 
-    pub(crate) fn set_told(&mut self, id: &ClientId, at: Generation) {
-        self.touch(id).told = Some(at);
+    pub(crate) fn set_effects_shown(&mut self, id: &ClientId, at: Generation) {
+        self.touch(id).effects_shown = Some(at);
     }
 
     /// All trees that some client may use as the base of a diff.
     pub(crate) fn bases(&self) -> impl Iterator<Item = Generation> {
-        self.all.values().flat_map(|c| c.base.into_iter().chain(c.told.filter(|told| c.base < Some(*told))))
+        self.all
+            .values()
+            .flat_map(|c| c.base.into_iter().chain(c.effects_shown.filter(|told| c.base < Some(*told))))
     }
 
     /// Removes refs that the table has forgotten.
     pub(crate) fn forget(&mut self, refs: &[Ref]) {
         for client in self.all.values_mut() {
             for r in refs {
-                client.given.remove(r);
+                client.received_at.remove(r);
             }
         }
     }
@@ -124,17 +126,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_client_that_was_silent_the_longest_is_forgotten_first() {
+    fn least_recently_used_client_is_forgotten_first() {
         let mut clients = Clients::default();
         let r = Ref::new(1).unwrap();
         let ids: Vec<ClientId> = (0..=MAX_CLIENTS).map(|i| ClientId::new(&format!("c{i}"))).collect();
         for id in &ids[..MAX_CLIENTS] {
-            clients.give(id, &[r], Generation::new(7));
+            clients.note_received(id, &[r], Generation::new(7));
         }
         clients.set_base(&ids[0], Generation::new(7));
-        clients.give(&ids[MAX_CLIENTS], &[r], Generation::new(8));
-        assert_eq!(clients.given(&ids[0], r), Some(Generation::new(7)));
-        assert_eq!(clients.given(&ids[1], r), None);
-        assert_eq!(clients.given(&ids[MAX_CLIENTS], r), Some(Generation::new(8)));
+        clients.note_received(&ids[MAX_CLIENTS], &[r], Generation::new(8));
+        assert_eq!(clients.received_at(&ids[0], r), Some(Generation::new(7)));
+        assert_eq!(clients.received_at(&ids[1], r), None);
+        assert_eq!(clients.received_at(&ids[MAX_CLIENTS], r), Some(Generation::new(8)));
     }
 }

@@ -47,14 +47,14 @@
 pub mod agent;
 mod align;
 mod client;
-mod counted;
+mod client_views;
+mod count_changes;
 pub mod log;
 mod name;
 mod numbers;
 mod renewal;
 mod retained;
 mod session;
-mod shown;
 mod standing;
 mod table;
 #[cfg(test)]
@@ -67,6 +67,6 @@ pub use client::ClientId;
 pub use name::{MAX_SESSION_NAME, RESERVED_SESSION_NAMES, is_session_name};
 pub use numbers::{BLOCK, InMemoryNumbers, NumberError, NumberSource, block};
 pub use renewal::BaseTree;
-pub use session::{Origin, Replaced, Session, SessionConfig};
+pub use session::{Origin, Session, SessionConfig, StoreOutcome};
 pub use standing::{ContextPolicy, EndReason, Ladder, RefFault, Resolved, Standing, UnknownLadder};
 pub use timestamp::{InvalidTimestamp, Timestamp};

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_count_from_one_in_blocks_and_the_rest_goes_back() {
+    fn numbers_are_reserved_in_blocks_and_unused_ones_returned() {
         let source = Recorded::default();
         let mut numbers = Numbers::new(Box::new(source.clone()));
         numbers.ensure(3).unwrap();
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_numbers_are_used_and_none_wraps() {
+    fn last_numbers_are_used_without_wrapping() {
         let mut numbers = Numbers::new(Box::new(InMemoryNumbers::starting_at(u32::MAX - 300)));
         numbers.ensure(200).unwrap();
         for _ in 0..200 {

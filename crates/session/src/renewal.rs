@@ -34,28 +34,28 @@ impl Session {
 
     /// Records that this client was shown the stored tree in full, without a scope and without a
     /// depth limit.
-    pub fn mark_full_reading(&mut self, client: &ClientId) {
+    pub fn mark_read_in_full(&mut self, client: &ClientId) {
         if let Some((generation, tree)) = self.generation().zip(self.tree().cloned()) {
             self.clients.set_base(client, generation);
             if self.context != ContextPolicy::Off {
-                self.showings.show(client, &tree);
+                self.views.note_shown(client, &tree);
             }
         }
     }
 
     /// Records that this client was told the effects of its acts up to the stored tree, or how to
     /// read those that did not fit. The next act need not repeat them.
-    pub fn mark_told(&mut self, client: &ClientId) {
+    pub fn mark_effects_shown(&mut self, client: &ClientId) {
         if let Some(generation) = self.generation() {
-            self.clients.set_told(client, generation);
+            self.clients.set_effects_shown(client, generation);
         }
     }
 
     /// The tree up to which this client was told the effects of its acts, if later than its base. A
     /// diff from there renews nothing.
     #[must_use]
-    pub fn told_base(&self, client: &ClientId, since: Option<Generation>) -> Option<BaseTree> {
-        let told = self.clients.told(client)?;
+    pub fn effects_base(&self, client: &ClientId, since: Option<Generation>) -> Option<BaseTree> {
+        let told = self.clients.effects_shown(client)?;
         let base = since.or_else(|| self.clients.base(client));
         if base >= Some(told) { None } else { self.base(client, Some(told)) }
     }
@@ -65,7 +65,7 @@ impl Session {
     /// since. Such a diff renews nothing.
     #[must_use]
     pub fn ended_since(&self, base: &BaseTree) -> Option<Vec<Ref>> {
-        if base.tree.truncated() || self.tree()?.truncated() {
+        if base.tree.is_truncated() || self.tree()?.is_truncated() {
             return None;
         }
         self.table.ended_since(base.generation)
@@ -76,10 +76,10 @@ impl Session {
     /// tree becomes the client's base.
     pub fn renew(&mut self, client: &ClientId, base: &BaseTree, listed: &[Ref]) -> Vec<Ref> {
         let Some(now) = self.generation() else { return Vec::new() };
-        let mut renewed = self.clients.given_between(client, base.generation, now);
+        let mut renewed = self.clients.received_between(client, base.generation, now);
         renewed.retain(|r| !listed.contains(r) && self.table.is_live(*r));
-        self.give(client, &renewed, now);
-        self.mark_full_reading(client);
+        self.note_received(client, &renewed, now);
+        self.mark_read_in_full(client);
         renewed
     }
 
@@ -92,7 +92,7 @@ impl Session {
         let mut refs = Vec::new();
         for element in self.table.elements.values() {
             let by_handle = element.handle.and_then(|h| handles.get(&h).copied());
-            let seen = (element.seen.0 == base.generation).then_some(element.seen.1);
+            let seen = (element.last_seen.0 == base.generation).then_some(element.last_seen.1);
             let Some(node) = by_handle.or(seen) else { continue };
             let held = |e: &&Entry| e.ended.is_none_or(|at| at > base.generation);
             let mut held = element.entries.iter().filter(held);
@@ -100,7 +100,7 @@ impl Session {
                 1 => held.next(),
                 _ => held.find(|e| records.judge(&e.meaning, node).is_same()),
             };
-            refs.extend(entry.map(|e| (node, e.r#ref)));
+            refs.extend(entry.map(|e| (node, e.id)));
         }
         refs.sort_unstable();
         refs

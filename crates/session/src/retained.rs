@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_needs_goes_at_once_and_bases_go_last_when_space_runs_out() {
+    fn prune_drops_unneeded_trees_first_and_bases_last() {
         let mut kept = Retained::default();
         for n in 1..=4 {
             kept.insert(Generation::new(n), tree(MAX_NODES / 3));
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_trees_is_bounded_too() {
+    fn number_of_retained_trees_is_bounded() {
         let mut kept = Retained::default();
         let all: Vec<u64> = (1..=40).collect();
         for &n in &all {

@@ -2,16 +2,16 @@
 
 use crate::align::Alignment;
 use crate::client::{ClientId, Clients};
+use crate::client_views::ClientViews;
 use crate::numbers::{NumberError, NumberSource};
 use crate::retained::Retained;
-use crate::shown::Showings;
 use crate::standing::{ContextPolicy, Ladder};
-use crate::table::{Place, Table};
+use crate::table::{Presence, Table};
 use crate::tickers::Tickers;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use stickpin_refs::{Generation, Ref};
-use stickpin_tree::{Handle, NodeId, Openers, RecordBook, Records, SurfaceId, Tree};
+use stickpin_tree::{CachedTree, Handle, NodeId, Openers, Records, SurfaceId, Tree};
 
 /// The initial values of a session. Everything random or stored comes from the caller.
 #[derive(Debug)]
@@ -34,12 +34,12 @@ pub enum Origin {
     Snapshot,
     /// A command captured the tree for itself: the tree replaces the stored one unless they are
     /// equal by value.
-    Look,
+    Internal,
 }
 
 /// The result of storing a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Replaced {
+pub struct StoreOutcome {
     /// The generation of the stored tree.
     pub generation: Generation,
     /// Whether the generation advanced.
@@ -52,7 +52,7 @@ pub struct Replaced {
 struct Current {
     generation: Generation,
     /// The tree, with its cached records.
-    book: RecordBook,
+    cached: CachedTree,
 }
 
 /// The state of one session: its tree, its refs, and which client received which ref.
@@ -68,7 +68,7 @@ pub struct Session {
     pub(crate) clients: Clients,
     pub(crate) retained: Retained,
     pub(crate) openers: Openers,
-    pub(crate) showings: Showings,
+    pub(crate) views: ClientViews,
     pub(crate) tickers: Tickers,
     pub(crate) context: ContextPolicy,
     /// The client of the last act.
@@ -88,7 +88,7 @@ impl Session {
             clients: Clients::default(),
             retained: Retained::default(),
             openers: Openers::default(),
-            showings: Showings::default(),
+            views: ClientViews::default(),
             tickers: Tickers::default(),
             context: ContextPolicy::default(),
             actor: None,
@@ -110,14 +110,16 @@ impl Session {
     /// The stored tree; `None` before the first one.
     #[must_use]
     pub fn tree(&self) -> Option<&Arc<Tree>> {
-        self.current.as_ref().map(|c| c.book.tree())
+        self.current.as_ref().map(|c| c.cached.tree())
     }
 
     /// The records of a tree. Records of the stored tree are cached.
     #[must_use]
     pub fn records<'s>(&'s self, tree: &'s Tree) -> Records<'s> {
         match &self.current {
-            Some(Current { book, .. }) if std::ptr::eq(&**book.tree(), tree) => book.records(&self.openers),
+            Some(Current { cached, .. }) if std::ptr::eq(&**cached.tree(), tree) => {
+                cached.records(&self.openers)
+            }
             _ => Records::new(tree, &self.openers),
         }
     }
@@ -130,10 +132,13 @@ impl Session {
 
     /// Handles that a capture should look for: those of elements with refs that may be hidden now.
     #[must_use]
-    pub fn watch(&self) -> Vec<Handle> {
+    pub fn watched_handles(&self) -> Vec<Handle> {
         let surface = self.tree().map(|t| t.surface());
-        let there =
-            self.table.elements.values().filter(|e| Some(e.surface) == surface && e.place != Place::Gone);
+        let there = self
+            .table
+            .elements
+            .values()
+            .filter(|e| Some(e.surface) == surface && e.presence != Presence::Gone);
         there.filter_map(|e| e.handle).collect()
     }
 
@@ -156,63 +161,63 @@ impl Session {
     /// Records that a surface (a tab, a window) closed: its elements are gone, not elsewhere.
     pub fn end_surface(&mut self, surface: SurfaceId) {
         self.table.end_surface(surface);
-        self.showings.end_surface(surface);
+        self.views.end_surface(surface);
     }
 
     /// Stores a tree. Only here does the generation advance, and only here are elements found again
     /// and refs ended.
-    pub fn replace_tree(&mut self, tree: impl Into<Arc<Tree>>, origin: Origin) -> Replaced {
+    pub fn replace_tree(&mut self, tree: impl Into<Arc<Tree>>, origin: Origin) -> StoreOutcome {
         let tree = tree.into();
         let before = self.current.take();
         let is_equal = |a: &Arc<Tree>, b: &Arc<Tree>| Arc::ptr_eq(a, b) || a == b;
         let generation = match &before {
             None => self.seed,
-            Some(c) if origin == Origin::Look && is_equal(c.book.tree(), &tree) => c.generation,
+            Some(c) if origin == Origin::Internal && is_equal(c.cached.tree(), &tree) => c.generation,
             Some(c) => Generation::new(c.generation.get() + 1),
         };
         let stored = before.as_ref().is_none_or(|c| c.generation != generation);
-        if !tree.truncated() {
+        if !tree.is_truncated() {
             self.openers.observe(&tree);
         }
         if let Some(c) = &before
             && stored
         {
-            self.retained.insert(c.generation, Arc::clone(c.book.tree()));
+            self.retained.insert(c.generation, Arc::clone(c.cached.tree()));
         }
         self.observe(&tree);
-        let before_tree = before.as_ref().map(|c| Arc::clone(c.book.tree()));
-        let (book, last_book) = match before.map(|c| c.book) {
-            Some(book) if Arc::ptr_eq(book.tree(), &tree) => (book, None),
-            last => (RecordBook::new(tree), last),
+        let before_tree = before.as_ref().map(|c| Arc::clone(c.cached.tree()));
+        let (cached, last_cached) = match before.map(|c| c.cached) {
+            Some(cached) if Arc::ptr_eq(cached.tree(), &tree) => (cached, None),
+            last => (CachedTree::new(tree), last),
         };
         let alignment = Alignment {
-            book: &book,
+            cached: &cached,
             generation,
             openers: &self.openers,
             before: before_tree.as_deref(),
-            last_book: last_book.as_ref(),
+            last_cached: last_cached.as_ref(),
             retained: &self.retained,
         };
-        alignment.run(&mut self.table);
+        alignment.align(&mut self.table);
         let ended = self.table.note_ends(generation);
         // Keep an equal tree as well: where a device has no identity, only the new tree's addresses
         // work.
-        self.current = Some(Current { generation, book });
+        self.current = Some(Current { generation, cached });
         let forgotten = self.table.forget();
         self.clients.forget(&forgotten);
         self.prune();
-        Replaced { generation, stored, ended }
+        StoreOutcome { generation, stored, ended }
     }
 
     /// Drops trees that neither a base nor an absent element needs.
     fn prune(&mut self) {
-        let away = self.table.elements.values().filter(|e| e.place.node().is_none() && e.active.is_some());
-        let seen: BTreeSet<Generation> = away.map(|e| e.seen.0).collect();
+        let away = self.table.elements.values().filter(|e| e.presence.node().is_none() && e.active.is_some());
+        let seen: BTreeSet<Generation> = away.map(|e| e.last_seen.0).collect();
         let bases: BTreeSet<Generation> = self.clients.bases().collect();
         self.retained.prune(&seen, &bases);
         let clients = &self.clients;
-        self.showings.retain(|client| clients.knows(client));
-        self.showings.compact(self.current.as_ref().map(|c| c.book.tree()), &self.openers);
+        self.views.retain(|client| clients.is_remembered(client));
+        self.views.compact(self.current.as_ref().map(|c| c.cached.tree()), &self.openers);
     }
 
     /// Issues refs for nodes of the stored tree to this client, in the order of `nodes`. Nodes keep
@@ -221,11 +226,17 @@ impl Session {
     /// # Errors
     /// Returns [`NumberError`] when no new numbers can be reserved.
     pub fn issue(&mut self, client: &ClientId, nodes: &[NodeId]) -> Result<Vec<Ref>, NumberError> {
-        let refs = self.give_nodes(client, nodes)?;
-        if let Some(Current { book, .. }) = &self.current
+        let refs = self.issue_for_nodes(client, nodes)?;
+        if let Some(Current { cached, .. }) = &self.current
             && self.context != ContextPolicy::Off
         {
-            self.showings.show_part(client, book.tree(), nodes, &book.records(&self.openers), &self.openers);
+            self.views.note_part_shown(
+                client,
+                cached.tree(),
+                nodes,
+                &cached.records(&self.openers),
+                &self.openers,
+            );
         }
         Ok(refs)
     }
@@ -236,19 +247,19 @@ impl Session {
     /// # Errors
     /// Returns [`NumberError`] when no new numbers can be reserved; the base is then unchanged.
     pub fn issue_in_full(&mut self, client: &ClientId, nodes: &[NodeId]) -> Result<Vec<Ref>, NumberError> {
-        let refs = self.give_nodes(client, nodes)?;
-        self.mark_full_reading(client);
+        let refs = self.issue_for_nodes(client, nodes)?;
+        self.mark_read_in_full(client);
         Ok(refs)
     }
 
-    fn give_nodes(&mut self, client: &ClientId, nodes: &[NodeId]) -> Result<Vec<Ref>, NumberError> {
-        let Some(Current { generation, book }) = &self.current else { return Ok(Vec::new()) };
-        let (generation, tree) = (*generation, book.tree());
-        self.table.ensure(nodes.iter().filter(|&&n| self.table.at(n).is_none()).count())?;
-        let records = book.records(&self.openers);
+    fn issue_for_nodes(&mut self, client: &ClientId, nodes: &[NodeId]) -> Result<Vec<Ref>, NumberError> {
+        let Some(Current { generation, cached }) = &self.current else { return Ok(Vec::new()) };
+        let (generation, tree) = (*generation, cached.tree());
+        self.table.ensure(nodes.iter().filter(|&&n| self.table.ref_at(n).is_none()).count())?;
+        let records = cached.records(&self.openers);
         let mut refs = Vec::with_capacity(nodes.len());
         for &node in nodes {
-            refs.push(match self.table.at(node) {
+            refs.push(match self.table.ref_at(node) {
                 Some(r) => r,
                 None => {
                     let (handle, surface) = (tree.node(node).handle(), tree.surface());
@@ -256,27 +267,27 @@ impl Session {
                 }
             });
         }
-        self.give(client, &refs, generation);
+        self.note_received(client, &refs, generation);
         Ok(refs)
     }
 
-    pub(crate) fn give(&mut self, client: &ClientId, refs: &[Ref], at: Generation) {
-        self.table.give(refs, at);
-        self.clients.give(client, refs, at);
+    pub(crate) fn note_received(&mut self, client: &ClientId, refs: &[Ref], at: Generation) {
+        self.table.note_received(refs, at);
+        self.clients.note_received(client, refs, at);
     }
 
     /// The ref that stands for a node of the stored tree, if one was issued.
     #[must_use]
     pub fn ref_of(&self, node: NodeId) -> Option<Ref> {
-        self.table.at(node)
+        self.table.ref_at(node)
     }
 
     /// Records an act on a node of the stored tree, which counts as the opener of popups that
     /// appear next.
     pub fn note_act(&mut self, node: NodeId) {
         self.tickers.note_act();
-        if let Some(Current { book, .. }) = &self.current {
-            let opener = book.records(&self.openers).opener(node);
+        if let Some(Current { cached, .. }) = &self.current {
+            let opener = cached.records(&self.openers).as_opener(node);
             self.openers.note_act(opener);
         }
     }

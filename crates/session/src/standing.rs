@@ -4,7 +4,7 @@
 
 use crate::client::ClientId;
 use crate::session::Session;
-use crate::table::{Element, Entry, Place};
+use crate::table::{Element, Entry, Presence};
 use std::str::FromStr;
 use stickpin_refs::{Generation, Ref, RefToken};
 use stickpin_tree::{Handle, Meaning, NodeId};
@@ -109,7 +109,7 @@ impl EndReason {
 #[derive(Debug, Clone)]
 pub struct Resolved {
     /// The ref without its pin.
-    pub r#ref: Ref,
+    pub id: Ref,
     /// The node in the current tree; `None` if a truncated capture does not contain it.
     pub node: Option<NodeId>,
     /// The handle or address by which to name the element to the device now.
@@ -163,15 +163,15 @@ impl Session {
     /// Returns [`RefFault::NotIssued`] for a ref that this lifetime never issued, and
     /// [`RefFault::Ended`] for a ref that must not be used any more.
     pub fn resolve(&self, client: &ClientId, token: RefToken) -> Result<Resolved, RefFault> {
-        let RefToken { r#ref, pin } = token;
+        let RefToken { id: r#ref, pin } = token;
         let now = self.generation().unwrap_or(Generation::new(0));
         // A pin to the current generation implies no change of the tree, so a warning would be
         // false.
         let precise = |from: Generation| (from != now).then(|| precise_warning(r#ref, from, now));
-        let found = self.table.find(r#ref).filter(|_| pin.is_none_or(|p| has_had(self, p)));
+        let found = self.table.find(r#ref).filter(|_| pin.is_none_or(|p| has_had_generation(self, p)));
         let Some((element, entry)) = found else {
             let warning = pin.and_then(precise);
-            let known = self.table.was_minted(r#ref) && pin.is_none_or(|p| has_had(self, p));
+            let known = self.table.was_minted(r#ref) && pin.is_none_or(|p| has_had_generation(self, p));
             return Err(if known {
                 let reason = EndReason::Forgotten;
                 RefFault::Ended { r#ref, reason, was: None, handle: None, now: None, hidden: false, warning }
@@ -179,22 +179,24 @@ impl Session {
                 RefFault::NotIssued { r#ref, warning }
             });
         };
-        let given = given(self, client, entry, pin);
+        let given = received_generation(self, client, entry, pin);
         let standing = match given == now {
             true => Standing::Current,
-            false if element.unproven || (element.place == Place::Unseen && element.handle.is_none()) => {
+            false
+                if element.unproven || (element.presence == Presence::Unseen && element.handle.is_none()) =>
+            {
                 Standing::Unproven
             }
             false => Standing::Live,
         };
-        let end = end_of(self, element, entry, standing);
+        let end = ended_fault(self, element, entry, standing);
         if let Some((reason, now)) = end {
             let warning = pin.and_then(precise);
-            let (was, hidden) = (Some(entry.meaning.clone()), element.place == Place::Hidden);
-            let handle = element.handle.or(element.lapsed);
+            let (was, hidden) = (Some(entry.meaning.clone()), element.presence == Presence::Hidden);
+            let handle = element.handle.or(element.unreliable_handle);
             return Err(RefFault::Ended { r#ref, reason, was, handle, now, hidden, warning });
         }
-        let node = element.place.node();
+        let node = element.presence.node();
         let handle = node.and_then(|n| self.tree()?.node(n).address()).or(element.handle);
         let warning = match (self.ladder(), standing) {
             (Ladder::Enforce, _) | (_, Standing::Current) => None,
@@ -210,47 +212,54 @@ impl Session {
                 Some(format!("The tree changed since {ref} was issued; it is still {}.", entry.meaning))
             }
         };
-        Ok(Resolved { r#ref, node, handle, meaning: entry.meaning.clone(), standing, warning })
+        Ok(Resolved { id: r#ref, node, handle, meaning: entry.meaning.clone(), standing, warning })
     }
 }
 
 /// Whether a generation belongs to this lifetime.
-fn has_had(session: &Session, generation: Generation) -> bool {
+fn has_had_generation(session: &Session, generation: Generation) -> bool {
     session.generation().is_some_and(|now| (session.seed..=now).contains(&generation))
 }
 
 /// The generation with which this client received the ref, as far as the pin or our memory says.
-fn given(session: &Session, client: &ClientId, entry: &Entry, pin: Option<Generation>) -> Generation {
+fn received_generation(
+    session: &Session,
+    client: &ClientId,
+    entry: &Entry,
+    pin: Option<Generation>,
+) -> Generation {
     match pin {
-        Some(pin) if Some(pin) == session.generation() => entry.given,
+        Some(pin) if Some(pin) == session.generation() => entry.received_at,
         Some(pin) => pin,
         // A client that never received the ref read it where another client did.
-        None => session.clients.given(client, entry.r#ref).unwrap_or(entry.given),
+        None => session.clients.received_at(client, entry.id).unwrap_or(entry.received_at),
     }
 }
 
-fn end_of(
+fn ended_fault(
     session: &Session,
     element: &Element,
     entry: &Entry,
     standing: Standing,
 ) -> Option<(EndReason, Option<NodeId>)> {
-    match element.place {
-        Place::Elsewhere => Some((EndReason::Elsewhere, None)),
-        Place::Gone | Place::Hidden => Some((EndReason::Gone, only_one_like(session, &entry.meaning))),
-        Place::Here(_) | Place::Unseen if element.active != Some(entry.r#ref) => {
-            Some((EndReason::Changed, element.place.node()))
+    match element.presence {
+        Presence::Elsewhere => Some((EndReason::Elsewhere, None)),
+        Presence::Gone | Presence::Hidden => {
+            Some((EndReason::Gone, unique_similar_node(session, &entry.meaning)))
         }
-        Place::Unseen if element.handle.is_none() => Some((EndReason::Unproven, None)),
-        Place::Here(node) if session.ladder() == Ladder::Enforce && standing == Standing::Unproven => {
+        Presence::Here(_) | Presence::Unseen if element.active != Some(entry.id) => {
+            Some((EndReason::Changed, element.presence.node()))
+        }
+        Presence::Unseen if element.handle.is_none() => Some((EndReason::Unproven, None)),
+        Presence::Here(node) if session.ladder() == Ladder::Enforce && standing == Standing::Unproven => {
             Some((EndReason::Unproven, Some(node)))
         }
-        Place::Here(_) | Place::Unseen => None,
+        Presence::Here(_) | Presence::Unseen => None,
     }
 }
 
 /// The unique node of the current tree with the same meaning, for the message about a gone ref.
-fn only_one_like(session: &Session, meaning: &Meaning) -> Option<NodeId> {
+fn unique_similar_node(session: &Session, meaning: &Meaning) -> Option<NodeId> {
     let tree = session.tree()?;
     let records = session.records(tree);
     let like = tree.nodes().filter(|n| n.role() == meaning.role() && n.name() == meaning.name());
@@ -273,7 +282,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_precise_warning_is_word_for_word_as_promised() {
+    fn precise_warning_has_the_promised_wording() {
         let warning = precise_warning(Ref::new(37).unwrap(), Generation::new(12), Generation::new(13));
         assert_eq!(
             warning,

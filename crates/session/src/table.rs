@@ -22,7 +22,7 @@ pub(crate) struct ElementKey(u64);
 
 /// The place of an element according to the last captures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Presence {
     /// In the current tree.
     Here(NodeId),
     /// Not in the current tree, which was truncated and so proves nothing.
@@ -35,7 +35,7 @@ pub(crate) enum Place {
     Gone,
 }
 
-impl Place {
+impl Presence {
     pub(crate) fn node(self) -> Option<NodeId> {
         if let Self::Here(node) = self { Some(node) } else { None }
     }
@@ -49,10 +49,10 @@ impl Place {
 /// One number of an element. The number stands for the element while the element has this meaning.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    pub(crate) r#ref: Ref,
+    pub(crate) id: Ref,
     pub(crate) meaning: Meaning,
     /// When the number was last issued or renewed to any client.
-    pub(crate) given: Generation,
+    pub(crate) received_at: Generation,
     /// When the number stopped standing for the element; `None` while it stands.
     pub(crate) ended: Option<Generation>,
 }
@@ -63,11 +63,11 @@ pub(crate) struct Element {
     pub(crate) handle: Option<Handle>,
     /// The element's handle before it became unreliable. Reported when a ref has ended, but never
     /// used to find the element.
-    pub(crate) lapsed: Option<Handle>,
+    pub(crate) unreliable_handle: Option<Handle>,
     pub(crate) surface: SurfaceId,
-    pub(crate) place: Place,
+    pub(crate) presence: Presence,
     /// The generation and node in which the element was last seen.
-    pub(crate) seen: (Generation, NodeId),
+    pub(crate) last_seen: (Generation, NodeId),
     /// Whether the element was matched by content in a truncated capture, where another element may
     /// look the same.
     pub(crate) unproven: bool,
@@ -83,19 +83,19 @@ pub(crate) struct Element {
 impl Element {
     /// The number that stands for the element now.
     pub(crate) fn live(&self) -> Option<Ref> {
-        self.active.filter(|_| self.place.resolves())
+        self.active.filter(|_| self.presence.resolves())
     }
 
     pub(crate) fn entry(&self, r#ref: Ref) -> Option<&Entry> {
-        self.entries.iter().find(|e| e.r#ref == r#ref)
+        self.entries.iter().find(|e| e.id == r#ref)
     }
 
     /// Updates the meaning of an element that was found in other nodes than it was issued with: the
     /// meaning now refers to those nodes.
-    pub(crate) fn rest_on(&mut self, now: &Meaning) {
+    pub(crate) fn take_nodes_of(&mut self, now: &Meaning) {
         let Some(active) = self.active else { return };
-        if let Some(entry) = self.entries.iter_mut().find(|e| e.r#ref == active) {
-            entry.meaning = entry.meaning.resting_on(now);
+        if let Some(entry) = self.entries.iter_mut().find(|e| e.id == active) {
+            entry.meaning = entry.meaning.with_nodes_of(now);
         }
     }
 
@@ -152,7 +152,7 @@ impl Table {
     }
 
     /// The number that stands for a node of the current tree.
-    pub(crate) fn at(&self, node: NodeId) -> Option<Ref> {
+    pub(crate) fn ref_at(&self, node: NodeId) -> Option<Ref> {
         self.by_node.get(&node)?.1
     }
 
@@ -164,17 +164,17 @@ impl Table {
     /// in place until the next tree, which shows another surface, is stored.
     pub(crate) fn end_surface(&mut self, surface: SurfaceId) {
         for element in self.elements.values_mut().filter(|e| e.surface == surface) {
-            if element.place == Place::Elsewhere {
-                element.place = Place::Gone;
+            if element.presence == Presence::Elsewhere {
+                element.presence = Presence::Gone;
             }
             self.ended_surfaces.insert(surface);
         }
     }
 
     /// The place of an element whose surface the current tree does not show.
-    pub(crate) fn away(ended: &HashSet<SurfaceId>, element: &Element) -> Place {
-        let gone = element.place == Place::Gone || ended.contains(&element.surface);
-        if gone { Place::Gone } else { Place::Elsewhere }
+    pub(crate) fn off_surface_presence(ended: &HashSet<SurfaceId>, element: &Element) -> Presence {
+        let gone = element.presence == Presence::Gone || ended.contains(&element.surface);
+        if gone { Presence::Gone } else { Presence::Elsewhere }
     }
 
     /// The closed surfaces.
@@ -192,7 +192,7 @@ impl Table {
         at: Generation,
     ) -> Result<Ref, NumberError> {
         let r#ref = self.numbers.mint().ok_or(NumberError::Exhausted)?;
-        let entry = Entry { r#ref, meaning, given: at, ended: None };
+        let entry = Entry { id: r#ref, meaning, received_at: at, ended: None };
         let key = match self.by_node.get(&node) {
             Some(&(key, _)) => key,
             None => {
@@ -200,10 +200,10 @@ impl Table {
                 self.next_key += 1;
                 let element = Element {
                     handle,
-                    lapsed: None,
+                    unreliable_handle: None,
                     surface,
-                    place: Place::Here(node),
-                    seen: (at, node),
+                    presence: Presence::Here(node),
+                    last_seen: (at, node),
                     unproven: false,
                     row_lost: false,
                     active: None,
@@ -219,8 +219,8 @@ impl Table {
         if let Some(element) = self.elements.get_mut(&key) {
             if element.entries.len() >= MAX_PAST {
                 let oldest = element.entries.remove(0);
-                self.by_ref.remove(&oldest.r#ref);
-                self.dropped.push(oldest.r#ref);
+                self.by_ref.remove(&oldest.id);
+                self.dropped.push(oldest.id);
                 self.forgotten_through = self.forgotten_through.max(oldest.ended);
             }
             element.active = Some(r#ref);
@@ -232,12 +232,12 @@ impl Table {
     }
 
     /// Records that refs were issued or renewed to a client.
-    pub(crate) fn give(&mut self, refs: &[Ref], at: Generation) {
+    pub(crate) fn note_received(&mut self, refs: &[Ref], at: Generation) {
         for r in refs {
             let element = self.by_ref.get(r).and_then(|key| self.elements.get_mut(key));
-            let entry = element.and_then(|e| e.entries.iter_mut().find(|e| e.r#ref == *r));
+            let entry = element.and_then(|e| e.entries.iter_mut().find(|e| e.id == *r));
             if let Some(entry) = entry {
-                entry.given = at;
+                entry.received_at = at;
             }
         }
     }
@@ -249,15 +249,15 @@ impl Table {
         self.by_node.clear();
         for (&key, element) in &mut self.elements {
             let live = element.live();
-            if let Place::Here(node) = element.place {
+            if let Presence::Here(node) = element.presence {
                 self.by_node.insert(node, (key, live));
             }
             for entry in &mut element.entries {
-                if live == Some(entry.r#ref) {
+                if live == Some(entry.id) {
                     entry.ended = None;
                 } else if entry.ended.is_none() {
                     entry.ended = Some(at);
-                    now_ended.push(entry.r#ref);
+                    now_ended.push(entry.id);
                 }
             }
         }
@@ -268,10 +268,10 @@ impl Table {
     /// The numbers that ended with this tree, with handles, for elements that are in the tree and
     /// have no other number yet.
     pub(crate) fn ended_at(&self, at: Generation) -> Vec<(Ref, Handle)> {
-        let here = self.elements.values().filter(|e| e.active.is_none() && e.place.node().is_some());
+        let here = self.elements.values().filter(|e| e.active.is_none() && e.presence.node().is_some());
         let ended = here.filter_map(|e| {
             let entry = e.entries.iter().find(|entry| entry.ended == Some(at))?;
-            Some((entry.r#ref, e.handle?))
+            Some((entry.id, e.handle?))
         });
         ended.collect()
     }
@@ -282,14 +282,14 @@ impl Table {
     }
 
     /// Keeps a number for its element with a new meaning, even if the number had ended.
-    pub(crate) fn go_on(&mut self, r#ref: Ref, meaning: Meaning) {
+    pub(crate) fn continue_with_meaning(&mut self, r#ref: Ref, meaning: Meaning) {
         let Some(&key) = self.by_ref.get(&r#ref) else { return };
         let Some(element) = self.elements.get_mut(&key) else { return };
-        if let Some(entry) = element.entries.iter_mut().find(|e| e.r#ref == r#ref) {
+        if let Some(entry) = element.entries.iter_mut().find(|e| e.id == r#ref) {
             entry.meaning = meaning;
             entry.ended = None;
             element.active = Some(r#ref);
-            if let Place::Here(node) = element.place {
+            if let Presence::Here(node) = element.presence {
                 self.by_node.insert(node, (key, Some(r#ref)));
             }
         }
@@ -302,7 +302,7 @@ impl Table {
         }
         let entries = self.elements.values().flat_map(|e| &e.entries);
         let mut ended: Vec<Ref> =
-            entries.filter(|e| e.ended.is_some_and(|g| g > from)).map(|e| e.r#ref).collect();
+            entries.filter(|e| e.ended.is_some_and(|g| g > from)).map(|e| e.id).collect();
         ended.sort_unstable();
         Some(ended)
     }
@@ -311,10 +311,10 @@ impl Table {
     /// the last call.
     pub(crate) fn forget(&mut self) -> Vec<Ref> {
         // Elements that truncated captures never show again would otherwise accumulate.
-        let unseen = |e: &Element| (e.place == Place::Unseen).then_some(e.seen.0);
+        let unseen = |e: &Element| (e.presence == Presence::Unseen).then_some(e.last_seen.0);
         let entries = self.elements.values().flat_map(|e| e.entries.iter().map(move |entry| (e, entry)));
         let mut ends: Vec<(Generation, Ref)> =
-            entries.filter_map(|(e, entry)| Some((entry.ended.or(unseen(e))?, entry.r#ref))).collect();
+            entries.filter_map(|(e, entry)| Some((entry.ended.or(unseen(e))?, entry.id))).collect();
         ends.sort_unstable();
         ends.truncate(ends.len().saturating_sub(MAX_ENDED));
         self.forgotten_through = self.forgotten_through.max(ends.last().map(|&(g, _)| g));
@@ -328,15 +328,15 @@ impl Table {
     fn forget_one(&mut self, r#ref: Ref) {
         let Some(key) = self.by_ref.remove(&r#ref) else { return };
         let Some(element) = self.elements.get_mut(&key) else { return };
-        element.entries.retain(|e| e.r#ref != r#ref);
+        element.entries.retain(|e| e.id != r#ref);
         element.active = element.active.filter(|&a| a != r#ref);
         if !element.entries.is_empty() {
-            if let (Some(node), live) = (element.place.node(), element.live()) {
+            if let (Some(node), live) = (element.presence.node(), element.live()) {
                 self.by_node.insert(node, (key, live));
             }
             return;
         }
-        let (handle, node) = (element.handle, element.place.node());
+        let (handle, node) = (element.handle, element.presence.node());
         self.elements.remove(&key);
         // The handle may belong to another element by now.
         if let Some(h) = handle.filter(|h| self.by_handle.get(h) == Some(&key)) {

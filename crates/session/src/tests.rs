@@ -1,17 +1,17 @@
 //! The contract of the session, line by line, on small trees.
 
 mod bounds;
-mod counted;
+mod client_views;
+mod count_changes;
 mod lifetime;
 mod promise;
 mod renewing;
-mod showing;
 mod standing;
 mod table;
 
 use crate::{
-    ClientId, EndReason, InMemoryNumbers, Ladder, Origin, RefFault, Replaced, Resolved, Session,
-    SessionConfig,
+    ClientId, EndReason, InMemoryNumbers, Ladder, Origin, RefFault, Resolved, Session, SessionConfig,
+    StoreOutcome,
 };
 use stickpin_refs::{Generation, Ref, RefToken};
 use stickpin_tree::testing::tree;
@@ -57,7 +57,7 @@ impl Bench {
         Self { session, grade }
     }
 
-    fn store(&mut self, page: &str, body: &str, origin: Origin) -> Replaced {
+    fn store(&mut self, page: &str, body: &str, origin: Origin) -> StoreOutcome {
         let mut text = format!("page \"P\" / grade={} {page}\n", self.grade);
         for line in body.lines().filter(|l| !l.trim().is_empty()) {
             text.push_str("  ");
@@ -68,8 +68,8 @@ impl Bench {
     }
 
     /// A capture that a command made for itself.
-    fn look(&mut self, body: &str) -> Replaced {
-        self.store("", body, Origin::Look)
+    fn capture(&mut self, body: &str) -> StoreOutcome {
+        self.store("", body, Origin::Internal)
     }
 
     /// A snapshot that is shown in full to a client: everything that can be acted on is issued.
@@ -81,7 +81,7 @@ impl Bench {
     fn issue_all(&mut self, client: &ClientId) -> Vec<Ref> {
         let tree = self.session.tree().unwrap().clone();
         let nodes: Vec<NodeId> = tree.nodes().filter(|n| n.is(States::ACTIONABLE)).map(|n| n.id()).collect();
-        self.session.mark_full_reading(client);
+        self.session.mark_read_in_full(client);
         self.session.issue(client, &nodes).unwrap()
     }
 

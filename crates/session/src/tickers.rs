@@ -15,25 +15,25 @@
 use hashbrown::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
-use stickpin_tree::{ContextChange, FactKey, Tree, texts_changed};
+use stickpin_tree::{ContextChange, FactKey, Tree, compare_texts};
 
 /// The most places that are remembered as changing by themselves.
 const MAX_TICKERS: usize = 4_096;
 
 /// The number of changes without an act from which a number counts as changing by itself.
-const TICKS: u8 = 2;
+const MIN_CHANGES: u8 = 2;
 
 /// The most states that are remembered per text.
-const MOST_STATES: usize = 4;
+const MAX_STATES: usize = 4;
 
 /// The places, patterns and texts that change by themselves.
 #[derive(Debug, Default)]
 pub(crate) struct Tickers {
     changed: HashMap<FactKey, u8>,
     /// Per pattern, how often clients were told of it or its numbers re-rendered.
-    told: HashMap<u64, u8>,
+    reported: HashMap<u64, u8>,
     /// The states that texts named as they changed by themselves, and whether a state came back.
-    states: HashMap<FactKey, States>,
+    states: HashMap<FactKey, NamedStates>,
     /// The document to which the patterns belong.
     document: u64,
     /// The last reading.
@@ -45,8 +45,8 @@ pub(crate) struct Tickers {
 
 /// The states that one text has named, in order.
 #[derive(Debug, Default)]
-struct States {
-    said: Vec<u64>,
+struct NamedStates {
+    named: Vec<u64>,
     came_back: bool,
 }
 
@@ -61,15 +61,15 @@ impl Tickers {
         let acted = std::mem::take(&mut self.acted);
         let document = now.documents().first().map_or(0, |d| d.scope);
         if std::mem::replace(&mut self.document, document) != document {
-            self.told.clear();
+            self.reported.clear();
         }
         let Some(last) = self.last.replace(Arc::clone(now)) else { return };
         if acted || Arc::ptr_eq(&last, now) || last.surface() != now.surface() {
             return;
         }
-        let ticks = texts_changed(&last, now);
-        ticks.numbers.into_iter().for_each(|key| count(&mut self.changed, key));
-        ticks.redrawn.into_iter().for_each(|pattern| count(&mut self.told, pattern));
+        let ticks = compare_texts(&last, now);
+        ticks.changed_numbers.into_iter().for_each(|key| count(&mut self.changed, key));
+        ticks.rerendered.into_iter().for_each(|pattern| count(&mut self.reported, pattern));
         for (key, was, now) in ticks.states {
             self.note_state(key, [&was, &now]);
         }
@@ -81,52 +81,53 @@ impl Tickers {
         }
         let states = self.states.entry(key).or_default();
         let [was, now] = texts.map(words_of);
-        if !states.said.contains(&was) {
-            states.said.push(was);
+        if !states.named.contains(&was) {
+            states.named.push(was);
         }
-        if states.said.contains(&now) {
+        if states.named.contains(&now) {
             states.came_back = true;
-        } else if states.said.len() < MOST_STATES {
-            states.said.push(now);
+        } else if states.named.len() < MAX_STATES {
+            states.named.push(now);
         }
     }
 
     /// Whether a change is between two states that its place is known to alternate between.
-    pub(crate) fn knows_state(&self, change: &ContextChange) -> bool {
+    pub(crate) fn is_known_state(&self, change: &ContextChange) -> bool {
         let known = self.states.get(&change.key).filter(|states| states.came_back);
-        let said = |text: &str| known.is_some_and(|states| states.said.contains(&words_of(text)));
+        let said = |text: &str| known.is_some_and(|states| states.named.contains(&words_of(text)));
         let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
-        let counts = digits(&change.was) == digits(&change.now) || self.knows(change.key);
-        change.differs_in_state() && counts && said(&change.was) && said(&change.now)
+        let counts = digits(&change.before) == digits(&change.after) || self.is_ticking(change.key);
+        change.differs_in_state() && counts && said(&change.before) && said(&change.after)
     }
 
     /// Whether numbers of this pattern are known to change by themselves.
-    pub(crate) fn knows_pattern(&self, pattern: u64) -> bool {
-        self.told.get(&pattern).is_some_and(|&times| times >= TICKS)
+    pub(crate) fn is_known_pattern(&self, pattern: u64) -> bool {
+        self.reported.get(&pattern).is_some_and(|&times| times >= MIN_CHANGES)
     }
 
     /// Whether the text at a place is known to change by itself, in its number or its state.
-    pub(crate) fn knows_text(&self, key: FactKey) -> bool {
-        self.knows(key) || self.states.get(&key).is_some_and(|states| states.came_back)
+    pub(crate) fn is_changing_text(&self, key: FactKey) -> bool {
+        self.is_ticking(key) || self.states.get(&key).is_some_and(|states| states.came_back)
     }
 
     /// Records that a client was told of changes that its own acts did not make.
-    pub(crate) fn note_told(&mut self, changes: &[ContextChange]) {
+    pub(crate) fn note_reported(&mut self, changes: &[ContextChange]) {
         let numbers = changes.iter().filter(|change| change.differs_in_numbers());
         let patterns: HashSet<(u64, bool)> = numbers.map(|c| (c.pattern(), c.is_of_quantity())).collect();
         for (pattern, is_of_quantity) in patterns {
-            (0..if is_of_quantity { TICKS } else { 1 }).for_each(|_| count(&mut self.told, pattern));
+            (0..if is_of_quantity { MIN_CHANGES } else { 1 })
+                .for_each(|_| count(&mut self.reported, pattern));
         }
     }
 
     /// Whether the numbers at a place are known to change by themselves.
-    pub(crate) fn knows(&self, key: FactKey) -> bool {
-        self.changed.get(&key).is_some_and(|&times| times >= TICKS)
+    pub(crate) fn is_ticking(&self, key: FactKey) -> bool {
+        self.changed.get(&key).is_some_and(|&times| times >= MIN_CHANGES)
     }
 
     /// Whether numbers between the same words in similar places are known to change by themselves.
-    pub(crate) fn knows_alike(&self, change: &ContextChange) -> bool {
-        change.differs_in_numbers() && self.knows_pattern(change.pattern())
+    pub(crate) fn is_similar_to_known(&self, change: &ContextChange) -> bool {
+        change.differs_in_numbers() && self.is_known_pattern(change.pattern())
     }
 }
 
@@ -158,11 +159,11 @@ mod tests {
     }
 
     fn knows(tickers: &Tickers) -> bool {
-        tickers.knows(FactKey::text_at(Handle { scope: 1, id: 4 }))
+        tickers.is_ticking(FactKey::text_at(Handle { scope: 1, id: 4 }))
     }
 
     #[test]
-    fn a_number_that_changed_twice_while_nobody_acted_is_a_ticker() {
+    fn number_changed_twice_without_action_is_a_ticker() {
         let mut tickers = Tickers::default();
         read(&mut tickers, "€ 1");
         read(&mut tickers, "€ 2");
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_act_may_have_changed_is_not_learned() {
+    fn change_after_an_action_is_not_learned() {
         let mut tickers = Tickers::default();
         for price in ["€ 1", "€ 2", "€ 3", "€ 4"] {
             read(&mut tickers, price);
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_never_learned() {
+    fn changed_words_are_never_learned() {
         let mut tickers = Tickers::default();
         for name in ["Ada 1", "Bob 2", "Ada 3", "Bob 4"] {
             read(&mut tickers, name);
@@ -191,11 +192,11 @@ mod tests {
     }
 
     fn knows_state(tickers: &Tickers) -> bool {
-        tickers.knows_text(FactKey::text_at(Handle { scope: 1, id: 4 }))
+        tickers.is_changing_text(FactKey::text_at(Handle { scope: 1, id: 4 }))
     }
 
     #[test]
-    fn a_state_that_came_back_by_itself_does_so_again() {
+    fn state_that_returned_by_itself_is_learned() {
         let mut tickers = Tickers::default();
         for (state, known) in [("Load rising", false), ("Load falling", false), ("Load rising", true)] {
             read(&mut tickers, state);

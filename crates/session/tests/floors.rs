@@ -12,7 +12,7 @@ fn src() -> PathBuf {
 }
 
 #[test]
-fn circles_types_and_folders_stay_small() {
+fn import_cycles_types_and_folders_stay_small() {
     let imports = Imports::of(&src(), &[]);
     assert!(imports.contains("align", "table"), "the search finds nothing: {imports:?}");
     floors::assert_small(&src(), &[], (20, 3));

@@ -90,7 +90,7 @@ fn button(tree: &Tree) -> NodeId {
 }
 
 #[test]
-fn what_ten_clients_were_shown_of_100_000_nodes_takes_at_most_30_mb() {
+fn views_of_ten_clients_take_at_most_30_megabytes() {
     let [stored, read] = unshown();
     let begin = COUNTING.current_usage();
     let mut session = session();
@@ -104,7 +104,7 @@ fn what_ten_clients_were_shown_of_100_000_nodes_takes_at_most_30_mb() {
         let begin = Instant::now();
         session.replace_tree(page(version), Origin::Snapshot);
         println!("version {version} stored in {:?}", begin.elapsed());
-        session.mark_full_reading(client);
+        session.mark_read_in_full(client);
         let node = button(session.tree().unwrap());
         session.issue(client, &[node]).unwrap();
     }
@@ -122,7 +122,7 @@ fn what_ten_clients_were_shown_of_100_000_nodes_takes_at_most_30_mb() {
         let changes = session.unseen_changes(client, &tree, node);
         println!("{client}: {} changes in {:?}", changes.len(), begin.elapsed());
         assert!(changes.len() > NODES / 200, "{client}: {}", changes.len());
-        session.note_told(client, &tree, node, &changes);
+        session.note_notice(client, &tree, node, &changes);
         assert_eq!(session.unseen_changes(client, &tree, node), []);
     }
     drop(tree);

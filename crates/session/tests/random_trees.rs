@@ -244,9 +244,9 @@ impl App {
             }
         }
         if self.grade != IdentityGrade::None {
-            b.hidden(hidden);
+            b.add_hidden(hidden);
         }
-        b.surface(SurfaceId(self.shown as u64)).truncated(cut);
+        b.set_surface(SurfaceId(self.shown as u64)).set_truncated(cut);
         (b.finish().unwrap(), truths)
     }
 }
@@ -292,11 +292,11 @@ fn play(grade: IdentityGrade, steps: &[Step]) -> Result<(usize, usize), TestCase
         let (tree, truths) = app.capture(step.cut, salt as u64 + 1);
         let equal = session.tree().is_some_and(|stored| **stored == tree);
         let before = session.generation();
-        let origin = if step.snapshot { Origin::Snapshot } else { Origin::Look };
+        let origin = if step.snapshot { Origin::Snapshot } else { Origin::Internal };
         let replaced = session.replace_tree(tree, origin);
         let expected = match before {
             None => Generation::new(500_000),
-            Some(g) if equal && origin == Origin::Look => g,
+            Some(g) if equal && origin == Origin::Internal => g,
             Some(g) => Generation::new(g.get() + 1),
         };
         prop_assert_eq!(replaced.generation, expected);
@@ -384,7 +384,7 @@ proptest! {
     /// What a complete diff renews is exactly what the client was given since the base, lives, and
     /// is not listed.
     #[test]
-    fn renewal_moves_what_it_should_and_nothing_else(
+    fn renewal_covers_exactly_the_refs_since_the_base(
         steps in proptest::collection::vec(step(), 2..10),
         base_at in 0..8usize,
     ) {
@@ -406,7 +406,7 @@ proptest! {
                 given.extend(refs.iter().map(|&r| (r, at)));
             }
             if i == base_at.min(steps.len() - 1) {
-                session.mark_full_reading(&me);
+                session.mark_read_in_full(&me);
                 base = session.base(&me, None);
             }
         }
@@ -431,7 +431,7 @@ proptest! {
 
 /// The properties above say nothing if nearly everything is refused or nearly nothing ends.
 #[test]
-fn random_apps_both_keep_and_end_refs() {
+fn random_apps_keep_and_end_refs() {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();

@@ -70,7 +70,7 @@ fn ordinary_flows_are_not_refused() {
 }
 
 #[test]
-fn the_table_and_the_trees_belong_together() {
+fn every_situation_has_a_tree_file() {
     let table = Table::read();
     let mut ids: Vec<&str> = table.situation.iter().map(|s| s.id.as_str()).collect();
     ids.sort_unstable();

@@ -49,6 +49,6 @@ fn daemon(state_dir: PathBuf, idle_exit: Option<Duration>) -> u8 {
             .and_then(|level| level.parse().ok())
             .unwrap_or(stickpin_daemon::LevelFilter::INFO),
         providers: backends::all,
-        scribe: Arc::new(stickpin_replay::AdScribe),
+        scribe: Arc::new(stickpin_replay::AdScriptWriter),
     })
 }

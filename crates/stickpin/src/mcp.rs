@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use stickpin_cli::{Env, Mcp, Streams};
 use stickpin_kernel::{Caller, EnvAge, Error, ErrorCode, Result, paths};
-use stickpin_mcp::{GONE, Http, MAX_CHARS, Profile, Setup};
+use stickpin_mcp::{CLIENT_TIMEOUT, HttpOptions, MAX_CHARS, Profile, Setup};
 
 /// Serves a client, or prints how to configure one.
 pub(crate) fn run(mcp: &Mcp, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
@@ -19,8 +19,8 @@ pub(crate) fn run(mcp: &Mcp, env: &Env, streams: &mut Streams<'_>) -> Result<u8>
         None => stickpin_mcp::serve_stdio(setup)?,
         Some(address) => {
             let (token, hosts) = (env.mcp_token.clone(), mcp.hosts.clone());
-            let gone = mcp.client_timeout.map_or(GONE, Duration::from_secs);
-            let http = Http { address: address.clone(), token, hosts, gone };
+            let client_timeout = mcp.client_timeout.map_or(CLIENT_TIMEOUT, Duration::from_secs);
+            let http = HttpOptions { address: address.clone(), token, hosts, client_timeout };
             let mut told = Ok(());
             let given = http.token.is_some();
             stickpin_mcp::serve_http(setup, &http, |url, token| {

@@ -11,8 +11,8 @@ use stickpin_backend_sim::SimProvider;
 use stickpin_cli::Env;
 use stickpin_kernel::{Dispatched, ErrorCode, registry::COMMANDS, schema::Kind};
 use stickpin_testkit::{
-    InProcess, Mcp, McpClient, ProcessJson, ProcessText, Scenario, Script, Socket, Surface, SurfaceName, npm,
-    run_file, scenario_files, split, workspace_root,
+    InProcess, McpClient, McpSurface, ProcessJson, ProcessText, Scenario, Script, Socket, Surface,
+    SurfaceName, npm, run_file, scenario_files, split, workspace_root,
 };
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_stickpin");
@@ -52,7 +52,7 @@ macro_rules! scenarios {
 
             #[test]
             fn mcp() {
-                run(NAME, |dir| Box::new(Mcp::new(dir, Path::new(PROGRAM), McpClient::Rust)));
+                run(NAME, |dir| Box::new(McpSurface::new(dir, Path::new(PROGRAM), McpClient::Rust)));
             }
 
             #[test]
@@ -107,7 +107,7 @@ mod mcp_typescript {
 
     fn run_typescript(name: &str) {
         let Some(modules) = npm() else { return };
-        run(name, |dir| Box::new(Mcp::new(dir, Path::new(PROGRAM), McpClient::TypeScript(modules))));
+        run(name, |dir| Box::new(McpSurface::new(dir, Path::new(PROGRAM), McpClient::TypeScript(modules))));
     }
 
     #[test]

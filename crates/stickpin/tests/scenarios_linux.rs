@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use stickpin_testkit::{
-    InProcess, Mcp, McpClient, ProcessText, Scenario, Script, Surface, SurfaceName, desktop, heavy_desktop,
-    run_file, scenario_files, workspace_root,
+    InProcess, McpClient, McpSurface, ProcessText, Scenario, Script, Surface, SurfaceName, desktop,
+    heavy_desktop, run_file, scenario_files, workspace_root,
 };
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_stickpin");
@@ -54,7 +54,7 @@ fn process_text(dir: &Path, needs: &Needs) -> Made {
 
 fn mcp(dir: &Path, needs: &Needs) -> Made {
     needs.provider()?;
-    Some(Box::new(Mcp::new(dir, Path::new(PROGRAM), McpClient::Rust)))
+    Some(Box::new(McpSurface::new(dir, Path::new(PROGRAM), McpClient::Rust)))
 }
 
 macro_rules! scenarios {

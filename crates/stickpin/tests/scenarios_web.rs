@@ -10,8 +10,8 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_testkit::{
-    InProcess, Mcp, McpClient, Outcome, PageServer, ProcessJson, ProcessText, Scenario, Script, Surface,
-    SurfaceName, chromium, npm, run_file, scenario_files, workspace_root,
+    InProcess, McpClient, McpSurface, Outcome, PageServer, ProcessJson, ProcessText, Scenario, Script,
+    Surface, SurfaceName, chromium, npm, run_file, scenario_files, workspace_root,
 };
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_stickpin");
@@ -48,21 +48,21 @@ fn process_json(dir: &Path) -> Made {
 
 fn mcp(dir: &Path) -> Made {
     chromium()?;
-    Some(Box::new(Mcp::new(dir, Path::new(PROGRAM), McpClient::Rust)))
+    Some(Box::new(McpSurface::new(dir, Path::new(PROGRAM), McpClient::Rust)))
 }
 
 fn mcp_typescript(dir: &Path) -> Made {
     chromium()?;
-    Some(Box::new(Mcp::new(dir, Path::new(PROGRAM), McpClient::TypeScript(npm()?))))
+    Some(Box::new(McpSurface::new(dir, Path::new(PROGRAM), McpClient::TypeScript(npm()?))))
 }
 
 fn mcp_http(dir: &Path) -> Made {
     chromium()?;
-    Some(Box::new(Mcp::new(dir, Path::new(PROGRAM), McpClient::TypeScriptHttp(npm()?))))
+    Some(Box::new(McpSurface::new(dir, Path::new(PROGRAM), McpClient::TypeScriptHttp(npm()?))))
 }
 
 /// The text of a call that works.
-fn works(mcp: &mut Mcp, folder: &Path, name: &str, args: serde_json::Value) -> String {
+fn works(mcp: &mut McpSurface, folder: &Path, name: &str, args: serde_json::Value) -> String {
     let result = mcp.tool(folder, name, args);
     assert_eq!(result["isError"], false, "{name}: {result}");
     result["content"][0]["text"].as_str().expect("a text").to_owned()
@@ -86,7 +86,7 @@ impl Drop for Elsewhere {
 
 /// One session with a client of the MCP server and a person at a command line, who is the guest.
 struct Mixed {
-    mcp: Mcp,
+    mcp: McpSurface,
     line: ProcessText,
     guest: bool,
 }
@@ -108,7 +108,7 @@ impl Surface for Mixed {
 
 fn mcp_and_line(dir: &Path) -> Made {
     chromium()?;
-    let mcp = Mcp::new(dir, Path::new(PROGRAM), McpClient::Rust);
+    let mcp = McpSurface::new(dir, Path::new(PROGRAM), McpClient::Rust);
     Some(Box::new(Mixed { mcp, line: ProcessText::new(dir, Path::new(PROGRAM)), guest: false }))
 }
 
@@ -154,7 +154,7 @@ fn what_a_page_says_is_fenced() {
         return;
     }
     let pages = PageServer::start(&workspace_root().join("fixtures/web")).expect("a page server");
-    let mut mcp = Mcp::new(dir.path(), Path::new(PROGRAM), McpClient::Rust);
+    let mut mcp = McpSurface::new(dir.path(), Path::new(PROGRAM), McpClient::Rust);
     let mut tool = |name: &str, args: serde_json::Value| works(&mut mcp, dir.path(), name, args);
     let url = format!("{}/scenarios/lies.html", pages.origin());
     let opened = tool("open", json!({ "what": url, "interactive": true }));
@@ -198,7 +198,7 @@ fn sessions_and_state_dirs_of_one_client_are_apart() {
         return;
     }
     let pages = PageServer::start(&workspace_root().join("fixtures/web")).expect("a page server");
-    let mut mcp = Mcp::new(dir.path(), Path::new(PROGRAM), McpClient::Rust);
+    let mut mcp = McpSurface::new(dir.path(), Path::new(PROGRAM), McpClient::Rust);
     let elsewhere = Elsewhere(dir.path().join("elsewhere"));
     let place = |session: &str, elsewhere: Option<&Elsewhere>, mut args: serde_json::Value| {
         args["session"] = session.into();

@@ -8,7 +8,7 @@ use std::process::Child;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_backend_linux::LinuxProvider;
-use stickpin_testkit::staleness::{Account, Between, Stage, Table};
+use stickpin_testkit::staleness::{BetweenReads, Stage, StalenessResults, Table};
 use stickpin_testkit::{InProcess, SharedDesktop, desktop, shared_desktop, workspace_root};
 
 /// Debian's own: it is the one that has the bindings of GTK.
@@ -224,7 +224,7 @@ impl Stage for Windows {
 
 /// The whole table, on a desktop that the app runs on already; `between` gives the column of the
 /// situation at an index.
-fn shared(between: impl Fn(usize) -> Between, gtk: &str) {
+fn shared(between: impl Fn(usize) -> BetweenReads, gtk: &str) {
     let Some(desktop) = shared_desktop(&[PYTHON]) else { return };
     let windows = Windows::start(&desktop, gtk).expect("the app of this test");
     judged(between, gtk, windows, LinuxProvider::new(desktop.config()), &[]);
@@ -235,11 +235,11 @@ fn private(gtk: &str) {
     let Some(provider) = desktop(&[PYTHON]) else { return };
     let dir = tempfile::tempdir().expect("a folder");
     let windows = Windows::new(dir.path().to_owned(), gtk).expect("the app of this test");
-    judged(|_| Between::Nothing, gtk, windows, provider, NOT_ON_A_PRIVATE_DISPLAY);
+    judged(|_| BetweenReads::Nothing, gtk, windows, provider, NOT_ON_A_PRIVATE_DISPLAY);
 }
 
 fn judged(
-    between: impl Fn(usize) -> Between,
+    between: impl Fn(usize) -> BetweenReads,
     gtk: &str,
     mut windows: Windows,
     provider: LinuxProvider,
@@ -248,7 +248,7 @@ fn judged(
     let dir = tempfile::tempdir().expect("a folder");
     let mut surface = InProcess::new(dir.path(), vec![Arc::new(provider)]);
     let table = Table::read().expect("the table");
-    let mut account = Account::default();
+    let mut account = StalenessResults::default();
     let name = format!("gtk{gtk}");
     for (index, situation) in table.situations.iter().enumerate() {
         let here = |suite: &String| suite == "device" || suite == "desktop";
@@ -274,7 +274,7 @@ macro_rules! columns {
 
         #[test]
         fn nothing_in_between() {
-            shared(|_| Between::Nothing, $gtk);
+            shared(|_| BetweenReads::Nothing, $gtk);
         }
 
         /// What a look or a snapshot changes is the session's business, which Chromium and the
@@ -283,7 +283,7 @@ macro_rules! columns {
         #[test]
         fn looks_and_snapshots_in_turn() {
             let first = usize::from($gtk == "4");
-            shared(|index| [Between::Looks, Between::Snapshots][(index + first) % 2], $gtk);
+            shared(|index| [BetweenReads::Looks, BetweenReads::Snapshots][(index + first) % 2], $gtk);
         }
     })*};
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use stickpin_backend_sim::{Probe, SimProvider};
 use stickpin_testkit::InProcess;
-use stickpin_testkit::staleness::{Account, Between, Stage, Table};
+use stickpin_testkit::staleness::{BetweenReads, Stage, StalenessResults, Table};
 
 /// Situations that the common runner cannot judge, each with the reason.
 const NOT_HERE: &[(&str, &str)] =
@@ -62,13 +62,13 @@ impl Stage for Screens {
     }
 }
 
-fn column(grade: &'static str, between: Between) {
+fn column(grade: &'static str, between: BetweenReads) {
     let dir = tempfile::tempdir().expect("a folder");
     let provider = Arc::new(SimProvider::new());
     let mut surface = InProcess::new(dir.path(), vec![provider.clone()]);
     let mut screens = Screens { provider, grade, probe: None, read: 0 };
     let table = Table::read().expect("the table");
-    let mut account = Account::default();
+    let mut account = StalenessResults::default();
     for situation in &table.situations {
         let here = situation.suites.as_ref().is_none_or(|s| s.iter().any(|s| s == "device" || s == "page"));
         let left_out = NOT_HERE.iter().any(|(id, _)| *id == situation.id)
@@ -83,68 +83,68 @@ fn column(grade: &'static str, between: Between) {
     }
     println!("staleness on sim ({grade}), {between:?} in between: {account}");
     assert!(account.wrong.is_empty() && account.differ.is_empty(), "{account}");
-    let least = if between == Between::OwnActs { 20 } else { 100 };
+    let least = if between == BetweenReads::OwnActs { 20 } else { 100 };
     assert!(account.uses > least, "only {} uses were judged", account.uses);
 }
 
 #[test]
 fn never_reused_with_nothing_in_between() {
-    column("never-reused", Between::Nothing);
+    column("never-reused", BetweenReads::Nothing);
 }
 
 #[test]
 fn never_reused_with_looks_in_between() {
-    column("never-reused", Between::Looks);
+    column("never-reused", BetweenReads::Looks);
 }
 
 #[test]
 fn never_reused_after_own_acts() {
-    column("never-reused", Between::OwnActs);
+    column("never-reused", BetweenReads::OwnActs);
 }
 
 #[test]
 fn never_reused_with_snapshots_in_between() {
-    column("never-reused", Between::Snapshots);
+    column("never-reused", BetweenReads::Snapshots);
 }
 
 #[test]
 fn while_alive_with_nothing_in_between() {
-    column("while-alive", Between::Nothing);
+    column("while-alive", BetweenReads::Nothing);
 }
 
 #[test]
 fn while_alive_with_looks_in_between() {
-    column("while-alive", Between::Looks);
+    column("while-alive", BetweenReads::Looks);
 }
 
 #[test]
 fn while_alive_after_own_acts() {
-    column("while-alive", Between::OwnActs);
+    column("while-alive", BetweenReads::OwnActs);
 }
 
 #[test]
 fn while_alive_with_snapshots_in_between() {
-    column("while-alive", Between::Snapshots);
+    column("while-alive", BetweenReads::Snapshots);
 }
 
 #[test]
 fn without_identity_with_nothing_in_between() {
-    column("none", Between::Nothing);
+    column("none", BetweenReads::Nothing);
 }
 
 #[test]
 fn without_identity_with_looks_in_between() {
-    column("none", Between::Looks);
+    column("none", BetweenReads::Looks);
 }
 
 #[test]
 fn without_identity_after_own_acts() {
-    column("none", Between::OwnActs);
+    column("none", BetweenReads::OwnActs);
 }
 
 #[test]
 fn without_identity_with_snapshots_in_between() {
-    column("none", Between::Snapshots);
+    column("none", BetweenReads::Snapshots);
 }
 
 #[test]

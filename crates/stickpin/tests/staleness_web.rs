@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_testkit::staleness::{Account, Between, Stage, Table};
+use stickpin_testkit::staleness::{BetweenReads, Stage, StalenessResults, Table};
 use stickpin_testkit::{InProcess, PageServer, chromium, workspace_root};
 
 /// Situations that this device cannot show yet, each with the reason.
@@ -98,13 +98,14 @@ impl Stage for Pages {
 }
 
 /// What comes between a look and an act, in the order of the columns.
-const COLUMNS: [Between; 4] = [Between::Nothing, Between::Looks, Between::Snapshots, Between::OwnActs];
+const COLUMNS: [BetweenReads; 4] =
+    [BetweenReads::Nothing, BetweenReads::Looks, BetweenReads::Snapshots, BetweenReads::OwnActs];
 
 /// Runs the table in one place, in a browser of its own; `between` gives the column of the
 /// situation at an index, or `None` to leave it out. None without a browser.
-fn run_table(shown: Shown, between: impl Fn(usize) -> Option<Between>) -> Option<Account> {
+fn run_table(shown: Shown, between: impl Fn(usize) -> Option<BetweenReads>) -> Option<StalenessResults> {
     let provider = chromium()?;
-    let mut account = Account::default();
+    let mut account = StalenessResults::default();
     let dir = tempfile::tempdir().expect("a folder");
     let mut surface = InProcess::new(dir.path(), vec![Arc::new(provider)]);
     let server = PageServer::start(&workspace_root().join("fixtures").join("web")).expect("a loopback port");
@@ -120,7 +121,7 @@ fn run_table(shown: Shown, between: impl Fn(usize) -> Option<Between>) -> Option
         let here = situation.suites.as_ref().is_none_or(|s| s.iter().any(|s| s == "device" || s == "page"));
         let not_here = NOT_YET.iter().any(|(id, _)| *id == situation.id);
         let Some(between) = between(index).filter(|_| here && !not_here) else { continue };
-        pages.button = between == Between::OwnActs;
+        pages.button = between == BetweenReads::OwnActs;
         match table.run(situation, &["never-reused"], between, &mut surface, &mut pages) {
             Ok(found) => account.add(found),
             Err(e) => account.differ.push(e),
@@ -131,10 +132,10 @@ fn run_table(shown: Shown, between: impl Fn(usize) -> Option<Between>) -> Option
 }
 
 /// A whole column, in the top document.
-fn column(between: Between) {
+fn column(between: BetweenReads) {
     let Some(account) = run_table(Shown::Top, |_| Some(between)) else { return };
     println!("staleness on Chromium, {between:?} in between: {account}");
-    let least = if between == Between::OwnActs { 20 } else { 100 };
+    let least = if between == BetweenReads::OwnActs { 20 } else { 100 };
     assert!(account.uses > least, "only {} uses were judged", account.uses);
 }
 
@@ -155,22 +156,22 @@ fn place(shown: Shown) {
 
 #[test]
 fn top_document_nothing_in_between() {
-    column(Between::Nothing);
+    column(BetweenReads::Nothing);
 }
 
 #[test]
 fn top_document_looks_in_between() {
-    column(Between::Looks);
+    column(BetweenReads::Looks);
 }
 
 #[test]
 fn top_document_snapshots_in_between() {
-    column(Between::Snapshots);
+    column(BetweenReads::Snapshots);
 }
 
 #[test]
 fn top_document_after_own_acts() {
-    column(Between::OwnActs);
+    column(BetweenReads::OwnActs);
 }
 
 #[test]

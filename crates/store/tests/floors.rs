@@ -7,7 +7,7 @@ mod floors;
 use std::path::Path;
 
 #[test]
-fn circles_types_and_folders_stay_small() {
+fn import_cycles_types_and_folders_stay_small() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let imports = floors::Imports::of(&src, &[]);
     assert!(imports.contains("store", "recover"), "the search finds nothing: {imports:?}");

@@ -4,7 +4,7 @@ use crate::skip::skipped;
 use std::env;
 use std::path::PathBuf;
 use stickpin_backend_web::{WebConfig, WebProvider};
-use stickpin_process::on_path;
+use stickpin_process::find_on_path;
 
 /// Returns a provider for this machine's browser. Without a browser, prints a message on stderr and
 /// returns `None`.
@@ -28,7 +28,7 @@ pub fn chromium() -> Option<WebProvider> {
 pub fn chromium_path() -> Option<PathBuf> {
     let chosen = env::var_os("STICKPIN_CHROMIUM").map(PathBuf::from);
     let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-    let found = chosen.or_else(|| on_path(&names, env::var_os("PATH").as_deref()));
+    let found = chosen.or_else(|| find_on_path(&names, env::var_os("PATH").as_deref()));
     if found.is_none() {
         skipped("STICKPIN_REQUIRE_CHROMIUM", "no Chromium on the path; `cargo xtask setup` installs it");
     }

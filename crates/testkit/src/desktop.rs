@@ -5,7 +5,7 @@ use crate::skip::skipped;
 use std::env;
 use std::path::PathBuf;
 use stickpin_backend_linux::{LinuxConfig, LinuxProvider};
-use stickpin_process::on_path;
+use stickpin_process::find_on_path;
 
 /// Returns a provider whose apps get private displays, if all of these programs are installed. If
 /// one is missing, prints a message on stderr and returns `None`.
@@ -53,7 +53,7 @@ fn provider(programs: &[&str], require: &str) -> Option<LinuxProvider> {
 /// on stderr if one is missing.
 pub(crate) fn are_here(programs: &[&str], require: &str) -> bool {
     let path = env::var_os("PATH");
-    let is_missing = |program: &&str| on_path(&[program], path.as_deref()).is_none();
+    let is_missing = |program: &&str| find_on_path(&[program], path.as_deref()).is_none();
     let mut missing: Vec<&str> =
         stickpin_x11desk::missing(path.as_deref()).iter().map(|(program, _)| *program).collect();
     missing.extend(programs.iter().copied().filter(is_missing));

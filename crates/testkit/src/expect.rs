@@ -185,7 +185,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_subset_ignores_what_is_not_named_and_nothing_else() {
+    fn subset_ignores_only_unnamed_fields() {
         let have = json!({"a": 1, "b": [{"c": "x", "d": 2}]});
         assert!(is_subset(&json!({"b": [{"c": "x"}]}), &have));
         assert!(is_subset(&json!({"a": 1.0}), &have));
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pin_where_a_ref_stands_is_a_difference() {
+    fn pinned_ref_in_output_is_a_difference() {
         assert_eq!(pinned("pressed @e12~s482913 button"), Some("e12~s4"));
         assert_eq!(pinned("refs s482913, ~states @e1 ~s @e12~sx"), None);
     }

@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Timeout for an app to report what it received.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LOG_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Interval at which its log is read meanwhile.
-const LOOK: Duration = Duration::from_millis(10);
+const LOG_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Returns the folder of the pages.
 fn web() -> PathBuf {
@@ -28,7 +28,7 @@ fn linux() -> PathBuf {
 
 /// One run of a scenario: its folder, log and pages.
 #[derive(Debug)]
-pub struct Run {
+pub struct ScenarioRun {
     dir: PathBuf,
     log: PathBuf,
     read: u64,
@@ -36,7 +36,7 @@ pub struct Run {
     normaliser: Normaliser,
 }
 
-impl Run {
+impl ScenarioRun {
     /// Creates a run in a separate folder.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ impl Run {
             self.normaliser.keep(name, generation);
         }
         // Removes these lines from the log: the rest was not expected.
-        let late = step.waits.iter().filter(|line| !self.pages.wait_for(line, PATIENCE));
+        let late = step.waits.iter().filter(|line| !self.pages.wait_for(line, LOG_TIMEOUT));
         let late: Vec<String> = late.map(|line| format!("the page never reported {line:?}")).collect();
         let expected = step.received.as_ref().map_or(0, Vec::len);
         outcome.received = self.received(expected).map_err(|e| format!("{}: {e}", self.log.display()))?;
@@ -87,14 +87,14 @@ impl Run {
     /// Returns the new lines of the app's log: the reports of a page, or the lines of another app's
     /// file. Waits for `expected` lines, because an app may write after a command saw the effect.
     fn received(&mut self, expected: usize) -> std::io::Result<Vec<String>> {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + LOG_TIMEOUT;
         let mut lines = self.pages.received();
         loop {
             self.read_log(&mut lines)?;
             if lines.len() >= expected || Instant::now() >= until {
                 return Ok(lines);
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(LOG_POLL_INTERVAL);
             lines.extend(self.pages.received());
         }
     }
@@ -133,7 +133,7 @@ pub fn run_file(path: &Path, dir: &Path, surface: &mut dyn Surface) -> Result<()
     if scenario.without.contains_key(&surface.name()) {
         return Ok(());
     }
-    let mut run = Run::new(dir).map_err(|e| format!("page server: {e}"))?;
+    let mut run = ScenarioRun::new(dir).map_err(|e| format!("page server: {e}"))?;
     run.normaliser.decoys(&scenario.decoys);
     let mut report = String::new();
     for (i, step) in scenario.steps.iter().enumerate() {

@@ -2,20 +2,20 @@
 
 /// A line of an outline.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct ListingLine {
     /// The indentation level.
     pub depth: usize,
     /// The ref, as in `@e12`, or empty.
-    pub r#ref: String,
+    pub id: String,
     /// The role, as in `button`.
     pub role: String,
     /// The printed name without quotes, with escapes of quotes and backslashes decoded.
     pub name: String,
     /// The rest after the name, such as states.
-    pub rest: String,
+    pub suffix: String,
 }
 
-impl Line {
+impl ListingLine {
     /// Parses a line; `None` for headers and remarks.
     pub fn read(line: &str) -> Option<Self> {
         let text = line.trim_start_matches(' ');
@@ -32,7 +32,7 @@ impl Line {
             return None;
         }
         let (name, rest) = quoted(rest).unwrap_or((String::new(), rest));
-        Some(Self { depth, r#ref, role: role.to_owned(), name, rest: rest.trim().to_owned() })
+        Some(Self { depth, id: r#ref, role: role.to_owned(), name, suffix: rest.trim().to_owned() })
     }
 
     /// Whether it has this role and name. Ignores case, because styles may capitalize a name.
@@ -42,16 +42,16 @@ impl Line {
 
     /// Whether a word occurs after the name.
     pub fn is(&self, state: &str) -> bool {
-        self.rest.split(' ').any(|w| w == state)
+        self.suffix.split(' ').any(|w| w == state)
     }
 
     /// Returns the value of a `key="value"` or `key=value` after the name.
     pub fn attr(&self, key: &str) -> Option<String> {
-        let at = self.rest.find(&format!("{key}="))?;
-        if at > 0 && !self.rest[..at].ends_with(' ') {
+        let at = self.suffix.find(&format!("{key}="))?;
+        if at > 0 && !self.suffix[..at].ends_with(' ') {
             return None;
         }
-        let value = &self.rest[at + key.len() + 1..];
+        let value = &self.suffix[at + key.len() + 1..];
         Some(quoted(value).map_or_else(|| value.split(' ').next().unwrap_or("").to_owned(), |(v, _)| v))
     }
 }
@@ -77,30 +77,30 @@ fn quoted(text: &str) -> Option<(String, &str)> {
 
 /// A printed outline.
 #[derive(Debug, Clone, Default)]
-pub struct Listing(pub Vec<Line>);
+pub struct Listing(pub Vec<ListingLine>);
 
 impl Listing {
     /// Parses the output of `snapshot`, without the header.
     pub fn read(text: &str) -> Self {
-        Self(text.lines().filter(|l| !l.starts_with("page ")).filter_map(Line::read).collect())
+        Self(text.lines().filter(|l| !l.starts_with("page ")).filter_map(ListingLine::read).collect())
     }
 
     /// Returns the lines of a role, with refs or without.
-    pub fn all(&self, role: &str) -> Vec<&Line> {
+    pub fn all(&self, role: &str) -> Vec<&ListingLine> {
         self.0.iter().filter(|l| l.role == role).collect()
     }
 
     /// Returns the line of a role and name.
-    pub fn get(&self, role: &str, name: &str) -> Option<&Line> {
+    pub fn get(&self, role: &str, name: &str) -> Option<&ListingLine> {
         self.0.iter().find(|l| l.role == role && l.name == name)
     }
 
     /// Returns the line of a role and name near a text: in the smallest row or similar container of
     /// the text that has one, else the first after the text.
-    pub fn within(&self, near: &str, role: &str, name: &str) -> Option<&Line> {
+    pub fn within(&self, near: &str, role: &str, name: &str) -> Option<&ListingLine> {
         const ROWS: [&str; 6] = ["row", "listitem", "article", "group", "region", "dialog"];
-        let at = self.0.iter().position(|l| l.name.contains(near) || l.rest.contains(near))?;
-        let fits = |l: &&Line| l.is_called(role, name);
+        let at = self.0.iter().position(|l| l.name.contains(near) || l.suffix.contains(near))?;
+        let fits = |l: &&ListingLine| l.is_called(role, name);
         let mut depth = self.0[at].depth + 1;
         for (from, row) in self.0[..=at].iter().enumerate().rev() {
             if row.depth >= depth {
@@ -120,13 +120,14 @@ impl Listing {
 
 #[cfg(test)]
 #[test]
-fn lines_are_read() {
-    let line = Line::read(r#"  @e12 textbox "Say \"hi\"" value="a b" focused level=2"#).expect("a line");
-    assert_eq!((line.depth, line.r#ref.as_str(), line.role.as_str()), (1, "@e12", "textbox"));
+fn listing_lines_parse() {
+    let line =
+        ListingLine::read(r#"  @e12 textbox "Say \"hi\"" value="a b" focused level=2"#).expect("a line");
+    assert_eq!((line.depth, line.id.as_str(), line.role.as_str()), (1, "@e12", "textbox"));
     assert_eq!(line.name, "Say \"hi\"");
     assert_eq!(line.attr("value").as_deref(), Some("a b"));
     assert_eq!(line.attr("level").as_deref(), Some("2"));
     assert!(line.is("focused"));
-    assert_eq!(Line::read("… 12 more listitem"), None);
-    assert_eq!(Line::read("canvas").expect("no name").role, "canvas");
+    assert_eq!(ListingLine::read("… 12 more listitem"), None);
+    assert_eq!(ListingLine::read("canvas").expect("no name").role, "canvas");
 }

@@ -27,10 +27,10 @@ pub enum McpClient {
 }
 
 /// The server behind a client.
-pub struct Mcp {
+pub struct McpSurface {
     client: McpClient,
     runtime: tokio::runtime::Runtime,
-    callers: BTreeMap<PathBuf, Link>,
+    callers: BTreeMap<PathBuf, CallerConnection>,
     http: Option<Http>,
     binary: Binary,
 }
@@ -42,12 +42,12 @@ struct Http {
     token: String,
 }
 
-enum Link {
+enum CallerConnection {
     Rust(Box<RunningService<RoleClient, ()>>, tokio::process::Child),
     TypeScript { child: Child, write: ChildStdin, read: BufReader<ChildStdout> },
 }
 
-impl Mcp {
+impl McpSurface {
     /// Creates a server per caller, all with the state directory of `dir`.
     ///
     /// # Panics
@@ -64,7 +64,7 @@ impl Mcp {
         }
     }
 
-    fn connect(&mut self, folder: &Path) -> Link {
+    fn connect(&mut self, folder: &Path) -> CallerConnection {
         // Other tests check which files a client may name.
         let args =
             ["mcp", "--profile=full", "--structured", "--allow-path=/", "--allow-script", "--allow-programs"];
@@ -72,7 +72,7 @@ impl Mcp {
         let args = args.map(str::to_owned).into_iter().chain([elsewhere]).collect::<Vec<_>>();
         let surround = |command: &mut Command| {
             self.binary
-                .surround(command, folder)
+                .set_environment(command, folder)
                 .env_remove("STICKPIN_MCP_PROFILE")
                 .env_remove("STICKPIN_MCP_TOKEN")
                 .stdin(Stdio::piped())
@@ -87,7 +87,10 @@ impl Mcp {
                     let mut child =
                         tokio::process::Command::from(command).spawn().expect("the server starts");
                     let pipes = (child.stdout.take().expect("a pipe"), child.stdin.take().expect("a pipe"));
-                    Link::Rust(Box::new(().serve(pipes).await.expect("the server is initialized")), child)
+                    CallerConnection::Rust(
+                        Box::new(().serve(pipes).await.expect("the server is initialized")),
+                        child,
+                    )
                 })
             }
             McpClient::TypeScript(modules) | McpClient::TypeScriptHttp(modules) => {
@@ -109,7 +112,7 @@ impl Mcp {
                 let mut child = command.spawn().expect("node runs");
                 let write = child.stdin.take().expect("a pipe");
                 let read = BufReader::new(child.stdout.take().expect("a pipe"));
-                Link::TypeScript { child, write, read }
+                CallerConnection::TypeScript { child, write, read }
             }
         }
     }
@@ -124,13 +127,13 @@ impl Mcp {
             self.callers.insert(folder.to_owned(), link);
         }
         match self.callers.get_mut(folder).expect("it was just put there") {
-            Link::Rust(client, _) => {
+            CallerConnection::Rust(client, _) => {
                 let mut params = CallToolRequestParams::new(name.to_owned());
                 params.arguments = args.as_object().cloned();
                 let result = self.runtime.block_on(client.call_tool(params)).expect("a result");
                 serde_json::to_value(result).expect("JSON")
             }
-            Link::TypeScript { write, read, .. } => {
+            CallerConnection::TypeScript { write, read, .. } => {
                 writeln!(write, "{}", json!({ "name": name, "arguments": args })).expect("the driver reads");
                 let mut line = String::new();
                 read.read_line(&mut line).expect("the driver answers");
@@ -188,7 +191,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-impl Surface for Mcp {
+impl Surface for McpSurface {
     fn name(&self) -> SurfaceName {
         match self.client {
             McpClient::Rust => SurfaceName::Mcp,
@@ -238,16 +241,16 @@ impl Surface for Mcp {
     }
 }
 
-impl Drop for Mcp {
+impl Drop for McpSurface {
     fn drop(&mut self) {
         for (_, link) in std::mem::take(&mut self.callers) {
             match link {
-                Link::Rust(client, mut child) => self.runtime.block_on(async {
+                CallerConnection::Rust(client, mut child) => self.runtime.block_on(async {
                     // The test is over, so the server's answer does not matter.
                     let _ = client.cancel().await;
                     let _ = child.wait().await;
                 }),
-                Link::TypeScript { mut child, write, read } => {
+                CallerConnection::TypeScript { mut child, write, read } => {
                     drop((write, read));
                     let _ = child.wait();
                 }

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn generations_become_relative_and_other_words_stay() {
+    fn generations_become_relative() {
         let mut n = Normaliser::default();
         n.replace("/tmp/x", "$STATE");
         assert_eq!(

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// A request, for a server with custom answers.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct PageRequest<'a> {
     /// The method, as in `GET`.
     pub method: &'a str,
     /// The path with its query, without origin.
@@ -20,7 +20,7 @@ pub struct Asked<'a> {
 
 /// A custom answer.
 #[derive(Debug, Clone)]
-pub struct Answered {
+pub struct PageResponse {
     /// The media type, as in `text/html`.
     pub media: &'static str,
     /// The content.
@@ -31,7 +31,7 @@ pub struct Answered {
 
 /// Custom answers for [`PageServer::start_with`]. `None` falls back to files and the built-in
 /// paths.
-pub type Answers = Box<dyn Fn(Asked<'_>) -> Option<Answered> + Send + Sync>;
+pub type RequestHandler = Box<dyn Fn(PageRequest<'_>) -> Option<PageResponse> + Send + Sync>;
 
 /// Serves a folder on a free port until it is dropped. `POST /__log` adds a line to the log.
 ///
@@ -50,7 +50,7 @@ pub struct PageServer {
 #[derive(Default)]
 struct Shared {
     root: PathBuf,
-    answers: Option<Answers>,
+    answers: Option<RequestHandler>,
     log: Mutex<Vec<String>>,
     grown: Condvar,
     listeners: Mutex<Vec<TcpStream>>,
@@ -80,7 +80,7 @@ impl PageServer {
     ///
     /// # Errors
     /// If no loopback port is available.
-    pub fn start_with(root: &Path, answers: Answers) -> std::io::Result<Self> {
+    pub fn start_with(root: &Path, answers: RequestHandler) -> std::io::Result<Self> {
         Self::serve(Shared { root: root.to_owned(), answers: Some(answers), ..Shared::default() })
     }
 
@@ -176,7 +176,7 @@ fn answer(mut stream: &TcpStream, server: &Shared) -> std::io::Result<()> {
         server.grown.notify_all();
         return respond(&mut stream, "204 No Content", "text/plain", b"");
     }
-    let asked = Asked { method, target, body: &String::from_utf8_lossy(&body) };
+    let asked = PageRequest { method, target, body: &String::from_utf8_lossy(&body) };
     if let Some(answered) = server.answers.as_ref().and_then(|answers| answers(asked)) {
         if let Some(line) = answered.log {
             lock(&server.log).push(line);

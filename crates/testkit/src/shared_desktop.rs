@@ -112,7 +112,7 @@ impl Drop for SharedDesktop {
         // ends last.
         let mark = format!("XDG_RUNTIME_DIR={}", self.dir.path().display());
         let own: Vec<u32> = self.children.iter().map(Child::id).collect();
-        let all = Process::marked(&mark);
+        let all = Process::find_marked(&mark);
         all.iter().filter(|p| !own.contains(&p.pid)).for_each(Process::kill);
         for child in self.children.iter_mut().rev() {
             if let Err(error) = child.kill().and_then(|()| child.wait()) {

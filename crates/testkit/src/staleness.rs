@@ -31,7 +31,7 @@ pub struct Situation {
     /// The paragraph of the contract that requires it.
     pub spec: String,
     /// The element that the ref is issued for.
-    pub target: Aimed,
+    pub target: SituationTarget,
     /// The words for the change in a notice, and in the receipt of the client's own action.
     says: Option<String>,
     /// The suites that run it; `None` for all.
@@ -41,7 +41,7 @@ pub struct Situation {
 
 /// The element that a situation is about.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Aimed {
+pub struct SituationTarget {
     role: String,
     name: String,
     row: Option<String>,
@@ -79,7 +79,7 @@ pub trait Stage {
 
 /// The reads and actions between the first snapshot and the judged action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Between {
+pub enum BetweenReads {
     /// Nothing is read.
     Nothing,
     /// The session takes snapshots that no client sees.
@@ -92,7 +92,7 @@ pub enum Between {
 
 /// The results of a run.
 #[derive(Debug, Clone, Default)]
-pub struct Account {
+pub struct StalenessResults {
     /// Number of judged uses of a ref.
     pub uses: usize,
     /// Uses in which another element received the input. Never allowed, whatever the table says.
@@ -104,10 +104,10 @@ pub struct Account {
     /// Number of those uses that were finally refused.
     pub refused: usize,
     /// Number of those uses that were refused first with a notice and acted when repeated.
-    pub told: usize,
+    pub notices: usize,
 }
 
-impl Account {
+impl StalenessResults {
     /// Adds the results of another run.
     pub fn add(&mut self, other: Self) {
         self.uses += other.uses;
@@ -115,11 +115,11 @@ impl Account {
         self.differ.extend(other.differ);
         self.calm += other.calm;
         self.refused += other.refused;
-        self.told += other.told;
+        self.notices += other.notices;
     }
 }
 
-impl std::fmt::Display for Account {
+impl std::fmt::Display for StalenessResults {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
@@ -128,7 +128,7 @@ impl std::fmt::Display for Account {
             self.wrong.len(),
             self.differ.len(),
             self.calm,
-            self.told,
+            self.notices,
             self.refused
         )?;
         self.wrong.iter().try_for_each(|w| write!(f, "\nWRONG ACT {w}"))?;
@@ -157,17 +157,17 @@ impl Table {
         &self,
         situation: &Situation,
         grades: &[&str],
-        between: Between,
+        between: BetweenReads,
         surface: &mut InProcess,
         stage: &mut dyn Stage,
-    ) -> Result<Account, String> {
+    ) -> Result<StalenessResults, String> {
         let grade = grades.first().ok_or("a device without a grade")?;
         let outcome = grades.iter().find_map(|grade| situation.outcome.get(*grade));
         let outcome = outcome.ok_or_else(|| format!("{} says nothing of {grades:?}", situation.id))?;
         let row = self.outcomes.get(outcome).ok_or_else(|| format!("no outcome {outcome}"))?;
-        let mut account = Account::default();
+        let mut account = StalenessResults::default();
         let uses: Vec<(bool, &str)> = match between {
-            Between::OwnActs => row.own.iter().map(|want| (false, want.as_str())).collect(),
+            BetweenReads::OwnActs => row.own.iter().map(|want| (false, want.as_str())).collect(),
             _ => vec![(false, &row.plain[between as usize]), (true, &row.pinned[between as usize])],
         };
         for (pinned, want) in uses {
@@ -190,13 +190,13 @@ struct Uses<'t> {
     want: &'t str,
     pinned: bool,
     target: String,
-    account: &'t mut Account,
+    account: &'t mut StalenessResults,
 }
 
 impl Uses<'_> {
     fn run(
         &mut self,
-        between: Between,
+        between: BetweenReads,
         surface: &mut InProcess,
         stage: &mut dyn Stage,
     ) -> Result<(), String> {
@@ -210,35 +210,38 @@ impl Uses<'_> {
         let mut seen: Vec<String> = Vec::new();
         for _ in 0..steps {
             match between {
-                Between::OwnActs => {
+                BetweenReads::OwnActs => {
                     let next = stage.next().ok_or("the app has no button for the next change")?;
                     seen.push(ok(surface.request(&["press", next], |_| {}))?.receipt.join("\n"));
                 }
                 _ => stage.change(surface)?,
             }
             match between {
-                Between::Nothing | Between::OwnActs => {}
-                Between::Looks => drop(surface.request(&["is", "exists", "role=main"], |_| {})),
-                Between::Snapshots => drop(surface.request(&["snapshot", "--all"], |_| {})),
+                BetweenReads::Nothing | BetweenReads::OwnActs => {}
+                BetweenReads::Looks => drop(surface.request(&["is", "exists", "role=main"], |_| {})),
+                BetweenReads::Snapshots => drop(surface.request(&["snapshot", "--all"], |_| {})),
             }
         }
         drop(stage.pressed());
         self.target = if self.pinned { format!("{body}~s{generation}") } else { body };
         let used = self.press(surface);
         let mut got = outcome_of(&used);
-        if between == Between::OwnActs && got.starts_with("acts") {
+        if between == BetweenReads::OwnActs && got.starts_with("acts") {
             got.truncate("acts".len());
         }
         self.judge(&got, &used, &stage.pressed());
-        seen.extend(used.error.as_ref().filter(|_| self.want == TOLD).map(|e| e.message.clone()));
-        let expected =
-            self.situation.says.as_deref().filter(|_| self.want == TOLD || between == Between::OwnActs);
+        seen.extend(used.error.as_ref().filter(|_| self.want == NOTICE).map(|e| e.message.clone()));
+        let expected = self
+            .situation
+            .says
+            .as_deref()
+            .filter(|_| self.want == NOTICE || between == BetweenReads::OwnActs);
         if let Some(says) = expected.filter(|says| !seen.iter().any(|text| text.contains(says))) {
             self.account.differ.push(format!("{}: {seen:?} does not say {says:?}", self.at));
         }
-        if self.want == TOLD && used.error.as_ref().is_some_and(|e| e.code == ErrorCode::ContextChanged) {
+        if self.want == NOTICE && used.error.as_ref().is_some_and(|e| e.code == ErrorCode::ContextChanged) {
             self.at.push_str(", repeated");
-            self.account.told += usize::from(self.situation.is_calm());
+            self.account.notices += usize::from(self.situation.is_calm());
             let again = self.press(surface);
             let pressed = stage.pressed();
             self.count(&again, &pressed);
@@ -293,13 +296,13 @@ impl Uses<'_> {
 }
 
 /// The client gets a notice before anything is sent.
-const TOLD: &str = "told";
+const NOTICE: &str = "told";
 
 /// Returns the outcome of a use, in the words of the table.
 fn outcome_of(used: &Response) -> String {
     let starts = |begin: &str| used.warning.as_deref().is_some_and(|w| w.starts_with(begin));
     match &used.error {
-        Some(e) if e.code == ErrorCode::ContextChanged && e.dispatched == Dispatched::No => TOLD.to_owned(),
+        Some(e) if e.code == ErrorCode::ContextChanged && e.dispatched == Dispatched::No => NOTICE.to_owned(),
         Some(e) => match e.details["reason"].as_str() {
             Some(reason) => format!("refuses {} {reason}", e.code.name()),
             None => format!("refuses {}", e.code.name()),
@@ -325,7 +328,7 @@ impl Situation {
     }
 }
 
-impl Aimed {
+impl SituationTarget {
     /// Returns the element's ref from a snapshot's text, searching from the line of its row if it
     /// has one.
     fn find(&self, text: &str, role: &str) -> Option<String> {
@@ -352,9 +355,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_target_is_found_after_its_row() {
+    fn target_is_found_after_its_row() {
         let text = "page\n@e1 list\n  @e2 listitem\n    text \"Mail 1\"\n    @e3 button \"Delete\"\n  @e4 listitem\n    text \"Mail 2\"\n    @e5 button \"Delete\"";
-        let aimed = |row: Option<&str>| Aimed {
+        let aimed = |row: Option<&str>| SituationTarget {
             role: "button".into(),
             name: "Delete".into(),
             row: row.map(Into::into),

@@ -11,9 +11,9 @@ use stickpin_client::{Client, SocketClient, Start};
 use stickpin_daemon::DiskNumbers;
 use stickpin_device::Provider;
 use stickpin_kernel::{CancellationToken, Error, ErrorCode, Format, Host, Request, Response, Secret};
-use stickpin_replay::script::{Kind, Node, Script as ScriptOf, Template, write};
-use stickpin_replay::{AdScribe, Plan, RunOptions, Vars, run};
-use stickpin_wire::Place;
+use stickpin_replay::script::{Node, NodeKind, Script as ScriptOf, Template, write};
+use stickpin_replay::{AdScriptWriter, Plan, RunOptions, Vars, run};
+use stickpin_wire::StateDir;
 
 /// A way to call commands. Owns what it started, and ends it when dropped.
 pub trait Surface {
@@ -61,8 +61,9 @@ fn runtime() -> tokio::runtime::Runtime {
 
 fn request(words: &[String], env: &Env) -> Result<Request, Box<Response>> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let mut request = stickpin_cli::request(&words, env)
-        .map_err(|e| Box::new(stickpin_client::failed(words.first().copied().unwrap_or(""), None, e)))?;
+    let mut request = stickpin_cli::request(&words, env).map_err(|e| {
+        Box::new(stickpin_client::failed_response(words.first().copied().unwrap_or(""), None, e))
+    })?;
     request.render.format = Format::Both;
     Ok(request)
 }
@@ -108,8 +109,8 @@ impl InProcess {
         let numbers = DiskNumbers::new(&state, Arc::new(SystemTime::now));
         let host = Host::builder(&state)
             .providers(providers)
-            .numbers(Arc::new(move |session| Ok(numbers.of(session))))
-            .scribe(Arc::new(AdScribe));
+            .numbers(Arc::new(move |session| Ok(numbers.for_session(session))))
+            .scribe(Arc::new(AdScriptWriter));
         let host = host.build().expect("no command is added");
         Self { runtime, host, env }
     }
@@ -151,37 +152,37 @@ impl Drop for InProcess {
 /// previous one. The run does not wait, because command lines do not wait either.
 pub struct Script {
     host: InProcess,
-    given: Vec<(u32, u32)>,
+    client_refs: Vec<(u32, u32)>,
 }
 
 impl Script {
     /// Creates a host with these providers.
     #[must_use]
     pub fn new(dir: &Path, providers: Vec<Arc<dyn Provider>>) -> Self {
-        Self { host: InProcess::new(dir, providers), given: Vec::new() }
+        Self { host: InProcess::new(dir, providers), client_refs: Vec::new() }
     }
 }
 
 /// Keeps the answer to a script's single command. Other questions that a failed run asks would
 /// issue refs that no other surface issues.
-struct Heard {
+struct CapturingClient {
     host: Host,
     command: &'static str,
     answer: Mutex<Option<Response>>,
 }
 
 #[async_trait::async_trait]
-impl Client for Heard {
+impl Client for CapturingClient {
     async fn call(&self, request: Request, cancel: CancellationToken) -> Response {
         if request.command != self.command || self.answer.lock().expect("no call panicked").is_some() {
             let e = Error::new(ErrorCode::Unsupported, "this surface answers one command");
-            return stickpin_client::failed(&request.command, None, e);
+            return stickpin_client::failed_response(&request.command, None, e);
         }
         let response = self.host.call(request, cancel).await;
         self.answer.lock().expect("no call panicked").insert(response).clone()
     }
 
-    fn beside(self: Arc<Self>) -> Arc<dyn Client> {
+    fn parallel_client(self: Arc<Self>) -> Arc<dyn Client> {
         self
     }
 }
@@ -194,37 +195,37 @@ impl Surface for Script {
     fn call(&mut self, words: &[String], folder: &Path) -> Outcome {
         let InProcess { runtime, host, env } = &self.host;
         let words = words.iter().map(Template::text).collect();
-        let body = vec![Node { line: 0, kind: Kind::Command(words) }];
+        let body = vec![Node { line: 0, kind: NodeKind::Command(words) }];
         let text = write(&ScriptOf { body, ..ScriptOf::default() });
         let plan = Plan::read(Path::new("step.ad"), &Vars::default(), &|_| Ok(text.clone()));
         let plan = match plan {
             Ok(plan) => plan,
-            Err(e) => return outcome(stickpin_client::failed("", None, e)),
+            Err(e) => return outcome(stickpin_client::failed_response("", None, e)),
         };
         let options = RunOptions {
             session: env.session.clone(),
-            given: self.given.clone(),
+            client_refs: self.client_refs.clone(),
             wait: Duration::ZERO,
             ..RunOptions::new(Env { cwd: folder.to_owned(), ..env.clone() }.caller(None))
         };
-        let command = plan.first().map_or("", |step| step.line.entry.spec.name);
-        let heard = Heard { host: host.clone(), command, answer: Mutex::default() };
+        let command = plan.first_step().map_or("", |step| step.line.entry.spec.name);
+        let heard = CapturingClient { host: host.clone(), command, answer: Mutex::default() };
         let ran = runtime.block_on(run(&plan, &heard, &options, &mut |_| {}));
         match heard.answer.into_inner().expect("no call panicked") {
             Some(answer) => {
-                self.given.extend(given(&answer));
+                self.client_refs.extend(issued_refs(&answer));
                 outcome(answer)
             }
             None => {
                 let error = ran.steps.into_iter().find_map(|step| step.error).expect("it was not sent");
-                outcome(stickpin_client::failed("", None, error))
+                outcome(stickpin_client::failed_response("", None, error))
             }
         }
     }
 }
 
 /// Returns the refs that a response issues, including those of a batch's steps.
-fn given(response: &Response) -> Vec<(u32, u32)> {
+fn issued_refs(response: &Response) -> Vec<(u32, u32)> {
     let steps = response.output.as_ref().and_then(|output| output["steps"].as_array());
     let read = |step: &serde_json::Value| serde_json::from_value::<Response>(step.clone()).ok();
     let steps = steps.into_iter().flatten().filter_map(read);
@@ -251,7 +252,7 @@ impl Socket {
     #[must_use]
     pub fn new(dir: &Path, program: &Path) -> Self {
         let env = env(dir, program);
-        let place = Place::open(&dir.join("state")).expect("a state dir");
+        let place = StateDir::open(&dir.join("state")).expect("a state dir");
         let args = ["daemon", "run"].map(Into::into).to_vec();
         let start = Start {
             program: program.to_owned(),
@@ -295,7 +296,7 @@ impl Binary {
     }
 
     /// Sets the environment that the binary reads.
-    pub(crate) fn surround<'c>(&self, command: &'c mut Command, folder: &Path) -> &'c mut Command {
+    pub(crate) fn set_environment<'c>(&self, command: &'c mut Command, folder: &Path) -> &'c mut Command {
         command
             .current_dir(folder)
             .env("HOME", &self.dir)
@@ -308,7 +309,7 @@ impl Binary {
 
     fn run(&self, words: &[String], folder: &Path) -> std::process::Output {
         let mut command = Command::new(&self.program);
-        self.surround(&mut command, folder).args(words).output().expect("the binary runs")
+        self.set_environment(&mut command, folder).args(words).output().expect("the binary runs")
     }
 }
 

@@ -36,22 +36,24 @@ mod selector;
 #[path = "../tests/trees/mod.rs"]
 pub mod testing;
 
-pub use diff::{Diff, DiffCues, pairs};
+pub use diff::{Diff, DiffQueries, pairs};
 pub use identity::context::{
-    Content, Context, ContextChange, ContextMap, ContextReader, FactKey, FactKind, SegmentKey, Ticks,
-    differ_in_numbers, ends_segment, number_pattern, texts_changed,
+    Context, ContextChange, ContextMap, ContextReader, ElementContent, FactKey, FactKind, SegmentKey,
+    TextChanges, compare_texts, differ_in_numbers, is_segment_root, number_pattern,
 };
 #[doc(hidden)]
 pub use identity::is_volatile;
 pub use identity::{
-    Clause, Meaning, Opener, Openers, RecordBook, Records, Refused, Verdict, came_back_with_its_list,
-    content_match, words,
+    CachedTree, Clause, Meaning, NoMatch, Opener, Openers, Records, Verdict, content_match,
+    reappeared_with_list, words,
 };
-pub use markdown::{Excerpt, Heading, Markdown, NoSection};
+pub use markdown::{Excerpt, Heading, Markdown, SectionError};
 pub use model::{
     Attr, Document, Handle, IdentityGrade, MAX_CHARS, MAX_URL, NodeId, NodeRef, NodeSpec, Rect, Role, States,
     StrId, SurfaceId, Tree, TreeBuilder, TreeError, bare_url, escape, is_unsafe, quote, quote_url,
     quote_whole,
 };
-pub use outline::{Cues, DEFAULT_MAX_BYTES, Outline, Plan, View, line};
-pub use selector::{Compare, Condition, CssAnswers, Likeness, Selector, SelectorError, nearest, reduce};
+pub use outline::{DEFAULT_MAX_BYTES, Outline, OutlineQueries, Plan, View, line};
+pub use selector::{
+    Compare, Condition, CssAnswers, Selector, SelectorError, SuggestionReason, nearest, reduce,
+};

@@ -66,7 +66,7 @@ fn build(steps: &[Step], grade: IdentityGrade) -> (Tree, Vec<usize>) {
 
 proptest! {
     #[test]
-    fn what_was_pushed_is_what_is_there(steps in prop::collection::vec(step(), 0..60)) {
+    fn built_tree_contains_all_pushed_nodes(steps in prop::collection::vec(step(), 0..60)) {
         let (tree, depths) = build(&steps, IdentityGrade::NeverReused);
         prop_assert_eq!(tree.len(), steps.len() + 1);
         for (node, step) in tree.nodes().skip(1).zip(&steps) {
@@ -114,7 +114,7 @@ proptest! {
     }
 
     #[test]
-    fn equal_means_reported_equal(steps in prop::collection::vec(step(), 1..30), at in any::<prop::sample::Index>(), what in 0..6_u8) {
+    fn trees_are_equal_iff_reports_are_equal(steps in prop::collection::vec(step(), 1..30), at in any::<prop::sample::Index>(), what in 0..6_u8) {
         for grade in [IdentityGrade::NeverReused, IdentityGrade::None] {
             let (tree, _) = build(&steps, grade);
             let (again, _) = build(&steps, grade);
@@ -136,7 +136,7 @@ proptest! {
     }
 
     #[test]
-    fn a_depth_that_does_not_fit_is_refused(steps in prop::collection::vec(step(), 0..10), too_deep in 1..5_usize) {
+    fn impossible_depth_is_refused(steps in prop::collection::vec(step(), 0..10), too_deep in 1..5_usize) {
         let mut builder = TreeBuilder::new(IdentityGrade::None);
         builder.document(0, Document { scope: 1, frame: String::new(), url: String::new(), title: String::new() }, 1).expect("the root");
         for (depth, step) in steps.iter().enumerate() {
@@ -150,7 +150,7 @@ proptest! {
 }
 
 #[test]
-fn a_tree_has_a_root() {
+fn tree_without_root_is_refused() {
     assert_eq!(TreeBuilder::new(IdentityGrade::None).finish(), Err(TreeError::Empty));
     let first_is_no_document = TreeBuilder::new(IdentityGrade::None).node(0, NodeSpec::default());
     assert_eq!(first_is_no_document, Err(TreeError::Depth { node: 0, depth: 0 }));

@@ -12,10 +12,10 @@ const LAYERS: [&str; 12] = [
     "identity::memo identity::step_count",
     "identity::fingerprint",
     "identity::rows",
-    "identity::verdict identity::row_label identity::element_name identity::element_text",
+    "identity::verdict identity::row_search identity::element_name identity::element_text",
     "identity::surroundings",
     "identity::evidence identity::record identity::opener identity::meaning",
-    "identity::cache identity::candidates identity::compare identity::element_reader identity::parts identity::rematch identity::resemblance",
+    "identity::cache identity::candidates identity::records identity::element_reader identity::row_part identity::content_match identity::text_similarity",
     "identity::context",
     "selector",
     "outline markdown",
@@ -39,6 +39,6 @@ fn imports_between_layers_point_down() {
 }
 
 #[test]
-fn circles_types_and_folders_stay_small() {
+fn import_cycles_types_and_folders_stay_small() {
     floors::assert_small(&src(), &["mod"], (20, 3));
 }

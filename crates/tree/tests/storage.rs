@@ -8,7 +8,7 @@ use stickpin_tree::testing;
 static COUNTING: PeakAlloc = PeakAlloc;
 
 #[test]
-fn a_hundred_thousand_nodes_take_less_than_forty_megabytes() {
+fn hundred_thousand_nodes_take_under_40_megabytes() {
     let before = COUNTING.current_usage();
     COUNTING.reset_peak_usage();
     let tree = testing::generate(100_000, 1);

@@ -60,10 +60,10 @@ pub fn assemble(
         truncated: false,
     };
     let nodes = top.columns.len() + frames.values().map(|part| part.columns.len()).sum::<usize>();
-    assembly.builder.surface(surface).reserve(nodes);
+    assembly.builder.set_surface(surface).reserve(nodes);
     assembly.add(top, 0, 0)?;
     let Assembly { mut builder, hidden, truncated, .. } = assembly;
-    builder.truncated(truncated).hidden(hidden);
+    builder.set_truncated(truncated).add_hidden(hidden);
     Ok(builder.finish()?)
 }
 

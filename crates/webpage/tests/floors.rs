@@ -27,6 +27,6 @@ fn modules_use_what_is_below_them() {
 }
 
 #[test]
-fn circles_types_and_folders_stay_small() {
+fn import_cycles_types_and_folders_stay_small() {
     floors::assert_small(&src(), &[], (20, 3));
 }

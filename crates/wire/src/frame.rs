@@ -9,7 +9,7 @@ pub const MAX_FRAME: usize = 64 << 20;
 
 /// Capacity in bytes above which an empty buffer is freed, so that one large frame does not keep
 /// its memory.
-const KEEP: usize = 256 << 10;
+const MAX_KEPT_CAPACITY: usize = 256 << 10;
 
 /// Splits a stream of bytes into frames.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl Frames {
 
     /// Returns the number of buffered bytes that were not yet returned as frames.
     #[must_use]
-    pub fn held(&self) -> usize {
+    pub fn buffered(&self) -> usize {
         self.buf.len()
     }
 
@@ -91,7 +91,7 @@ impl Frames {
 
     fn reset(&mut self) {
         self.buf.clear();
-        self.buf.shrink_to(KEEP);
+        self.buf.shrink_to(MAX_KEPT_CAPACITY);
         self.scanned = 0;
     }
 }
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_the_same_however_the_bytes_arrive() {
+    fn frames_do_not_depend_on_chunking() {
         let stream = b"{\"a\":1}\n\n  \r\n{\"b\":2}\n[3]";
         for size in 1..stream.len() {
             let mut frames = Frames::default();
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_is_too_long_is_reported_once_and_the_next_one_is_read() {
+    fn overlong_frame_is_reported_once_and_skipped() {
         let stream = b"0123456789abcdef\nok\n";
         for size in 1..=stream.len() {
             let mut frames = Frames::with_max(8);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn an_encoded_value_is_one_line() {
+    fn encoded_value_is_one_line() {
         let bytes = encode(&serde_json::json!({"text": "a\nb\u{2028}"}));
         let mut frames = Frames::default();
         frames.push(&bytes);

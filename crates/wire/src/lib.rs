@@ -2,7 +2,7 @@
 //! socket.
 //!
 //! [`rpc`] has the messages (`hello`, `call`, `cancel`, `status`, `stop`). [`Frames`] splits a byte
-//! stream into them. [`Place`] finds the socket of a state directory's daemon. The crate does not
+//! stream into them. [`StateDir`] finds the socket of a state directory's daemon. The crate does not
 //! know what a command means; it neither connects nor serves.
 //!
 //! ```
@@ -17,9 +17,9 @@
 
 mod announcement;
 mod frame;
-mod place;
 pub mod rpc;
+mod state_dir;
 
 pub use announcement::{Announcement, announce};
 pub use frame::{Frame, Frames, MAX_FRAME, encode};
-pub use place::{Place, fingerprint};
+pub use state_dir::{StateDir, fingerprint};

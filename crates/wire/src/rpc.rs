@@ -84,7 +84,7 @@ pub struct Answer<R = Value> {
     pub result: Option<R>,
     /// A protocol error. A command that failed is a `result`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<Fault>,
+    pub error: Option<RpcError>,
 }
 
 fn none<R>() -> Option<R> {
@@ -99,15 +99,15 @@ impl<R> Answer<R> {
 
     /// Creates an answer with a protocol error.
     #[must_use]
-    pub fn fault(id: Value, code: i32, error: Error) -> Self {
-        let fault = Fault { code, message: error.message.clone(), data: Some(error) };
+    pub fn with_error(id: Value, code: i32, error: Error) -> Self {
+        let fault = RpcError { code, message: error.message.clone(), data: Some(error) };
         Self { jsonrpc: "2.0".to_owned(), id, result: None, error: Some(fault) }
     }
 }
 
 /// A protocol error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Fault {
+pub struct RpcError {
     /// One of [`code`].
     pub code: i32,
     /// The message in one sentence.
@@ -117,8 +117,8 @@ pub struct Fault {
     pub data: Option<Error>,
 }
 
-impl From<Fault> for Error {
-    fn from(fault: Fault) -> Self {
+impl From<RpcError> for Error {
+    fn from(fault: RpcError) -> Self {
         fault.data.unwrap_or_else(|| {
             Error::new(ErrorCode::ProtocolMismatch, format!("the daemon answered: {}", fault.message))
         })
@@ -287,7 +287,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_newer_client_replaces_an_idle_daemon_and_never_a_busy_one() {
+    fn newer_client_replaces_idle_but_not_busy_daemon() {
         let hello =
             |protocol, version: &str| Hello { protocol, version: version.to_owned(), state_dir: None };
         for (client, busy, expected) in [
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mismatch_names_both_versions_and_says_what_to_do() {
+    fn version_mismatch_names_both_versions_with_hint() {
         let welcome = Welcome {
             protocol: 1,
             version: "0.1.0".into(),
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_without_params_or_id_is_read() {
+    fn message_without_params_or_id_parses() {
         let message: Message = serde_json::from_str(r#"{"jsonrpc":"2.0","method":"status"}"#).unwrap();
         assert_eq!((message.id, message.params), (Value::Null, Value::Null));
     }

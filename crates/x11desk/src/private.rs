@@ -20,7 +20,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, Result, io_error};
-use stickpin_process::{Process, Record, kill_group, on_path, remove_folder};
+use stickpin_process::{Process, ProcessRecord, find_on_path, kill_group, remove_folder};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -64,7 +64,7 @@ pub struct Private {
     dir: PathBuf,
     /// The home folder of apps.
     home: Home,
-    record: Record,
+    record: ProcessRecord,
 }
 
 /// A program that the display needs.
@@ -77,14 +77,14 @@ struct Part {
 /// Returns the programs that private sessions lack, with their packages.
 #[must_use]
 pub fn missing(path: Option<&OsStr>) -> Vec<(&'static str, &'static str)> {
-    TOOLS.into_iter().filter(|(program, _)| on_path(&[program], path).is_none()).collect()
+    TOOLS.into_iter().filter(|(program, _)| find_on_path(&[program], path).is_none()).collect()
 }
 
 /// Returns the paths of the programs.
 fn tools(path: Option<&OsStr>) -> Result<[PathBuf; 3]> {
     let missing = missing(path);
     if missing.is_empty() {
-        return Ok(TOOLS.map(|(program, _)| on_path(&[program], path).unwrap_or_default()));
+        return Ok(TOOLS.map(|(program, _)| find_on_path(&[program], path).unwrap_or_default()));
     }
     let (programs, packages): (Vec<_>, Vec<_>) = missing.into_iter().unzip();
     let verb = if programs.len() == 1 { "is" } else { "are" };
@@ -131,7 +131,7 @@ impl Private {
         let cookie = Cookie::random();
         cookie.write(&runtime.join("xauthority"))?;
         let mark = Some(format!("{}={}", environment::MARK, runtime.display()));
-        let record = Record { links: vec![link], mark, ..Record::of(&[]) };
+        let record = ProcessRecord { links: vec![link], mark, ..ProcessRecord::of_children(&[]) };
         let bus = format!("unix:path={}", runtime.join("bus").display());
         let environment = environment::of_apps(&runtime, &bus);
         let private = Self {
@@ -254,7 +254,8 @@ impl Private {
 
     fn write_record(&self) -> Result<()> {
         let pids: Vec<u32> = self.parts().iter().filter_map(|part| part.child.id()).collect();
-        let record = Record { processes: Record::of(&pids).processes, ..self.record.clone() };
+        let record =
+            ProcessRecord { processes: ProcessRecord::of_children(&pids).processes, ..self.record.clone() };
         record.write(&self.dir).map_err(|e| io_error("write to", &self.dir, &e))
     }
 
@@ -307,7 +308,7 @@ impl Private {
         let (mut record, dir, home) = (self.record.clone(), self.dir.clone(), self.home.clone());
         let removed = tokio::task::spawn_blocking(move || {
             if let Some(mark) = record.mark.take() {
-                Process::marked(&mark).iter().for_each(Process::kill);
+                Process::find_marked(&mark).iter().for_each(Process::kill);
             }
             for link in &record.links {
                 match std::fs::remove_file(link) {
@@ -320,7 +321,7 @@ impl Private {
             for folder in std::iter::once(&*dir.join("r")).chain(home.to_remove()) {
                 remove_folder(folder).map_err(|e| io_error("remove", folder, &e))?;
             }
-            Record::remove(&dir).map_err(|e| io_error("remove the record in", &dir, &e))
+            ProcessRecord::remove(&dir).map_err(|e| io_error("remove the record in", &dir, &e))
         });
         removed.await.map_err(|e| Error::internal(e.to_string()))?
     }

@@ -38,14 +38,14 @@ fn pins() {
                     if written.parse() != Ok(token) {
                         return Err(format!("it is written as {written:?}"));
                     }
-                    if plain.contains('~') || plain.parse() != Ok(RefToken::plain(token.r#ref)) {
+                    if plain.contains('~') || plain.parse() != Ok(RefToken::plain(token.id)) {
                         return Err(format!("without its pin it is {plain:?}"));
                     }
                     // White space, the sign and leading zeros are all that may differ.
                     let typed: String = text.trim().trim_start_matches('@').replace("~s", "~s ");
                     let numbers = typed.split(|c: char| !c.is_ascii_digit()).filter(|n| !n.is_empty());
                     let numbers: Vec<Option<u64>> = numbers.map(|n| n.parse().ok()).collect();
-                    let mut expected = vec![Some(u64::from(token.r#ref.get()))];
+                    let mut expected = vec![Some(u64::from(token.id.get()))];
                     expected.extend(token.pin.map(|pin| Some(pin.get())));
                     match looks_like_ref(text) && numbers == expected {
                         true => Ok(true),

@@ -14,7 +14,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 use stickpin_client::Connection;
 use stickpin_kernel::Request;
-use stickpin_wire::Place;
+use stickpin_wire::StateDir;
 
 /// The server that the table compares with.
 const PACKAGE: &str = "@playwright/mcp@0.0.83";
@@ -58,7 +58,7 @@ pub fn measure(table: &mut Table, ours: &Tool, server: &Server, peers: Option<&P
 
 /// Runs one command both ways alternately, in one session of one daemon.
 fn added(table: &mut Table, ours: &Tool, client: &mut Client) -> Result {
-    let place = Place::open(&ours.folder).map_err(|e| e.to_string())?;
+    let place = StateDir::open(&ours.folder).map_err(|e| e.to_string())?;
     let mut socket = Connection::find(&place).map_err(|e| e.to_string())?.ok_or("no daemon runs")?;
     let request: Request = serde_json::from_value(json!({
         "command": "get url", "session": "bench",

@@ -68,6 +68,6 @@ fn toolkits_are_named_in_one_folder() {
 }
 
 #[test]
-fn circles_types_and_folders_stay_small() {
+fn import_cycles_types_and_folders_stay_small() {
     floors::assert_small(&src(), &[], (20, 10));
 }

@@ -44,7 +44,7 @@ pub(crate) fn capture(
     let dom = sim.dom();
     let grade = sim.options.grade;
     let mut builder = TreeBuilder::new(grade);
-    builder.surface(sim.tab().surface);
+    builder.set_surface(sim.tab().surface);
     let mut nodes = vec![None; dom.nodes.len()];
     let mut depths = vec![0; dom.nodes.len()];
     let mut at = 0;
@@ -83,7 +83,7 @@ pub(crate) fn capture(
     }
     if grade != IdentityGrade::None {
         let connected: HashSet<Handle> = hidden(dom, &nodes).collect();
-        builder.hidden(watch.iter().copied().filter(|h| connected.contains(h)));
+        builder.add_hidden(watch.iter().copied().filter(|h| connected.contains(h)));
     }
     let tree = builder.finish().map_err(|e| {
         Error::new(ErrorCode::Internal, format!("sim:{} produced no tree: {e}", sim.app.name))

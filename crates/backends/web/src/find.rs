@@ -7,7 +7,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use stickpin_device::{Error, ErrorCode, Result};
-use stickpin_process::{is_program, on_path};
+use stickpin_process::{find_on_path, is_program};
 
 /// Program names, in order of how safely they can be driven.
 const NAMES: &[&str] =
@@ -44,7 +44,7 @@ pub(crate) fn chromium(configured: Option<&Path>, path: Option<&OsStr>) -> Resul
         .hint("unset STICKPIN_CHROMIUM, or set it to a Chromium or Chrome program"));
     }
     let installed = || PLACES.iter().map(PathBuf::from).find(|program| is_program(program));
-    on_path(NAMES, path).or_else(installed).ok_or_else(|| {
+    find_on_path(NAMES, path).or_else(installed).ok_or_else(|| {
         Error::new(ErrorCode::ToolMissing, "Chromium or Chrome is not installed").hint(install_hint())
     })
 }

@@ -13,7 +13,7 @@ use std::process::Stdio;
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Result, io_error};
 use stickpin_devtools::{Client, Sink, protocol};
-use stickpin_process::{Record, kill_group, remove_folder};
+use stickpin_process::{ProcessRecord, kill_group, remove_folder};
 use tokio::net::unix::pipe;
 use tokio::process::Child;
 use tokio::time::timeout;
@@ -212,7 +212,7 @@ impl Drop for Browser {
 impl Browser {
     /// Writes the record by which a sweep finds the browser if we are killed.
     fn record(&self) -> Result<()> {
-        let record = Record::of(&[self.pid]);
+        let record = ProcessRecord::of_children(&[self.pid]);
         record.write(&self.dir).map_err(|e| io_error("write to", &self.dir, &e))
     }
 
@@ -247,7 +247,7 @@ impl Browser {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(io_error("remove", &log, &e)),
             _ => {}
         }
-        Record::remove(&self.dir).map_err(|e| io_error("remove the record in", &self.dir, &e))
+        ProcessRecord::remove(&self.dir).map_err(|e| io_error("remove the record in", &self.dir, &e))
     }
 }
 

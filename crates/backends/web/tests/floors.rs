@@ -33,6 +33,6 @@ fn imports_go_down() {
 }
 
 #[test]
-fn circles_types_and_folders_stay_small() {
+fn import_cycles_types_and_folders_stay_small() {
     floors::assert_small(&src(), &[], (10, 3));
 }

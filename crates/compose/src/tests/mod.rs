@@ -47,7 +47,7 @@ struct Fake {
 impl Fake {
     fn new(name: &'static str, x: f64, log: &Log) -> Self {
         let mut builder = TreeBuilder::new(IdentityGrade::WhileAlive);
-        builder.surface(SurfaceId(1));
+        builder.set_surface(SurfaceId(1));
         let document = Document { scope: 1, frame: String::new(), url: "fake:1".into(), title: name.into() };
         builder.document(0, document, 1).unwrap();
         let node = |role, name, id| NodeSpec { role: Some(role), name, id, ..NodeSpec::default() };

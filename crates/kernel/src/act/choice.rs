@@ -190,14 +190,14 @@ async fn list_in(cx: &mut Cx, tree: &Tree, list: &List) -> Result<NodeId> {
 
 /// Returns the choice that a list shows, as text.
 async fn read_choice(cx: &mut Cx, list: &List) -> Result<String> {
-    let tree = capture::look(cx, Origin::Look).await?;
+    let tree = capture::look(cx, Origin::Internal).await?;
     let node = list_in(cx, &tree, list).await?;
     Ok(shown(tree.node(node)))
 }
 
 /// Deselects the options that were not requested, in a list of several.
 async fn drop_others(cx: &mut Cx, list: &List, chosen: &[Choice], how: How) -> Result<()> {
-    let tree = capture::look(cx, Origin::Look).await?;
+    let tree = capture::look(cx, Origin::Internal).await?;
     let node = list_in(cx, &tree, list).await?;
     let others = options_of(&tree, node, list.older.as_deref()).into_iter().filter(|&o| {
         let option = tree.node(o);
@@ -218,7 +218,7 @@ async fn comes_to_show(cx: &mut Cx, list: &List, chosen: &[Choice], before: &str
             // The app asks for confirmation first; the client sees the outcome after answering.
             return Ok(Took::Unknown);
         }
-        let tree = capture::look(cx, Origin::Look).await?;
+        let tree = capture::look(cx, Origin::Internal).await?;
         let took = match list_in(cx, &tree, list).await {
             Ok(node) => {
                 let options = options_of(&tree, node, list.older.as_deref());
@@ -250,7 +250,7 @@ async fn find_option(cx: &mut Cx, list: &mut List, option: &str, how: How) -> Re
     let mut attempts = Attempts::default();
     let mut until = Instant::now() + RESPONSE;
     loop {
-        let tree = capture::look(cx, Origin::Look).await?;
+        let tree = capture::look(cx, Origin::Internal).await?;
         context_guard::note_so_far(cx, &tree)?;
         let node = list_in(cx, &tree, list).await?;
         let options = options_of(&tree, node, list.older.as_deref());

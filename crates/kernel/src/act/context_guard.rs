@@ -49,8 +49,8 @@ pub(crate) fn compare(cx: &mut Cx, found: &Found, tree: &Arc<Tree>, node: NodeId
     if changes.is_empty() {
         return Ok(());
     }
-    let another = session.another_acted(&client);
-    session.note_told(&client, tree, node, &changes);
+    let another = session.was_last_act_by_another(&client);
+    session.note_notice(&client, tree, node, &changes);
     tracing::debug!(target = %target.plain(), ?changes, "the context changed");
     let by = if another { ", and another client has acted since" } else { "" };
     let told = told(&changes);
@@ -75,7 +75,7 @@ pub(crate) fn compare(cx: &mut Cx, found: &Found, tree: &Arc<Tree>, node: NodeId
 /// # Errors
 /// Returns `CONTEXT_CHANGED` with the changes, `e`, or errors of the device.
 pub(crate) async fn changed_in_flight(cx: &mut Cx, ready: &Ready, e: Error, lost: &mut usize) -> Result<()> {
-    let tree = capture::look(cx, Origin::Look).await?;
+    let tree = capture::look(cx, Origin::Internal).await?;
     let target = ready.handle.and_then(|handle| tree.find_address(handle)).map(|n| n.id());
     if let (Some(node), Some(found)) = (target, &ready.found)
         && let Err(told) = compare(cx, found, &tree, node)
@@ -94,7 +94,7 @@ pub(crate) fn guarded(cx: &mut Cx, tree: &Tree, node: NodeId) -> Result<Vec<Hand
         return Ok(Vec::new());
     }
     let records = session.records(tree);
-    let mut nodes = ContextReader::new(&records).nodes(node, GUARDED);
+    let mut nodes = ContextReader::new(&records).context_nodes(node, GUARDED);
     nodes.retain(|&n| !session.is_ticker(tree, n));
     // A text without an id is watched through its parent.
     let address = |n: NodeId| {
@@ -153,7 +153,7 @@ pub(crate) async fn note_failed(cx: &mut Cx, e: &Error) {
         }
         return;
     }
-    match capture::look(cx, Origin::Look).await.and_then(|now| note_so_far(cx, &now)) {
+    match capture::look(cx, Origin::Internal).await.and_then(|now| note_so_far(cx, &now)) {
         Ok(()) => {
             let mut effects = std::mem::take(&mut cx.envelope.effects);
             // Do not repeat what the error says.
@@ -168,8 +168,8 @@ pub(crate) async fn note_failed(cx: &mut Cx, e: &Error) {
 /// Whether an error already states the new value of an effect.
 fn tells(e: &Error, effect: &ContextChange) -> bool {
     let changes = e.details["changes"].as_array().map(Vec::as_slice).unwrap_or_default();
-    e.details["value"] == *effect.now
-        || changes.iter().take(SPELLED).any(|change| change["now"] == *effect.now)
+    e.details["value"] == *effect.after
+        || changes.iter().take(SPELLED).any(|change| change["now"] == *effect.after)
 }
 
 const REPEAT: &str = "repeat the command to act on it as it is now, or run `stickpin snapshot -i`";
@@ -177,10 +177,10 @@ const REPEAT: &str = "repeat the command to act on it as it is now, or run `stic
 /// Merges an effect into those of earlier inputs of the same command. A value that is back to its
 /// original is no effect.
 fn add_effect(effects: &mut Vec<ContextChange>, effect: ContextChange) {
-    let again = |earlier: &ContextChange| earlier.key == effect.key && earlier.now == effect.was;
+    let again = |earlier: &ContextChange| earlier.key == effect.key && earlier.after == effect.before;
     match effects.iter().position(again) {
-        Some(at) if effects[at].was == effect.now => drop(effects.remove(at)),
-        Some(at) => effects[at].now = effect.now,
+        Some(at) if effects[at].before == effect.after => drop(effects.remove(at)),
+        Some(at) => effects[at].after = effect.after,
         None => effects.push(effect),
     }
 }
@@ -221,18 +221,18 @@ fn sentences(changes: &[ContextChange]) -> Vec<String> {
 }
 
 fn sentence(change: &ContextChange) -> String {
-    let (was, now) = (quote(&change.was), quote(&change.now));
+    let (was, now) = (quote(&change.before), quote(&change.after));
     match change.kind {
         FactKind::Address => format!("the address is now {now}"),
         FactKind::Title | FactKind::WindowTitle => format!("the title is now {now}"),
-        FactKind::Selected => match (change.was.is_empty(), change.now.is_empty()) {
+        FactKind::Selected => match (change.before.is_empty(), change.after.is_empty()) {
             (true, _) => format!("{now} is selected now"),
             (_, true) => format!("{was} is no longer selected"),
             _ => format!("the selection moved from {was} to {now}"),
         },
         FactKind::Source => format!("a picture is now {now}"),
         FactKind::Options => "the options of a list changed".to_owned(),
-        FactKind::Checked => format!("a box is now {}", change.now),
+        FactKind::Checked => format!("a box is now {}", change.after),
         FactKind::Expanded => format!("what is open moved from {was} to {now}"),
         FactKind::Text | FactKind::Name | FactKind::Value | FactKind::Description | FactKind::Placeholder => {
             format!("{was} is now {now}")
@@ -242,5 +242,5 @@ fn sentence(change: &ContextChange) -> String {
 
 fn details(changes: &[ContextChange]) -> Vec<serde_json::Value> {
     let first = changes.iter().take(DETAILS);
-    first.map(|c| json!({ "was": c.was, "now": c.now })).collect()
+    first.map(|c| json!({ "was": c.before, "now": c.after })).collect()
 }

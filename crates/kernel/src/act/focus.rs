@@ -35,7 +35,7 @@ pub(crate) async fn current(cx: &mut Cx) -> Result<Option<Focus>> {
         return Err(Error::unsupported(message)
             .hint("press the field first to focus it, or give it to `type` as `--into`"));
     }
-    let tree = capture::look(cx, Origin::Look).await?;
+    let tree = capture::look(cx, Origin::Internal).await?;
     // The innermost: the element of a frame has the focus together with the focused element inside.
     let focused = |n: &NodeRef<'_>| n.is(States::FOCUSED);
     let Some(innermost) = tree.nodes().rev().find(focused) else { return Ok(None) };

@@ -135,7 +135,7 @@ pub(crate) async fn perform_on(cx: &mut Cx, action: &Action, ready: &Ready) -> R
         && e.dispatched == Dispatched::No
         && let Some(r) = ready.found.as_ref().and_then(|f| f.r#ref)
     {
-        capture::look(cx, Origin::Look).await?;
+        capture::look(cx, Origin::Internal).await?;
         resolve::again(cx, r)?;
     }
     performed

@@ -126,7 +126,7 @@ pub(super) async fn locate_judged(
 fn judge(cx: &mut Cx, place: &Place, found: &Found) -> Result<(Verdict, Option<String>)> {
     let records = cx.live()?.session.records(&place.tree);
     let judged = records.judge(&found.meaning, place.node);
-    let heading = judged.is_same().then(|| records.other_heading(&found.meaning, place.node));
+    let heading = judged.is_same().then(|| records.changed_heading(&found.meaning, place.node));
     Ok((judged, heading.flatten()))
 }
 
@@ -134,7 +134,7 @@ fn judge(cx: &mut Cx, place: &Place, found: &Found) -> Result<(Verdict, Option<S
 pub(super) async fn look_again(cx: &mut Cx, target: &Target, how: How) -> Result<Found> {
     match target {
         Target::Ref(r) => {
-            capture::look(cx, Origin::Look).await?;
+            capture::look(cx, Origin::Internal).await?;
             if how.allow_changed { resolve::changed(cx, *r) } else { resolve::again(cx, *r) }
         }
         Target::Selector(s) => resolve::selector(cx, s).await,
@@ -157,7 +157,7 @@ async fn locate(cx: &mut Cx, found: &Found) -> Result<Option<Place>> {
 }
 
 async fn locate_by_likeness(cx: &mut Cx, found: &Found) -> Result<Option<Place>> {
-    let tree = capture::look(cx, Origin::Look).await?;
+    let tree = capture::look(cx, Origin::Internal).await?;
     let node = match found.r#ref {
         Some(r) => resolve::again(cx, r)?.node,
         None => {

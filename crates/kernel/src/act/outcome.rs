@@ -90,7 +90,7 @@ pub(crate) async fn read_again(cx: &mut Cx, ready: &Ready) -> Result<Option<Read
     if graded && let Some(Located { tree, node, .. }) = cx.device()?.locate(handle, &[]).await? {
         return Ok(Some(Reading::of(tree.node(node))));
     }
-    let tree = capture::look(cx, Origin::Look).await?;
+    let tree = capture::look(cx, Origin::Internal).await?;
     Ok(drawn_anew(cx, ready).map(|node| Reading::of(tree.node(node))))
 }
 
@@ -206,7 +206,7 @@ async fn effects_of(
     }
     let after = match seen {
         Some(after) => after,
-        None => capture::look(cx, Origin::Look).await?,
+        None => capture::look(cx, Origin::Internal).await?,
     };
     let told = cx.envelope.effects.len();
     tell_effects(cx, ready, before, &after)?;
@@ -263,7 +263,7 @@ async fn changed_target(cx: &mut Cx, ready: &Ready) -> Result<(Option<String>, O
             return Ok((Some(line), Some(tree)));
         }
     }
-    let tree = capture::look(cx, Origin::Look).await?;
+    let tree = capture::look(cx, Origin::Internal).await?;
     let same = tree.find_address(handle).filter(|_| graded).map(|node| node.id());
     let node = same.or_else(|| drawn_anew(cx, ready));
     // The target may be gone.
@@ -287,7 +287,7 @@ fn same_ref(cx: &mut Cx, ready: &Ready, tree: &Arc<Tree>, node: NodeId) -> Resul
         return Ok(None);
     };
     let now = tree.node(node);
-    let telling = session.records(&stored).telling(at);
+    let telling = session.records(&stored).distinguishing_text(at);
     let issued = capture::issue(cx, &[at])?.pop();
     let line = stickpin_tree::line(now, issued, telling.as_deref());
     Ok(Some(line).filter(|_| issued == Some(r.plain())))

@@ -210,7 +210,7 @@ pub(crate) fn check(command: &str, fields: &[Field], input: &Map<String, Value>)
 
 /// Converts `maxBytes` into `max-bytes`, as an argument is spelled on a command line.
 #[must_use]
-pub fn kebab(name: &str) -> String {
+pub fn kebab_case(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 2);
     for c in name.chars() {
         if c.is_ascii_uppercase() {

@@ -45,7 +45,7 @@ impl RefTarget {
     }
 
     pub(crate) fn token(self) -> RefToken {
-        RefToken { r#ref: self.plain, pin: self.pin }
+        RefToken { id: self.plain, pin: self.pin }
     }
 }
 
@@ -77,7 +77,7 @@ impl TryFrom<&str> for Target {
 
 impl From<RefToken> for RefTarget {
     fn from(token: RefToken) -> Self {
-        Self { plain: token.r#ref, pin: token.pin }
+        Self { plain: token.id, pin: token.pin }
     }
 }
 

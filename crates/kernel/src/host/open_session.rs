@@ -62,7 +62,7 @@ impl Live {
     /// Has the device read the app ahead of the next command. The result is not stored here; the
     /// next command gets only what is proven then.
     pub(crate) async fn read_ahead(&mut self) {
-        let watch = self.session.watch();
+        let watch = self.session.watched_handles();
         if let Some(life) = self.device.lifecycle() {
             life.read_ahead(&watch).await;
         }

@@ -17,7 +17,7 @@ pub(crate) async fn look(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>> {
     if let Some(dialog) = live.device.dialog() {
         return Err(blocked(&dialog));
     }
-    let watch = live.session.watch();
+    let watch = live.session.watched_handles();
     let stored = live.session.tree().cloned();
     let request = CaptureRequest::default().watch(&watch).stored(stored.as_ref());
     let captured = live.device.capture(request).await?;
@@ -101,7 +101,7 @@ pub(crate) fn named(cx: &mut Cx, tree: &Tree, nodes: &[NodeId]) -> Result<Vec<(R
 /// Returns the errors of [`issue`].
 pub(crate) fn line(cx: &mut Cx, tree: &Tree, node: NodeId) -> Result<String> {
     let r = issue(cx, &[node])?.pop();
-    let telling = cx.live()?.session.records(tree).telling(node);
+    let telling = cx.live()?.session.records(tree).distinguishing_text(node);
     Ok(stickpin_tree::line(tree.node(node), r, telling.as_deref()))
 }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use stickpin_device::Result;
 use stickpin_refs::Ref;
 use stickpin_session::{BaseTree, Origin};
-use stickpin_tree::{DEFAULT_MAX_BYTES, Diff, DiffCues, NodeId, View};
+use stickpin_tree::{DEFAULT_MAX_BYTES, Diff, DiffQueries, NodeId, View};
 
 /// The size limit of the changes after an act, in bytes: with the receipt, a response stays below 4
 /// KB.
@@ -72,7 +72,7 @@ pub(crate) fn stored(cx: &mut Cx) -> Result<Option<BaseTree>> {
 /// Returns errors of the device.
 pub(crate) async fn after_act(cx: &mut Cx, before: Option<BaseTree>) -> Result<Changes> {
     let max_bytes = cx.render.max_bytes.map_or(ACT_MAX_BYTES, |most| most.min(ACT_MAX_BYTES));
-    compare(cx, before, Origin::Look, true, max_bytes, true).await
+    compare(cx, before, Origin::Internal, true, max_bytes, true).await
 }
 
 async fn compare(
@@ -89,7 +89,7 @@ async fn compare(
     let session = &cx.live()?.session;
     // After an act, the client was told its changes, or how to read those without room. The next
     // act reports only newer ones.
-    let told = if acted { session.told_base(&client, since) } else { None };
+    let told = if acted { session.effects_base(&client, since) } else { None };
     let kept = session.base(&client, since);
     let renews = kept.is_some() && told.is_none();
     let kept = told.or(kept);
@@ -103,7 +103,7 @@ async fn compare(
     let then = session.refs_in(&base);
     let ref_then = |n: NodeId| then.binary_search_by_key(&n, |&(n, _)| n).ok().map(|at| then[at].1);
     let pairs = session.pairs(&base);
-    let cues = DiffCues {
+    let cues = DiffQueries {
         issued: &|n| ref_then(n).is_some(),
         renumbered: &|old, new| ref_then(old).is_some_and(|r| session.ref_of(new) != Some(r)),
     };
@@ -117,7 +117,7 @@ async fn compare(
         diff = between(false);
     }
     let ended = session.ended_since(&base);
-    let complete = diff.complete() && ended.is_some();
+    let complete = diff.is_complete() && ended.is_some();
 
     capture::issue(cx, &diff.refs())?;
     let session = &mut cx.live()?.session;
@@ -136,7 +136,7 @@ async fn compare(
         tracing::debug!(count = renewed.len(), "renewed");
         cx.envelope.base = Some(base.generation.get());
     } else if acted && keeps && shown {
-        session.mark_told(&client);
+        session.mark_effects_shown(&client);
     }
     cx.envelope.ended.extend(&ended);
     ended.retain(|r| !named.borrow().contains(r));

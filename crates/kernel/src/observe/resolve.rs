@@ -67,7 +67,7 @@ pub(crate) fn reference(cx: &mut Cx, target: RefTarget) -> Result<Found> {
 pub(crate) async fn present(cx: &mut Cx, target: RefTarget) -> Result<Found> {
     let mut resolved = standing(cx, target)?;
     if let Err(RefFault::Ended { reason: EndReason::Gone, .. }) = resolved {
-        capture::look(cx, Origin::Look).await?;
+        capture::look(cx, Origin::Internal).await?;
         resolved = standing(cx, target)?;
     }
     usable(cx, target, resolved)
@@ -175,7 +175,7 @@ fn found(cx: &mut Cx, target: RefTarget, resolved: Resolved) -> Found {
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND` with the nearest elements, or `AMBIGUOUS_MATCH` with candidates.
 pub(crate) async fn selector(cx: &mut Cx, selector: &Selector) -> Result<Found> {
-    capture::look(cx, Origin::Look).await?;
+    capture::look(cx, Origin::Internal).await?;
     the_match(cx, selector).await
 }
 
@@ -234,7 +234,7 @@ pub(crate) async fn element(cx: &mut Cx, target: &Target) -> Result<(Arc<Tree>, 
 async fn look_for(cx: &mut Cx, target: RefTarget) -> Result<(Arc<Tree>, Result<Resolved, RefFault>)> {
     let before = standing(cx, target)?;
     let told = cx.envelope.reference.clone();
-    let tree = capture::look(cx, Origin::Look).await?;
+    let tree = capture::look(cx, Origin::Internal).await?;
     let mut now = standing(cx, target)?;
     if let (Ok(before), Ok(now)) = (before, &mut now)
         && now.standing != Standing::Unproven
@@ -281,7 +281,7 @@ pub(crate) async fn presence(cx: &mut Cx, target: &Target, any: bool) -> Result<
             }
         }
         Target::Selector(s) => {
-            let tree = capture::look(cx, Origin::Look).await?;
+            let tree = capture::look(cx, Origin::Internal).await?;
             let matches = matches(cx, &tree, s).await?;
             match stickpin_tree::reduce(&tree, &matches)[..] {
                 [] => Ok(Presence::Not("is not there".to_owned())),

@@ -13,15 +13,15 @@ fn with<F: Future>(limits: Limits, clients: impl FnOnce(SocketAddr, Arc<AtomicUs
     stickpin_client::runtime().expect("a runtime").block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
-        let bodies = Arc::new(Semaphore::new(BODIES));
+        let bodies = Arc::new(Semaphore::new(MAX_BODIES));
         let served = Arc::new(AtomicUsize::new(0));
         let counts = Arc::clone(&served);
         let answer = move |request| {
             let (bodies, served) = (Arc::clone(&bodies), Arc::clone(&counts));
             async move {
-                let whole = whole(request, &bodies, limits.body).await;
+                let whole = read_body(request, &bodies, limits.body).await;
                 served.fetch_add(1, Ordering::Relaxed);
-                Ok(whole.map_or_else(|refused| refused, |_| plain(StatusCode::OK, "served")))
+                Ok(whole.map_or_else(|refused| refused, |_| text_response(StatusCode::OK, "served")))
             }
         };
         tokio::select! {
@@ -51,7 +51,7 @@ fn post(body: &str, length: usize) -> String {
 }
 
 #[test]
-fn a_head_that_does_not_come_ends_the_connection() {
+fn missing_request_head_ends_the_connection() {
     with(Limits { head: SOON, ..Limits::default() }, |address, served| async move {
         for begun in ["", "POST /mcp HTTP/1.1\r\nhost: a\r\nx"] {
             let mut stream = say(address, begun).await;
@@ -63,7 +63,7 @@ fn a_head_that_does_not_come_ends_the_connection() {
 }
 
 #[test]
-fn a_body_that_does_not_come_is_answered_and_ends_the_connection() {
+fn missing_request_body_is_answered_and_ends_connection() {
     with(Limits { body: SOON, ..Limits::default() }, |address, _| async move {
         let answer = rest(&mut say(address, &post("{\"a\"", 100)).await).await;
         assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
@@ -71,7 +71,7 @@ fn a_body_that_does_not_come_is_answered_and_ends_the_connection() {
 }
 
 #[test]
-fn the_connection_after_the_last_one_is_refused_until_there_is_room() {
+fn connection_above_the_limit_is_refused() {
     let limits = Limits { head: SOON, connections: 4, ..Limits::default() };
     with(limits, |address, _| async move {
         let mut slow = Vec::new();
@@ -91,7 +91,7 @@ fn the_connection_after_the_last_one_is_refused_until_there_is_room() {
 }
 
 #[test]
-fn who_closes_its_side_gets_the_answer() {
+fn half_closed_connection_gets_its_answer() {
     with(Limits::default(), |address, _| async move {
         for _ in 0..20 {
             let mut stream = say(address, &post("{}", 2)).await;
@@ -103,7 +103,7 @@ fn who_closes_its_side_gets_the_answer() {
 }
 
 #[test]
-fn what_is_no_json_is_a_bad_request() {
+fn non_json_body_is_a_bad_request() {
     with(Limits::default(), |address, _| async move {
         for body in ["{", "", "{}x", "\u{1}"] {
             let said = post(body, body.len()).replace("host: a", "host: a\r\nconnection: close");

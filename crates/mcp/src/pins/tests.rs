@@ -30,7 +30,7 @@ fn after(envelopes: &[serde_json::Value]) -> impl Fn(&str) -> String + use<> {
 }
 
 #[test]
-fn the_table_of_the_contract() {
+fn pins_follow_the_contract_table() {
     let first = json!({"generation": 10, "issued": [[1, 40]]});
     let sent = |more: &[serde_json::Value], target: &str| {
         after(&[std::slice::from_ref(&first), more].concat())(target)
@@ -87,7 +87,7 @@ fn the_table_of_the_contract() {
 }
 
 #[test]
-fn closing_clears_what_was_closed() {
+fn close_clears_the_pins_of_the_session() {
     let close = |session: Option<&str>| {
         serde_json::from_value::<Response>(
             json!({"ok": true, "command": "close", "session": session, "exit": 0}),
@@ -107,7 +107,7 @@ fn closing_clears_what_was_closed() {
 }
 
 #[test]
-fn sessions_and_state_dirs_are_apart() {
+fn pins_are_separate_per_session_and_state_dir() {
     let mut pins = Pins::default();
     pins.merge(Path::new(DIR), &response(json!({"generation": 10, "issued": [[1, 1]]})), &Shown::Whole);
     assert_eq!(pins.pin(Path::new(DIR), "other", "@e1"), None);
@@ -115,7 +115,7 @@ fn sessions_and_state_dirs_are_apart() {
 }
 
 #[test]
-fn steps_of_a_batch_count_each_for_itself() {
+fn batch_steps_are_recorded_separately() {
     let step = |n: u32, generation: u64| {
         json!({"ok": true, "command": "find", "session": "shop", "exit": 0,
             "refs": {"generation": generation, "issued": [[n, n]], "lifetime": "L1"}})
@@ -132,7 +132,7 @@ fn steps_of_a_batch_count_each_for_itself() {
 }
 
 #[test]
-fn since_is_the_last_full_reading_or_renewal() {
+fn since_is_the_last_full_snapshot_or_renewal() {
     let mut pins = Pins::default();
     let mut since = |refs, shown: &Shown| {
         pins.merge(Path::new(DIR), &response(refs), shown);
@@ -148,7 +148,7 @@ fn since_is_the_last_full_reading_or_renewal() {
 }
 
 #[test]
-fn what_a_cut_text_does_not_show_is_not_fresh() {
+fn refs_cut_from_the_text_get_no_pin() {
     let mut pins = Pins::default();
     pins.merge(Path::new(DIR), &response(json!({"generation": 10, "issued": [[1, 9]]})), &Shown::Whole);
     let cut = Shown::Cut(refs_in("@e1 button \"@e2\"\n  @e3 link\n… cut after @e12"));
@@ -159,7 +159,7 @@ fn what_a_cut_text_does_not_show_is_not_fresh() {
 }
 
 #[test]
-fn the_oldest_pins_are_forgotten_first() {
+fn oldest_pins_are_forgotten_first() {
     let mut pins = Pins::default();
     let issue = |pins: &mut Pins, generation: u64, first: u32, last: u32| {
         let refs = json!({"generation": generation, "issued": [[first, last]]});
@@ -260,7 +260,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_ref_goes_out_with_a_pin_that_is_newer_than_what_its_client_was_told(
+    fn pin_is_never_newer_than_the_client_view(
         events in prop::collection::vec(event(), 1..120)
     ) {
         let mut pins: Vec<Pins> = (0..CLIENTS).map(|_| Pins::default()).collect();

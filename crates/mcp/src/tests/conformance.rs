@@ -6,9 +6,9 @@
 
 use crate::http::{Limits, accept, service};
 use crate::profile::Profile;
-use crate::said::Said;
 use crate::server::{Server, Shared, progress};
 use crate::setup::{MAX_CHARS, Setup};
+use crate::tool_result::ToolResult;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ContentBlock, GetPromptRequestParams, GetPromptResponse,
     GetPromptResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
@@ -56,7 +56,7 @@ struct Fixture {
 
 impl Fixture {
     async fn said(&self, response: Response) -> rmcp::model::CallToolResult {
-        Said::new(&response, MAX_CHARS).result(None).await
+        ToolResult::new(&response, MAX_CHARS).result(None).await
     }
 
     fn text(text: &str) -> Response {

@@ -4,17 +4,17 @@ use super::*;
 use super::NO_CLIENT_COMMANDS as NONE;
 
 fn bytes(profile: Profile) -> usize {
-    let tools = list(profile, Served::default(), false, NONE);
+    let tools = list(profile, ServedCommands::default(), false, NONE);
     serde_json::to_vec(&json!({ "tools": tools })).expect("JSON").len()
 }
 
 #[test]
-fn the_lists_are_small() {
+fn tool_lists_stay_small() {
     for (profile, most) in [(Profile::Slim, 1_024), (Profile::Core, 13_000), (Profile::Full, 40 * 1_024)] {
         let bytes = bytes(profile);
         println!(
             "tools/list of {profile:?}: {} tools, {bytes} bytes (at most {most})",
-            list(profile, Served::default(), false, NONE).len()
+            list(profile, ServedCommands::default(), false, NONE).len()
         );
         assert!(bytes <= most, "{profile:?} has {bytes} bytes, more than {most}");
     }
@@ -24,17 +24,19 @@ fn the_lists_are_small() {
 }
 
 #[test]
-fn no_tool_of_core_is_missing() {
-    let there: Vec<String> =
-        list(Profile::Core, Served::default(), false, NONE).iter().map(|t| t.name.to_string()).collect();
+fn every_core_tool_exists() {
+    let there: Vec<String> = list(Profile::Core, ServedCommands::default(), false, NONE)
+        .iter()
+        .map(|t| t.name.to_string())
+        .collect();
     let want: Vec<&str> = CORE.iter().map(|core| core.command).collect();
     assert_eq!(there, want);
     assert_eq!(want.len(), 16);
 }
 
 #[test]
-fn every_command_is_a_tool_of_full_and_named_in_core() {
-    let served = Served { script: true, ..Served::default() };
+fn every_command_is_in_full_and_named_in_core() {
+    let served = ServedCommands { script: true, ..ServedCommands::default() };
     let full = list(Profile::Full, served, false, NONE);
     assert_eq!(full.len(), COMMANDS.len());
     let core = serde_json::to_string(&list(Profile::Core, served, false, NONE)).expect("JSON");
@@ -51,23 +53,25 @@ fn every_command_is_a_tool_of_full_and_named_in_core() {
 }
 
 #[test]
-fn only_reading_tools_are_listed_where_only_reading_is_served() {
+fn read_only_server_lists_only_reading_tools() {
     let names = |profile| {
-        list(profile, Served { read_only: true, ..Served::default() }, false, NONE)
+        list(profile, ServedCommands { read_only: true, ..ServedCommands::default() }, false, NONE)
             .iter()
             .map(|t| t.name.to_string())
             .collect::<Vec<_>>()
     };
     let core = names(Profile::Core);
     assert!(core.contains(&"snapshot".to_owned()) && !core.contains(&"press".to_owned()), "{core:?}");
-    for tool in list(Profile::Full, Served { read_only: true, ..Served::default() }, false, NONE) {
+    for tool in
+        list(Profile::Full, ServedCommands { read_only: true, ..ServedCommands::default() }, false, NONE)
+    {
         assert_eq!(tool.annotations.and_then(|a| a.read_only_hint), Some(true), "{}", tool.name);
     }
 }
 
 #[test]
-fn a_group_is_one_tool_of_core() {
-    let core = list(Profile::Core, Served::default(), false, NONE);
+fn command_group_is_one_core_tool() {
+    let core = list(Profile::Core, ServedCommands::default(), false, NONE);
     let tool = |name: &str| core.iter().find(|t| t.name == name).expect("a tool").schema_as_json_value();
     let (get, wait) = (tool("get"), tool("wait"));
     assert_eq!(get["required"], json!(["what"]));
@@ -85,8 +89,8 @@ fn a_group_is_one_tool_of_core() {
 }
 
 #[test]
-fn types_are_those_that_are_taken() {
-    let core = list(Profile::Core, Served::default(), false, NONE);
+fn schema_types_match_accepted_types() {
+    let core = list(Profile::Core, ServedCommands::default(), false, NONE);
     let of = |tool: &str, name: &str| {
         let tool = core.iter().find(|t| t.name == tool).expect("a tool").schema_as_json_value();
         tool["properties"][name].clone()
@@ -98,9 +102,9 @@ fn types_are_those_that_are_taken() {
 }
 
 #[test]
-fn schemas_are_plain_and_documented() {
+fn tool_schemas_are_flat_and_documented() {
     for profile in [Profile::Core, Profile::Full] {
-        for tool in list(profile, Served::default(), true, NONE) {
+        for tool in list(profile, ServedCommands::default(), true, NONE) {
             let schema = tool.schema_as_json_value();
             assert_eq!(schema["type"], "object", "{}", tool.name);
             for (name, property) in schema["properties"].as_object().expect("properties") {

@@ -1,6 +1,6 @@
 //! `replay export`: writes a script in another tool's format.
 
-use super::{counted, reader, whole};
+use super::{absolute_path, file_reader, format_count};
 use crate::formats::{self, Note};
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -67,10 +67,10 @@ struct Exported {
 
 fn export(input: Map<String, Value>, call: &Call) -> Result<Exported> {
     let args: Arguments = FORM.read(input)?;
-    let written = formats::export(Path::new(&args.file), args.format, &reader(call))?;
+    let written = formats::export(Path::new(&args.file), args.format, &file_reader(call))?;
     let formats::Export { text, notes } = written;
     let Some(out) = args.out else { return Ok(Exported { path: None, text: Some(text), notes }) };
-    let path = whole(call, Path::new(&out));
+    let path = absolute_path(call, Path::new(&out));
     call.policy.path(&path)?;
     files::write_within(call.caller.file_roots.as_deref(), &path, text.as_bytes())?;
     Ok(Exported { path: Some(path), text: None, notes })
@@ -86,7 +86,7 @@ impl Show for Exported {
         let (left_out, less): (Vec<&Note>, Vec<&Note>) = self.notes.iter().partition(|note| note.left_out);
         for (notes, what) in [(left_out, "left out"), (less, "less exact")] {
             if !notes.is_empty() {
-                text.line(format_args!("{} {what}:", counted(notes.len(), "step")));
+                text.line(format_args!("{} {what}:", format_count(notes.len(), "step")));
             }
             for note in notes {
                 text.line(format_args!("  {} {} ({})", note.at, note.line, note.why));

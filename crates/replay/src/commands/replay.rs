@@ -1,13 +1,13 @@
 //! `replay`: runs one script in the caller's own session.
 
-use super::accounts::Accounts;
-use super::{built_in, counted, plan, seconds, tell, whole};
+use super::report_files::ReportFiles;
+use super::{absolute_path, built_in_variables, format_count, format_seconds, read_plan, report_progress};
 use crate::divergence::{Divergence, Resume};
 use crate::formats::read::is_maestro;
-use crate::plan::{Place, Plan};
+use crate::plan::{Plan, SourceLocation};
 use crate::position::Position;
 use crate::report::model::{Attempt, EndedEarly, FileReport, Outcome, Report, Step, VERSION};
-use crate::run::{CLOSE, End, Healed, Ran, RunOptions, WAIT, ask, run};
+use crate::run::{CLOSE, DEFAULT_WAIT, RepairedScript, RunEnd, RunOptions, RunResult, ask, run};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -93,7 +93,7 @@ impl ClientCommand for Replay {
             response.warning = unwritten.map(|e| e.message);
             response.refs_generation = ran.refs.as_ref().and_then(|refs| refs.generation);
             response.refs = ran.refs;
-            if let Some((session, state_dir)) = ran.place {
+            if let Some((session, state_dir)) = ran.last_session {
                 (response.session, response.state_dir) = (Some(session), Some(state_dir));
             }
         }
@@ -118,7 +118,7 @@ struct Replayed {
     error: Option<Error>,
     /// The repaired scripts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    healed: Vec<Healed>,
+    healed: Vec<RepairedScript>,
     /// Whether the session is now recording a repair of the script.
     mending: bool,
     /// The page that was written.
@@ -126,21 +126,21 @@ struct Replayed {
     report: Option<PathBuf>,
 }
 
-async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Ran, Option<Error>)> {
+async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, RunResult, Option<Error>)> {
     let mut args: Arguments = FORM.read(input)?;
     // Some front ends pass absolute paths; a person reads the relative one.
-    if let Ok(short) = whole(call, Path::new(&args.file)).strip_prefix(&call.caller.cwd) {
+    if let Ok(short) = absolute_path(call, Path::new(&args.file)).strip_prefix(&call.caller.cwd) {
         args.file = short.display().to_string();
     }
     let file = Path::new(&args.file);
     let session = call.session.as_ref().unwrap_or(&call.caller.own_session);
-    let plan = plan(call, file, &args.env, built_in(file, session))?;
-    let from = may_begin(&plan, &args)?;
-    let accounts = Accounts::new(call, None, args.report.as_deref())?;
+    let plan = read_plan(call, file, &args.env, built_in_variables(file, session))?;
+    let from = start_position(&plan, &args)?;
+    let accounts = ReportFiles::new(call, None, args.report.as_deref())?;
     let options = RunOptions {
         session: call.session.clone(),
         from: from.clone(),
-        wait: args.wait.map_or(WAIT, Duration::from_millis),
+        wait: args.wait.map_or(DEFAULT_WAIT, Duration::from_millis),
         deadline: args.timeout.or(plan.timeout_ms).map(Duration::from_millis),
         keep_session: args.keep_session,
         render: call.render.clone(),
@@ -148,25 +148,25 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Ran
         cancel: call.cancel.clone(),
         ..RunOptions::new(call.caller.clone())
     };
-    if let Some(step) = plan.at(&from).filter(|_| args.repair && args.from.is_some()) {
+    if let Some(step) = plan.step_at(&from).filter(|_| args.repair && args.from.is_some()) {
         // The caller's actions before this step made it runnable, so they become part of the
         // repair.
-        mend(call, &step.at, &from, true).await?;
+        start_repair(call, &step.at, &from, true).await?;
     }
     let (began_at, begun) = (SystemTime::now(), Instant::now());
     let mut watch = |step: &Step| {
         let line = format!("{} {}", step.at, step.line);
-        tell(call, Progress { done: step.number, total: plan.steps, line, lasting: false });
+        report_progress(call, Progress { done: step.number, total: plan.steps, line, lasting: false });
     };
     let ran = run(&plan, &*call.client, &options, &mut watch).await;
     let mut mending = false;
-    if let End::Diverged(divergence) = &ran.end
+    if let RunEnd::Diverged(divergence) = &ran.end
         && args.repair
     {
         let met = divergence.resume.as_ref().map_or(from, Resume::again);
-        mending = mend(call, &divergence.at, &met, false).await?;
+        mending = start_repair(call, &divergence.at, &met, false).await?;
     }
-    if matches!(ran.end, End::Stopped) && !args.keep_session {
+    if matches!(ran.end, RunEnd::Stopped) && !args.keep_session {
         for session in &ran.open {
             // A session that cannot be closed is closed when idle. The interruption is what matters
             // to the caller.
@@ -174,10 +174,10 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Ran
         }
     }
     let (divergence, error) = match &ran.end {
-        End::Passed => (None, None),
-        End::Diverged(divergence) => (Some(divergence.clone()), None),
-        End::Broken { error, .. } => (None, Some(error.clone())),
-        End::Stopped => {
+        RunEnd::Passed => (None, None),
+        RunEnd::Diverged(divergence) => (Some(divergence.clone()), None),
+        RunEnd::Broken { error, .. } => (None, Some(error.clone())),
+        RunEnd::Stopped => {
             let e = Error::new(ErrorCode::Timeout, "the replay was stopped before its end");
             (None, Some(e.hint("its session was closed; `--keep-session` keeps it open")))
         }
@@ -191,9 +191,9 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Ran
         steps: ran.steps.clone(),
         divergence,
         error,
-        healed: ran.healed.clone(),
+        healed: ran.repaired.clone(),
         mending,
-        report: accounts.page(),
+        report: accounts.page_path(),
     };
     let unwritten = accounts.write(&replayed.account(began_at, session)).err();
     match unwritten {
@@ -204,7 +204,7 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Ran
 }
 
 /// Returns the start position, if the run may begin there.
-fn may_begin(plan: &Plan, args: &Arguments) -> Result<Position> {
+fn start_position(plan: &Plan, args: &Arguments) -> Result<Position> {
     let bad = |message: String| Error::new(ErrorCode::InvalidArgs, message);
     let digest = plan.digest();
     if let Some(given) = args.plan_digest.as_ref().filter(|given| **given != digest) {
@@ -219,12 +219,12 @@ fn may_begin(plan: &Plan, args: &Arguments) -> Result<Position> {
         })
     })?;
     let from = Position { step: args.from.unwrap_or(1), rounds };
-    if args.from.is_none() && from.rounds.is_empty() || plan.at(&from).is_some() {
+    if args.from.is_none() && from.rounds.is_empty() || plan.step_at(&from).is_some() {
         return Ok(from);
     }
     let cannot = format!("{} cannot begin at step {}", plan.file, from.step);
-    Err(match plan.depth(from.step) {
-        None => bad(format!("{cannot}: it has {}", counted(plan.steps, "step"))),
+    Err(match plan.round_depth(from.step) {
+        None => bad(format!("{cannot}: it has {}", format_count(plan.steps, "step"))),
         Some(0) => bad(format!("{cannot} in a round: no block with rounds encloses it")),
         Some(depth) => bad(format!(
             "{cannot} without its round: {} around it",
@@ -236,8 +236,8 @@ fn may_begin(plan: &Plan, args: &Arguments) -> Result<Position> {
 
 /// Starts to record a repair of a script's line. Returns false for Maestro flows, which are not
 /// repaired.
-async fn mend(call: &Call, at: &Place, met: &Position, keeps: bool) -> Result<bool> {
-    let file = whole(call, Path::new(&at.file));
+async fn start_repair(call: &Call, at: &SourceLocation, met: &Position, keeps: bool) -> Result<bool> {
+    let file = absolute_path(call, Path::new(&at.file));
     if is_maestro(&file) {
         return Ok(false);
     }
@@ -248,14 +248,14 @@ async fn mend(call: &Call, at: &Place, met: &Position, keeps: bool) -> Result<bo
 
 impl Replayed {
     /// Returns the command that continues at a position, in backticks.
-    fn go_on(&self, resume: &Resume, at: &Position) -> String {
+    fn resume_command(&self, resume: &Resume, at: &Position) -> String {
         let repair = if self.mending { " --repair" } else { "" };
         format!("`stickpin {}{repair}`", resume.command(&self.file, at))
     }
 
     /// Returns the hint for a divergence.
-    fn way_on(&self, resume: &Resume) -> String {
-        let again = self.go_on(resume, &resume.again());
+    fn resume_hint(&self, resume: &Resume) -> String {
+        let again = self.resume_command(resume, &resume.again());
         let mends = match self.mending {
             true => "; what you do until then goes into the repaired script, which `close` writes",
             false => "",
@@ -263,7 +263,7 @@ impl Replayed {
         match &resume.behind {
             Some(behind) => format!(
                 "do by a ref what the step means, then continue after it: {}\nor repeat it: {again}{mends}",
-                self.go_on(resume, behind)
+                self.resume_command(resume, behind)
             ),
             None if self.mending => {
                 format!(
@@ -309,13 +309,13 @@ impl Replayed {
 impl Show for Replayed {
     fn show(&self, text: &mut Text) {
         let passed = self.steps.iter().filter(|step| step.ok).count();
-        let time = seconds(self.millis);
+        let time = format_seconds(self.millis);
         match self.outcome {
-            Outcome::Passed => text.line(format_args!("passed {} · {time}", counted(passed, "step"))),
+            Outcome::Passed => text.line(format_args!("passed {} · {time}", format_count(passed, "step"))),
             _ => text.line(format_args!(
                 "passed {} of {}, then stopped · {time}",
                 passed,
-                counted(self.total, "step")
+                format_count(self.total, "step")
             )),
         }
         for step in self.steps.iter().filter(|step| step.warning.is_some()) {
@@ -335,7 +335,7 @@ impl Show for Replayed {
 
     fn failure(&self) -> Option<Error> {
         let Some(divergence) = &self.divergence else { return self.error.clone() };
-        let hint = divergence.resume.as_ref().map(|resume| self.way_on(resume)).unwrap_or_default();
+        let hint = divergence.resume.as_ref().map(|resume| self.resume_hint(resume)).unwrap_or_default();
         Some(divergence.error().hint(hint))
     }
 }

@@ -1,9 +1,9 @@
 //! `test`: runs scripts as a suite, each in its own session.
 
-use super::accounts::Accounts;
-use super::{plan, whole};
+use super::report_files::ReportFiles;
+use super::{absolute_path, read_plan};
 use crate::report::model::{Report, Shard};
-use crate::run::WAIT;
+use crate::run::DEFAULT_WAIT;
 use crate::suite::{Attempts, Limits, Suite, find};
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -116,8 +116,8 @@ async fn test(input: Map<String, Value>, call: Call) -> Result<Report> {
             at % shard.of == shard.number % shard.of
         });
     }
-    let accounts = Accounts::new(&call, args.junit.as_deref(), args.report.as_deref())?;
-    let artifacts = args.artifacts.as_deref().map(|path| whole(&call, Path::new(path)));
+    let accounts = ReportFiles::new(&call, args.junit.as_deref(), args.report.as_deref())?;
+    let artifacts = args.artifacts.as_deref().map(|path| absolute_path(&call, Path::new(path)));
     if let Some(folder) = &artifacts {
         std::fs::create_dir_all(folder).map_err(|e| io_error("make the folder", folder, &e))?;
     }
@@ -129,11 +129,11 @@ async fn test(input: Map<String, Value>, call: Call) -> Result<Report> {
         fail_fast: args.fail_fast,
         attempts: Attempts {
             call,
-            plan: Arc::new(move |file, built_in| plan(&planning, file, &given, built_in)),
+            plan: Arc::new(move |file, built_in| read_plan(&planning, file, &given, built_in)),
             limits: Limits {
                 retries: args.retries,
                 timeout: args.timeout.map(Duration::from_millis),
-                wait: args.wait.map_or(WAIT, Duration::from_millis),
+                wait: args.wait.map_or(DEFAULT_WAIT, Duration::from_millis),
             },
             artifacts,
             pictures: accounts.pictures.clone(),

@@ -5,8 +5,8 @@
 //! a line either, that error stands. Comments (`# agent-device:target-v1 ...`) are kept like all
 //! comments.
 
-use super::refused::unsupported;
-use stickpin_cmdline::Line;
+use super::unsupported::unsupported;
+use stickpin_cmdline::CommandLine;
 use stickpin_kernel::{Error, ErrorCode, Result, Target};
 use stickpin_tree::{Selector, quote_whole};
 
@@ -14,23 +14,23 @@ use stickpin_tree::{Selector, quote_whole};
 pub(super) const VIEWPORT: (f64, f64) = (1280.0, 800.0);
 
 /// A distance beyond the end of any scrollable element.
-const TO_THE_END: &str = "1000000";
+const SCROLL_TO_END_PIXELS: &str = "1000000";
 
 /// Reads the words of a line.
 ///
 /// # Errors
 /// Returns the error of our own grammar.
-pub(crate) fn read(words: &[String]) -> Result<Line> {
+pub(crate) fn read(words: &[String]) -> Result<CommandLine> {
     // Without joining, a second word of the selector would become a value, which this predicate
     // does not take.
     let words = match words {
         [is, predicate, _, _, ..] if is == "is" && predicate != "text" && predicate != "value" => {
-            &ours(words).unwrap_or_else(|| words.to_vec())
+            &translate_command(words).unwrap_or_else(|| words.to_vec())
         }
         _ => words,
     };
     stickpin_cmdline::parse(words).or_else(|refused| {
-        let ours = ours(words).and_then(|words| stickpin_cmdline::parse(&words).ok());
+        let ours = translate_command(words).and_then(|words| stickpin_cmdline::parse(&words).ok());
         ours.ok_or_else(|| refusal(words).unwrap_or(refused))
     })
 }
@@ -42,39 +42,41 @@ fn refusal(words: &[String]) -> Option<Error> {
 }
 
 /// A command split into words and unparsed options.
-struct Parts {
+struct SplitCommand {
     words: Vec<String>,
     options: Vec<String>,
 }
 
 /// Translates the line into our words, if agent-device has such a command.
-fn ours(words: &[String]) -> Option<Vec<String>> {
+fn translate_command(words: &[String]) -> Option<Vec<String>> {
     let (name, rest) = words.split_first()?;
-    let parts = Parts::of(name, rest);
-    let Parts { words, options } = &parts;
+    let parts = SplitCommand::of(name, rest);
+    let SplitCommand { words, options } = &parts;
     let (head, mut said): (&[&str], Vec<String>) = match name.as_str() {
-        "wait" => wait(words)?,
-        "scroll" => (&["scroll"], scroll(words)?),
-        "press" | "click" | "tap" | "hover" => (&["press"], vec![pressed(words)?]),
+        "wait" => translate_wait(words)?,
+        "scroll" => (&["scroll"], translate_scroll(words)?),
+        "press" | "click" | "tap" | "hover" => (&["press"], vec![translate_target(words)?]),
         "longpress" => (&["longpress"], longpress(words)?),
-        "fill" => (&["fill"], with_text(words, 1)?),
-        "is" => (&["is"], asked(words)?),
+        "fill" => (&["fill"], target_and_text(words, 1)?),
+        "is" => (&["is"], translate_is(words)?),
         "get" => (&["get"], vec![words.first()?.clone(), selector(words.get(1..)?)?]),
         "type" if !words.is_empty() => (&["type"], vec!["--".to_owned(), words.join(" ")]),
-        "find" => found(words)?,
+        "find" => translate_find(words)?,
         "back" => (&["back"], Vec::new()),
         "close" => (&["close"], Vec::new()),
         "snapshot" => (&["snapshot"], Vec::new()),
         "screenshot" => (&["screenshot"], words.clone()),
         "alert" if words.is_empty() || words == &["get"] => (&["alert", "status"], Vec::new()),
-        "swipe" => (&["scroll"], swiped(words)?),
-        "scrollintoview" => (&["scroll", "down"], vec![format!("--until={}", revealed(words)?)]),
+        "swipe" => (&["scroll"], translate_swipe(words)?),
+        "scrollintoview" => {
+            (&["scroll", "down"], vec![format!("--until={}", translate_scroll_into_view(words)?)])
+        }
         "keyboard" if words == &["enter"] => (&["key", "Enter"], Vec::new()),
         _ => return None,
     };
     let head = if name == "hover" { &["hover"] } else { head };
     let mut line: Vec<String> = head.iter().map(|word| (*word).to_owned()).collect();
-    let options = options.iter().map(|option| translated(name, option)).collect::<Option<Vec<_>>>()?;
+    let options = options.iter().map(|option| translate_option(name, option)).collect::<Option<Vec<_>>>()?;
     line.extend(options.into_iter().flatten());
     line.append(&mut said);
     Some(line)
@@ -84,7 +86,7 @@ fn ours(words: &[String]) -> Option<Vec<String>> {
 const WITH_VALUE: &str = "--until --timeout --settle-quiet --count --out --scope -s --depth -d --record-as --button --delay-ms \
     --max-scrolls --pause-ms --pattern --pixels";
 
-impl Parts {
+impl SplitCommand {
     fn of(name: &str, rest: &[String]) -> Self {
         let mut parts = Self { words: Vec::new(), options: Vec::new() };
         let mut rest = rest.iter();
@@ -111,11 +113,11 @@ impl Parts {
 
 /// Translates an option into our words. `Some(None)` if it states our default; `None` if it has no
 /// counterpart.
-fn translated(name: &str, option: &str) -> Option<Option<String>> {
+fn translate_option(name: &str, option: &str) -> Option<Option<String>> {
     let (long, value) = option.split_once('=').map_or((option, None), |(long, value)| (long, Some(value)));
     let same = || Some(Some(option.to_owned()));
     match (name, long, value) {
-        ("scroll", "--until", Some(target)) => Some(Some(format!("--until={}", tidy(target)?))),
+        ("scroll", "--until", Some(target)) => Some(Some(format!("--until={}", normalize_target(target)?))),
         ("press" | "click" | "tap", "--button", Some("secondary")) => Some(Some("--button=right".to_owned())),
         ("press" | "click" | "tap", "--button", Some("primary")) => Some(None),
         ("press" | "click" | "tap", "--double-tap", None) => Some(Some("--count=2".to_owned())),
@@ -123,7 +125,7 @@ fn translated(name: &str, option: &str) -> Option<Option<String>> {
         ("screenshot", "--overlay-refs", None) => Some(Some("--overlay".to_owned())),
         ("screenshot", "--fullscreen" | "-f", None) => Some(Some("--full".to_owned())),
         ("snapshot", "--scope" | "-s", Some(label)) => {
-            Some(Some(format!("--scope={}", tidy(label).unwrap_or_else(|| text(label)))))
+            Some(Some(format!("--scope={}", normalize_target(label).unwrap_or_else(|| text(label)))))
         }
         // The speed of typing, and the number of steps to reach an end, have no effect here.
         ("fill" | "type", "--delay-ms", Some(_))
@@ -136,7 +138,7 @@ fn translated(name: &str, option: &str) -> Option<Option<String>> {
 }
 
 /// Translates `wait MS | text TEXT | TEXT | TARGET | absent TARGET [MS] | stable [QUIET] [MS]`.
-fn wait(words: &[String]) -> Option<(&'static [&'static str], Vec<String>)> {
+fn translate_wait(words: &[String]) -> Option<(&'static [&'static str], Vec<String>)> {
     let (head, mut rest): (&[&str], &[String]) = match words.first()?.as_str() {
         "text" => (&["wait", "text"], &words[1..]),
         "absent" => (&["wait", "absent"], &words[1..]),
@@ -170,12 +172,12 @@ fn wait(words: &[String]) -> Option<(&'static [&'static str], Vec<String>)> {
 }
 
 /// Translates `scroll down 0.6` and `scroll bottom`.
-fn scroll(words: &[String]) -> Option<Vec<String>> {
+fn translate_scroll(words: &[String]) -> Option<Vec<String>> {
     let (direction, amount) = (words.first()?.as_str(), words.get(1));
     let towards = |direction: &str, amount: &str| Some(vec![direction.to_owned(), amount.to_owned()]);
     let axis = match direction {
-        "bottom" if amount.is_none() => return towards("down", TO_THE_END),
-        "top" if amount.is_none() => return towards("up", TO_THE_END),
+        "bottom" if amount.is_none() => return towards("down", SCROLL_TO_END_PIXELS),
+        "top" if amount.is_none() => return towards("up", SCROLL_TO_END_PIXELS),
         "left" | "right" => VIEWPORT.0,
         "up" | "down" => VIEWPORT.1,
         _ => return None,
@@ -189,16 +191,16 @@ fn scroll(words: &[String]) -> Option<Vec<String>> {
 }
 
 /// Translates `swipe X1 Y1 X2 Y2 [MS]`. The duration does not change where the swipe ends.
-fn swiped(words: &[String]) -> Option<Vec<String>> {
+fn translate_swipe(words: &[String]) -> Option<Vec<String>> {
     let numbers: Vec<f64> = words.iter().map(|word| word.parse().ok()).collect::<Option<_>>()?;
     let (&[x1, y1, x2, y2] | &[x1, y1, x2, y2, _]) = &*numbers else { return None };
-    let (way, far) = scrolled_by_finger(x2 - x1, y2 - y1)?;
+    let (way, far) = scroll_of_swipe(x2 - x1, y2 - y1)?;
     Some(vec![way.to_owned(), far.to_string()])
 }
 
 /// Returns how a page scrolls when a finger moves by (x, y): the opposite direction, in pixels.
 /// `None` for a diagonal movement.
-pub(super) fn scrolled_by_finger(x: f64, y: f64) -> Option<(&'static str, u32)> {
+pub(super) fn scroll_of_swipe(x: f64, y: f64) -> Option<(&'static str, u32)> {
     let (far, way) = match (x, y) {
         (x, y) if x.abs() < 1.0 && y < 0.0 => (-y, "down"),
         (x, y) if x.abs() < 1.0 && y > 0.0 => (y, "up"),
@@ -217,15 +219,15 @@ pub(super) fn scrolled_by_finger(x: f64, y: f64) -> Option<(&'static str, u32)> 
 }
 
 /// Translates the argument of `scrollintoview TEXT` and `scrollintoview TARGET`.
-fn revealed(words: &[String]) -> Option<String> {
+fn translate_scroll_into_view(words: &[String]) -> Option<String> {
     match words {
-        [one] if !one.starts_with('@') => Some(tidy(one).unwrap_or_else(|| text(one))),
+        [one] if !one.starts_with('@') => Some(normalize_target(one).unwrap_or_else(|| text(one))),
         _ => selector(words).filter(|target| !target.starts_with('@')),
     }
 }
 
 /// Returns a target. A recorded ref is replaced by the label after it.
-fn pressed(words: &[String]) -> Option<String> {
+fn translate_target(words: &[String]) -> Option<String> {
     match words {
         [r#ref, label] if r#ref.starts_with('@') => Some(text(label)),
         _ => selector(words),
@@ -240,29 +242,29 @@ fn longpress(words: &[String]) -> Option<Vec<String>> {
 }
 
 /// Splits words into a target and a text. The target takes as many words as it can.
-fn with_text(words: &[String], least: usize) -> Option<Vec<String>> {
+fn target_and_text(words: &[String], least: usize) -> Option<Vec<String>> {
     let ends = (1..words.len()).rev().filter(|end| words.len() - end >= least);
     let (target, end) = ends.filter_map(|end| Some((selector(&words[..end])?, end))).next()?;
     Some(vec!["--".to_owned(), target, words[end..].join(" ")])
 }
 
-fn asked(words: &[String]) -> Option<Vec<String>> {
+fn translate_is(words: &[String]) -> Option<Vec<String>> {
     let (predicate, rest) = words.split_first()?;
     if predicate != "text" && predicate != "value" {
         return Some(vec![predicate.clone(), selector(rest)?]);
     }
     let mut said = vec![predicate.clone()];
-    said.extend(with_text(rest, 1)?.into_iter().skip(1));
+    said.extend(target_and_text(rest, 1)?.into_iter().skip(1));
     Some(said)
 }
 
 /// Translates `find [LOCATOR] QUERY ACTION [VALUE]`.
-fn found(words: &[String]) -> Option<(&'static [&'static str], Vec<String>)> {
+fn translate_find(words: &[String]) -> Option<(&'static [&'static str], Vec<String>)> {
     let (key, rest) = match words.first()?.as_str() {
         key @ ("text" | "label" | "value" | "role" | "id") if words.len() > 2 => (key, &words[1..]),
         _ => ("text", words),
     };
-    let target = tidy(&format!("{key}={}", quote_whole(rest.first()?)))?;
+    let target = normalize_target(&format!("{key}={}", quote_whole(rest.first()?)))?;
     match &rest[1..] {
         [action] if action == "click" || action == "press" => Some((&["press"], vec![target])),
         [action] if action == "exists" => Some((&["is", "exists"], vec![target])),
@@ -282,12 +284,12 @@ fn selector(words: &[String]) -> Option<String> {
     match words {
         [one] if one.starts_with('@') => Some(one.clone()),
         [] => None,
-        _ => tidy(&words.join(" ")),
+        _ => normalize_target(&words.join(" ")),
     }
 }
 
 /// Converts a target to our role, key and flag names.
-fn tidy(target: &str) -> Option<String> {
+fn normalize_target(target: &str) -> Option<String> {
     if matches!(target.parse(), Ok(Target::Selector(_))) && Selector::is_selector(target) {
         return Some(target.to_owned());
     }

@@ -1,6 +1,6 @@
 //! Writing scripts in other formats.
 
-use super::writer::{Flow, Note, Reader};
+use super::writer::{ExportReader, ExportScript, Note};
 use super::{maestro::write as maestro, playwright};
 use crate::plan::ReadFile;
 use schemars::JsonSchema;
@@ -33,11 +33,11 @@ pub struct Export {
 /// Returns errors of reading the script: `INVALID_ARGS` with file and line, or `IO` for an
 /// unreadable file.
 pub fn export(file: &Path, format: Format, read: &ReadFile<'_>) -> Result<Export> {
-    let mut reader = Reader::new(read);
+    let mut reader = ExportReader::new(read);
     let (script, items) = reader.file(file, None, &[])?;
     let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let mut notes = Vec::new();
-    let flow = Flow { name, marks: reader.marks(), script: &script, items: &items };
+    let flow = ExportScript { name, marks: reader.marks(), script: &script, items: &items };
     let text = match format {
         Format::Maestro => maestro::export(&flow, &mut notes),
         Format::Playwright => playwright::export(&flow, &mut notes),

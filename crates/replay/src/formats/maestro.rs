@@ -17,7 +17,7 @@ pub(super) mod write;
 #[cfg(test)]
 mod tests;
 
-use super::yaml::{self, Mark, Value, Yaml};
+use super::yaml::{self, Yaml, YamlPosition, YamlValue};
 use crate::script::{Node, Script, ScriptError, Template, is_name};
 use fields::Fields;
 
@@ -25,15 +25,17 @@ use fields::Fields;
 pub(super) fn parse(text: &str) -> Result<Script, ScriptError> {
     let documents = yaml::read(text)?;
     let (header, body) = match &documents[..] {
-        [header @ Yaml { value: Value::Map(_), .. }, body] => (Some(header), body),
-        [body @ Yaml { value: Value::List(_), .. }] => (None, body),
-        [] => return Err(START.fault("there is no flow in this file", FORM)),
-        [other] => return Err(other.at.fault("a flow needs a list of commands", FORM)),
+        [header @ Yaml { value: YamlValue::Map(_), .. }, body] => (Some(header), body),
+        [body @ Yaml { value: YamlValue::List(_), .. }] => (None, body),
+        [] => return Err(START.error_at("there is no flow in this file", FORM)),
+        [other] => return Err(other.at.error_at("a flow needs a list of commands", FORM)),
         [_, .., last] => {
-            return Err(last.at.fault("a flow consists of its header, `---`, and a list of commands", FORM));
+            return Err(last
+                .at
+                .error_at("a flow consists of its header, `---`, and a list of commands", FORM));
         }
     };
-    let mut flow = Flow::default();
+    let mut flow = FlowHeader::default();
     let mut script = Script::default();
     if let Some(header) = header {
         flow.header(header, &mut script)?;
@@ -42,20 +44,20 @@ pub(super) fn parse(text: &str) -> Result<Script, ScriptError> {
     Ok(script)
 }
 
-const START: Mark = Mark { line: 1, column: 1 };
+const START: YamlPosition = YamlPosition { line: 1, column: 1 };
 
 const FORM: &str = "appId: sim:shop, a line with ---, then - launchApp and so on";
 
 /// The settings in a flow's header.
 #[derive(Debug, Default)]
-struct Flow {
+struct FlowHeader {
     /// The `appId` or `url` that `launchApp` opens.
     app: Option<Template>,
     /// The value that `when: platform` compares with, if known.
     platform: Option<&'static str>,
 }
 
-impl Flow {
+impl FlowHeader {
     fn header(&mut self, header: &Yaml, script: &mut Script) -> Result<(), ScriptError> {
         let mut fields = Fields::of("header", header)?;
         if let Some(app) = fields.text("appId")? {
@@ -79,15 +81,15 @@ impl Flow {
     fn list(&self, commands: &Yaml, depth: usize) -> Result<Vec<Node>, ScriptError> {
         if depth > crate::script::MAX_DEPTH {
             let message = format!("blocks are nested more than {} deep", crate::script::MAX_DEPTH);
-            return Err(commands.at.fault(message, ""));
+            return Err(commands.at.error_at(message, ""));
         }
         let items = match &commands.value {
-            Value::List(items) => items,
-            Value::Null => return Ok(Vec::new()),
+            YamlValue::List(items) => items,
+            YamlValue::Null => return Ok(Vec::new()),
             other => {
                 return Err(commands
                     .at
-                    .fault(format!("a list of commands is {}", other.kind()), "- tapOn: Sign in"));
+                    .error_at(format!("a list of commands is {}", other.kind()), "- tapOn: Sign in"));
             }
         };
         let mut nodes = Vec::new();
@@ -101,21 +103,21 @@ impl Flow {
 /// Returns the `KEY: value` pairs, in the order of the file.
 fn env(yaml: &Yaml) -> Result<Vec<(String, Template)>, ScriptError> {
     let pairs = match &yaml.value {
-        Value::Map(pairs) => pairs,
-        Value::Null => return Ok(Vec::new()),
+        YamlValue::Map(pairs) => pairs,
+        YamlValue::Null => return Ok(Vec::new()),
         other => {
             return Err(yaml
                 .at
-                .fault(format!("`env` is {}, not a mapping", other.kind()), "env: {USER: ada}"));
+                .error_at(format!("`env` is {}, not a mapping", other.kind()), "env: {USER: ada}"));
         }
     };
-    let pair = |(key, value): &(yaml::Key, Yaml)| {
+    let pair = |(key, value): &(yaml::YamlKey, Yaml)| {
         if !is_name(&key.name) {
             let name = stickpin_tree::quote(&key.name);
-            return Err(key.at.fault(format!("{name} is not the name of a variable"), "env: {USER: ada}"));
+            return Err(key.at.error_at(format!("{name} is not the name of a variable"), "env: {USER: ada}"));
         }
         if key.name.starts_with("AD_") {
-            return Err(key.at.fault(format!("`{}` belongs to the runner", key.name), ""));
+            return Err(key.at.error_at(format!("`{}` belongs to the runner", key.name), ""));
         }
         Ok((key.name.clone(), text::of(&key.name, value)?))
     };

@@ -5,13 +5,15 @@
 
 mod locator;
 
-use super::writer::{Args, Flow, Marks, Note, Step, Writer, assignments, lines, role, selector};
-use crate::script::{Asked, Block, Part, Template};
+use super::writer::{
+    Args, ExportScript, ExportStep, FormatWriter, Note, VariableMarks, assignments, lines, role, selector,
+};
+use crate::script::{Block, Template, TemplatePart, Visibility};
 use stickpin_tree::Role;
 
 /// Writes a test.
-pub(super) fn export(flow: &Flow<'_>, notes: &mut Vec<Note>) -> String {
-    let mut writer = Playwright { marks: flow.marks, blocks: 0 };
+pub(super) fn export(flow: &ExportScript<'_>, notes: &mut Vec<Note>) -> String {
+    let mut writer = PlaywrightWriter { marks: flow.marks, blocks: 0 };
     let body = lines(&mut writer, flow.items, notes);
     let uses = |word: &str| body.iter().any(|line| line.contains(word));
     let mut out = Vec::new();
@@ -67,8 +69,8 @@ const WORDS: &str = include_str!("playwright/words.ts");
 /// Function that finds an element by a developer's id, in any attribute for it.
 const BY_ID: &str = include_str!("playwright/by_id.ts");
 
-struct Playwright<'f> {
-    marks: &'f Marks,
+struct PlaywrightWriter<'f> {
+    marks: &'f VariableMarks,
     /// Number of blocks that have a name.
     blocks: usize,
 }
@@ -98,10 +100,10 @@ fn string(text: &str) -> String {
 
 /// Returns a text with its variables as an expression.
 fn text(template: &Template) -> String {
-    let part = |part: &Part| match part {
-        Part::Text(text) => string(text),
-        Part::Variable { name, default: None } => format!("variable({})", string(name)),
-        Part::Variable { name, default: Some(default) } => {
+    let part = |part: &TemplatePart| match part {
+        TemplatePart::Text(text) => string(text),
+        TemplatePart::Variable { name, default: None } => format!("variable({})", string(name)),
+        TemplatePart::Variable { name, default: Some(default) } => {
             format!("variable({}, {})", string(name), string(default))
         }
     };
@@ -118,17 +120,17 @@ fn passed<const N: usize>(positional: &[String], options: [Option<String>; N]) -
     positional.iter().cloned().chain(options).collect::<Vec<_>>().join(", ")
 }
 
-impl Writer for Playwright<'_> {
+impl FormatWriter for PlaywrightWriter<'_> {
     const COMMENT: &'static str = "// ";
 
-    fn step(&mut self, step: &Step, less: &mut Vec<String>) -> Lines {
+    fn step(&mut self, step: &ExportStep, less: &mut Vec<String>) -> Lines {
         let mut args = step.args();
-        let lines = self.said(step, &mut args, less)?;
+        let lines = self.expressions(step, &mut args, less)?;
         args.end()?;
         Ok(lines.into_iter().map(|line| format!("await {line};")).collect())
     }
 
-    fn block(&mut self, block: &Block<Step>, body: Vec<String>, _: &mut Vec<String>) -> Lines {
+    fn block(&mut self, block: &Block<ExportStep>, body: Vec<String>, _: &mut Vec<String>) -> Lines {
         self.blocks += 1;
         let n = self.blocks;
         let (before, body, behind) = match block {
@@ -148,8 +150,8 @@ impl Writer for Playwright<'_> {
                     all.iter().map(|one| format!("(await {one}.filter({{ visible: true }}).count())"));
                 let shown = shown.collect::<Vec<_>>().join(" + ");
                 let head = match asked {
-                    Asked::Visible => format!("if ({shown} > 0) {{"),
-                    Asked::Hidden => format!("if ({shown} === 0) {{"),
+                    Visibility::Visible => format!("if ({shown} > 0) {{"),
+                    Visibility::Hidden => format!("if ({shown} === 0) {{"),
                 };
                 (vec![head], body, vec!["}"])
             }
@@ -158,13 +160,13 @@ impl Writer for Playwright<'_> {
     }
 }
 
-impl Playwright<'_> {
+impl PlaywrightWriter<'_> {
     fn text(&self, marked: &str) -> String {
         text(&self.marks.template(marked))
     }
 
     /// Returns the expressions to await, in order.
-    fn said(&self, step: &Step, args: &mut Args<'_>, less: &mut Vec<String>) -> Lines {
+    fn expressions(&self, step: &ExportStep, args: &mut Args<'_>, less: &mut Vec<String>) -> Lines {
         let timeout = |args: &mut Args<'_>| args.number("timeout").map(|ms| format!("timeout: {ms}"));
         let said = |args: &mut Args<'_>, name| self.text(args.text(name).unwrap_or_default());
         let all = |args: &mut Args<'_>, name| {
@@ -247,7 +249,7 @@ impl Playwright<'_> {
                 positional.extend(timeout.is_some().then(|| "undefined".to_owned()));
                 format!("page.waitForFunction({})", passed(&positional, [timeout]))
             }
-            "is" => return self.asked(args),
+            "is" => return self.assertion(args),
             "screenshot" => self.screenshot(args)?,
             "back" => "page.goBack()".to_owned(),
             "forward" => "page.goForward()".to_owned(),
@@ -264,11 +266,11 @@ impl Playwright<'_> {
         let what = args.text("what").unwrap_or_default();
         let template = self.marks.template(what);
         let known = match template.parts() {
-            [Part::Text(text), ..] => ["http://", "https://", "file:", "data:", "about:"]
+            [TemplatePart::Text(text), ..] => ["http://", "https://", "file:", "data:", "about:"]
                 .iter()
                 .any(|scheme| text.starts_with(scheme)),
             // The whole address comes from a variable, or at least its default is a whole address.
-            [Part::Variable { default, .. }, ..] => {
+            [TemplatePart::Variable { default, .. }, ..] => {
                 default.as_ref().is_none_or(|text| text.starts_with("http") || text.starts_with("file:"))
             }
             [] => false,
@@ -279,7 +281,7 @@ impl Playwright<'_> {
         Ok(format!("page.goto({})", text(&template)))
     }
 
-    fn form(&self, step: &Step, args: &mut Args<'_>) -> Lines {
+    fn form(&self, step: &ExportStep, args: &mut Args<'_>) -> Lines {
         let mut out = Vec::new();
         for (target, value) in assignments(step) {
             let selector = selector(&target)?;
@@ -330,7 +332,7 @@ impl Playwright<'_> {
         format!("page.waitForURL({})", passed(&[address], [timeout]))
     }
 
-    fn asked(&self, args: &mut Args<'_>) -> Lines {
+    fn assertion(&self, args: &mut Args<'_>) -> Lines {
         let selector = args.selector("target")?;
         let predicate = args.text("predicate").unwrap_or_default();
         // Absence must be asserted for each alternative.

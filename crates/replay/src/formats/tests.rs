@@ -37,14 +37,14 @@ fn golden_files_of_scripts_in_other_formats() {
 fn flow_reads(text: &str) {
     let mut vars = Vars::default();
     for pair in ["WHO=x", "PASSWORD=x", "COUNT=2"] {
-        vars.give(pair).unwrap();
+        vars.set_from_pair(pair).unwrap();
     }
     let plan = Plan::read(Path::new("flow.yaml"), &vars, &|_| Ok(text.to_owned()));
     plan.unwrap_or_else(|e| panic!("{e}\n{text}"));
 }
 
 #[test]
-fn a_script_that_cannot_be_read_is_not_exported() {
+fn unreadable_script_is_not_exported() {
     let export = |text: &str| {
         let text = text.to_owned();
         export(Path::new("a.ad"), Format::Maestro, &|_| Ok(text.clone())).unwrap_err().message
@@ -55,7 +55,7 @@ fn a_script_that_cannot_be_read_is_not_exported() {
 }
 
 #[test]
-fn golden_files_of_lines_that_agent_device_writes() {
+fn golden_files_of_agent_device_lines() {
     crate::golden::check(ROOT, "agent_device", 4, &|input, question| {
         let script = crate::script::parse(input).unwrap_or_else(|e| panic!("{e}\n{input}"));
         let mut vars = Vars::default();
@@ -89,7 +89,7 @@ fn written(item: &crate::plan::Item) -> String {
 }
 
 #[test]
-fn what_other_writers_add_is_kept() {
+fn foreign_comments_are_kept() {
     let text = "context platform=android timeout=60000 theme=dark\nenv APP=sim:shop\nopen ${APP} --relaunch\n\
                 # agent-device:target-v1 {\"id\":\"save\",\"role\":\"button\"}\nclick id=save\n";
     let script = crate::script::parse(text).unwrap();

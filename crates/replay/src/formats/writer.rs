@@ -4,9 +4,9 @@
 //! each format then writes them in its own syntax.
 
 use super::read::{line as read_line, parse};
-use crate::plan::{INCLUDES, Place, ReadFile};
-use crate::record::ANNOTATION;
-use crate::script::{Block, Kind, Node, Part, Script, Template, line as spelled};
+use crate::plan::{MAX_INCLUDES, ReadFile, SourceLocation};
+use crate::script::{Block, Node, NodeKind, Script, Template, TemplatePart, line as spelled};
+use crate::script_writer::ANNOTATION;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use stickpin_tree::{Condition, Role, Selector};
 #[serde(rename_all = "camelCase")]
 pub struct Note {
     /// Where the line is.
-    pub at: Place,
+    pub at: SourceLocation,
     /// The text of the line.
     pub line: String,
     /// What has no counterpart.
@@ -29,49 +29,49 @@ pub struct Note {
 }
 
 /// A script to export.
-pub(super) struct Flow<'f> {
+pub(super) struct ExportScript<'f> {
     /// The file's name without its extension.
     pub(super) name: String,
-    pub(super) marks: &'f Marks,
+    pub(super) marks: &'f VariableMarks,
     /// The script, for its header.
     pub(super) script: &'f Script,
-    pub(super) items: &'f [Item],
+    pub(super) items: &'f [ExportItem],
 }
 
-pub(super) enum Item {
+pub(super) enum ExportItem {
     Comment(String),
-    Step(Step),
+    Step(ExportStep),
     /// A line that only a run can read, and the reason.
-    LeftOut(Head, &'static str),
+    LeftOut(SourceLine, &'static str),
     /// A block with its first line.
-    Block(Head, Block<Step>, Vec<Item>),
+    Block(SourceLine, Block<ExportStep>, Vec<ExportItem>),
 }
 
 /// The position and text of a line.
 #[derive(Clone)]
-pub(super) struct Head {
-    at: Place,
+pub(super) struct SourceLine {
+    at: SourceLocation,
     line: String,
 }
 
 /// A command with marks in its words.
-pub(super) struct Step {
-    head: Head,
+pub(super) struct ExportStep {
+    head: SourceLine,
     pub(super) entry: &'static Entry,
     pub(super) input: Map<String, Value>,
 }
 
-impl Head {
+impl SourceLine {
     /// Returns a note that the step is left out or written less exactly.
     fn note(&self, why: impl Into<String>, left_out: bool) -> Note {
         Note { at: self.at.clone(), line: self.line.clone(), why: why.into(), left_out }
     }
 }
 
-impl Step {
+impl ExportStep {
     /// Returns its arguments, which are read one by one.
     pub(super) fn args(&self) -> Args<'_> {
-        Args { step: self, asked: Vec::new() }
+        Args { step: self, read_names: Vec::new() }
     }
 }
 
@@ -80,13 +80,13 @@ const MARK: char = '\u{0}';
 
 /// The variables that marks stand for.
 #[derive(Debug, Default)]
-pub(super) struct Marks(Vec<Part>);
+pub(super) struct VariableMarks(Vec<TemplatePart>);
 
-impl Marks {
-    fn put(&mut self, template: &Template) -> String {
-        let part = |part: &Part| match part {
-            Part::Text(text) => text.clone(),
-            variable @ Part::Variable { .. } => {
+impl VariableMarks {
+    fn mark_variables(&mut self, template: &Template) -> String {
+        let part = |part: &TemplatePart| match part {
+            TemplatePart::Text(text) => text.clone(),
+            variable @ TemplatePart::Variable { .. } => {
                 let index = self.0.iter().position(|known| known == variable).unwrap_or_else(|| {
                     self.0.push(variable.clone());
                     self.0.len() - 1
@@ -100,12 +100,12 @@ impl Marks {
     /// Replaces marks in a text by their variables.
     pub(super) fn template(&self, text: &str) -> Template {
         Template::new(text.split(MARK).enumerate().map(|(i, piece)| match i % 2 {
-            0 => Part::Text(piece.to_owned()),
+            0 => TemplatePart::Text(piece.to_owned()),
             _ => {
                 piece.parse().ok().and_then(|index: usize| self.0.get(index)).cloned().unwrap_or_else(|| {
                     // Between two of these characters there is always a mark: texts that contain
                     // the character were left out.
-                    Part::Text(piece.to_owned())
+                    TemplatePart::Text(piece.to_owned())
                 })
             }
         }))
@@ -114,16 +114,16 @@ impl Marks {
 
 /// The arguments of a step. An argument that a format does not read has no counterpart in it.
 pub(super) struct Args<'s> {
-    step: &'s Step,
-    asked: Vec<&'static str>,
+    step: &'s ExportStep,
+    read_names: Vec<&'static str>,
 }
 
 /// Arguments about waiting and output, which other tools handle in their own way.
-const OUR_OWN: [&str; 4] = ["settle", "receipt", "interactive", "recordAs"];
+const IGNORED_ARGUMENTS: [&str; 4] = ["settle", "receipt", "interactive", "recordAs"];
 
 impl<'s> Args<'s> {
     pub(super) fn get(&mut self, name: &'static str) -> Option<&'s Value> {
-        self.asked.push(name);
+        self.read_names.push(name);
         self.step.input.get(name).filter(|value| !value.is_null())
     }
 
@@ -156,7 +156,7 @@ impl<'s> Args<'s> {
         };
         let left = self.step.input.iter().find(|(name, value)| {
             let name = name.as_str();
-            let known = self.asked.contains(&name) || OUR_OWN.contains(&name);
+            let known = self.read_names.contains(&name) || IGNORED_ARGUMENTS.contains(&name);
             !known && !value.is_null() && **value != Value::Bool(false) && default(name) != Some(*value)
         });
         left.map_or(Ok(()), |(name, _)| Err(format!("`{name}` has no counterpart")))
@@ -173,7 +173,7 @@ pub(super) fn selector(target: &str) -> Result<Selector, String> {
 }
 
 /// Returns the targets of a form with their values.
-pub(super) fn assignments(step: &Step) -> Vec<(String, String)> {
+pub(super) fn assignments(step: &ExportStep) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let values = step.input.get("fields").and_then(Value::as_array).into_iter().flatten();
     for whole in values.filter_map(Value::as_str) {
@@ -188,38 +188,38 @@ pub(super) fn assignments(step: &Step) -> Vec<(String, String)> {
 }
 
 /// Reads a script with everything that it includes.
-pub(super) struct Reader<'r> {
+pub(super) struct ExportReader<'r> {
     read: &'r ReadFile<'r>,
     open: Vec<PathBuf>,
-    marks: Marks,
+    marks: VariableMarks,
 }
 
 /// A line, and why only a run can read it.
-type Unread = (Head, &'static str);
+type UnreadLine = (SourceLine, &'static str);
 
 /// The variables of an included script that the scripts above it do not set.
-type Scope = [(String, Template)];
+type IncludeScope = [(String, Template)];
 
-impl<'r> Reader<'r> {
+impl<'r> ExportReader<'r> {
     pub(super) fn new(read: &'r ReadFile<'r>) -> Self {
-        Self { read, open: Vec::new(), marks: Marks::default() }
+        Self { read, open: Vec::new(), marks: VariableMarks::default() }
     }
 
-    pub(super) fn marks(&self) -> &Marks {
+    pub(super) fn marks(&self) -> &VariableMarks {
         &self.marks
     }
 
     pub(super) fn file(
         &mut self,
         path: &Path,
-        from: Option<&Place>,
-        scope: &Scope,
-    ) -> Result<(Script, Vec<Item>)> {
+        from: Option<&SourceLocation>,
+        scope: &IncludeScope,
+    ) -> Result<(Script, Vec<ExportItem>)> {
         let name = path.display().to_string();
         let here = from.map(|place| format!("{place}: ")).unwrap_or_default();
-        if self.open.iter().any(|open| open == path) || self.open.len() == INCLUDES {
+        if self.open.iter().any(|open| open == path) || self.open.len() == MAX_INCLUDES {
             let message = format!(
-                "{here}{name} includes itself, or scripts include one another more than {INCLUDES} deep"
+                "{here}{name} includes itself, or scripts include one another more than {MAX_INCLUDES} deep"
             );
             return Err(Error::new(ErrorCode::InvalidArgs, message));
         }
@@ -239,22 +239,28 @@ impl<'r> Reader<'r> {
         Ok((script, items?))
     }
 
-    fn nodes(&mut self, nodes: &[Node], name: &str, path: &Path, scope: &Scope) -> Result<Vec<Item>> {
+    fn nodes(
+        &mut self,
+        nodes: &[Node],
+        name: &str,
+        path: &Path,
+        scope: &IncludeScope,
+    ) -> Result<Vec<ExportItem>> {
         let mut items = Vec::new();
         for node in nodes {
-            let at = Place { file: name.to_owned(), line: node.line };
+            let at = SourceLocation { file: name.to_owned(), line: node.line };
             match &node.kind {
-                Kind::Blank => {}
-                Kind::Comment(text) if text.starts_with(ANNOTATION) => {}
-                Kind::Comment(text) => items.push(Item::Comment(text.clone())),
-                Kind::Command(words) => items.push(match self.step(words, at, scope)? {
-                    Ok(step) => Item::Step(step),
-                    Err((head, why)) => Item::LeftOut(head, why),
+                NodeKind::Blank => {}
+                NodeKind::Comment(text) if text.starts_with(ANNOTATION) => {}
+                NodeKind::Comment(text) => items.push(ExportItem::Comment(text.clone())),
+                NodeKind::Command(words) => items.push(match self.step(words, at, scope)? {
+                    Ok(step) => ExportItem::Step(step),
+                    Err((head, why)) => ExportItem::LeftOut(head, why),
                 }),
-                Kind::Include { file, env } => {
+                NodeKind::Include { file, env } => {
                     let Some(file) = scoped(file, scope).as_text().map(str::to_owned) else {
-                        let head = Head { at, line: format!("include {file}") };
-                        items.push(Item::LeftOut(head, "which file it is depends on a variable"));
+                        let head = SourceLine { at, line: format!("include {file}") };
+                        items.push(ExportItem::LeftOut(head, "which file it is depends on a variable"));
                         continue;
                     };
                     let given = env.iter().map(|(key, value)| (key.clone(), scoped(value, scope)));
@@ -265,9 +271,9 @@ impl<'r> Reader<'r> {
                     let file = path.parent().unwrap_or(Path::new("")).join(file);
                     items.extend(self.file(&file, Some(&at), &inner)?.1);
                 }
-                Kind::Block(block, body) => {
+                NodeKind::Block(block, body) => {
                     let items_of_block = self.nodes(body, name, path, scope)?;
-                    let head = Head { at: at.clone(), line: block.head(ToString::to_string) };
+                    let head = SourceLine { at: at.clone(), line: block.head(ToString::to_string) };
                     let block = block.map(|asked, target| {
                         let words = [Template::text("is"), Template::text(asked.word()), target.clone()];
                         self.step(&words, at, scope).map_or_else(|e| Err(Err(e)), |read| read.map_err(Ok))
@@ -275,9 +281,9 @@ impl<'r> Reader<'r> {
                     items.push(match block {
                         Ok(block) => {
                             let asked = if let Block::If(_, step) = &block { Some(&step.head) } else { None };
-                            Item::Block(asked.unwrap_or(&head).clone(), block, items_of_block)
+                            ExportItem::Block(asked.unwrap_or(&head).clone(), block, items_of_block)
                         }
-                        Err(Ok((head, why))) => Item::LeftOut(head, why),
+                        Err(Ok((head, why))) => ExportItem::LeftOut(head, why),
                         Err(Err(e)) => return Err(e),
                     });
                 }
@@ -287,20 +293,27 @@ impl<'r> Reader<'r> {
     }
 
     /// Reads a step, or returns why only a run can read the line.
-    fn step(&mut self, words: &[Template], at: Place, scope: &Scope) -> Result<Result<Step, Unread>> {
+    fn step(
+        &mut self,
+        words: &[Template],
+        at: SourceLocation,
+        scope: &IncludeScope,
+    ) -> Result<Result<ExportStep, UnreadLine>> {
         let line = spelled(words);
         let words: Vec<Template> = words.iter().map(|word| scoped(word, scope)).collect();
-        let has_mark = |part: &Part| matches!(part, Part::Text(text) if text.contains(MARK));
+        let has_mark = |part: &TemplatePart| matches!(part, TemplatePart::Text(text) if text.contains(MARK));
         if words.iter().any(|word| word.parts().iter().any(has_mark)) {
-            return Ok(Err((Head { at, line }, "it contains a NUL character")));
+            return Ok(Err((SourceLine { at, line }, "it contains a NUL character")));
         }
         let variables = words.iter().any(|word| word.as_text().is_none());
-        let marked: Vec<String> = words.iter().map(|word| self.marks.put(word)).collect();
+        let marked: Vec<String> = words.iter().map(|word| self.marks.mark_variables(word)).collect();
         match read_line(&marked) {
-            Ok(read) => Ok(Ok(Step { head: Head { at, line }, entry: read.entry, input: read.input })),
+            Ok(read) => {
+                Ok(Ok(ExportStep { head: SourceLine { at, line }, entry: read.entry, input: read.input }))
+            }
             Err(_) if variables => {
                 let why = "a variable is not allowed for a number, a choice or a command";
-                Ok(Err((Head { at, line }, why)))
+                Ok(Err((SourceLine { at, line }, why)))
             }
             Err(e) => Err(Error { message: format!("{at}: {}", e.message), ..e }),
         }
@@ -308,48 +321,54 @@ impl<'r> Reader<'r> {
 }
 
 /// Sets the values of a scope as the defaults of a word's variables.
-fn scoped(template: &Template, scope: &Scope) -> Template {
+fn scoped(template: &Template, scope: &IncludeScope) -> Template {
     template.replaced(|name| {
         let (_, value) = scope.iter().find(|(key, _)| key == name)?;
         Some(match value.as_text() {
-            Some(text) => vec![Part::Variable { name: name.to_owned(), default: Some(text.to_owned()) }],
+            Some(text) => {
+                vec![TemplatePart::Variable { name: name.to_owned(), default: Some(text.to_owned()) }]
+            }
             None => value.parts().to_vec(),
         })
     })
 }
 
 /// A format: how it writes a step and a block.
-pub(super) trait Writer {
+pub(super) trait FormatWriter {
     /// The start of a comment.
     const COMMENT: &'static str;
 
     /// Returns the lines of a step, and adds to `less` what is written less exactly. The error is
     /// why it has no counterpart.
-    fn step(&mut self, step: &Step, less: &mut Vec<String>) -> Result<Vec<String>, String>;
+    fn step(&mut self, step: &ExportStep, less: &mut Vec<String>) -> Result<Vec<String>, String>;
 
     /// Wraps the lines of a block's steps.
     fn block(
         &mut self,
-        block: &Block<Step>,
+        block: &Block<ExportStep>,
         body: Vec<String>,
         less: &mut Vec<String>,
     ) -> Result<Vec<String>, String>;
 }
 
 /// Returns the lines of all items, and adds notes on those that do not map.
-pub(super) fn lines<W: Writer>(writer: &mut W, items: &[Item], notes: &mut Vec<Note>) -> Vec<String> {
+pub(super) fn lines<W: FormatWriter>(
+    writer: &mut W,
+    items: &[ExportItem],
+    notes: &mut Vec<Note>,
+) -> Vec<String> {
     let mut out = Vec::new();
     let comment = |text: &str| format!("{}{}", W::COMMENT, stickpin_tree::escape(text, usize::MAX));
     for item in items {
         let mut less = Vec::new();
         let (head, written) = match item {
-            Item::Comment(text) => {
+            ExportItem::Comment(text) => {
                 out.push(comment(text));
                 continue;
             }
-            Item::LeftOut(head, why) => (head, Err((*why).to_owned())),
-            Item::Step(step) => (&step.head, writer.step(step, &mut less)),
-            Item::Block(head, block, body) => {
+            ExportItem::LeftOut(head, why) => (head, Err((*why).to_owned())),
+            ExportItem::Step(step) => (&step.head, writer.step(step, &mut less)),
+            ExportItem::Block(head, block, body) => {
                 let body = lines(writer, body, notes);
                 let written = writer.block(block, body, &mut less);
                 (head, written.map_err(|why| format!("{why}; its content is left out as well")))

@@ -12,37 +12,37 @@ const MAX_DEPTH: usize = 64;
 /// A value and its position.
 #[derive(Debug, Clone)]
 pub(super) struct Yaml {
-    pub(super) at: Mark,
-    pub(super) value: Value,
+    pub(super) at: YamlPosition,
+    pub(super) value: YamlValue,
 }
 
 /// A position; line and column count from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Mark {
+pub(super) struct YamlPosition {
     pub(super) line: u32,
     pub(super) column: u32,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Value {
+pub(super) enum YamlValue {
     /// An absent value, or `null`.
     Null,
     /// Any scalar, as written. The reader of the value parses numbers and booleans.
     Text(String),
     List(Vec<Yaml>),
     /// In the order of the file; keys are unique.
-    Map(Vec<(Key, Yaml)>),
+    Map(Vec<(YamlKey, Yaml)>),
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Key {
-    pub(super) at: Mark,
+pub(super) struct YamlKey {
+    pub(super) at: YamlPosition,
     pub(super) name: String,
 }
 
-impl Mark {
+impl YamlPosition {
     /// Creates an error at this position.
-    pub(super) fn fault(self, message: impl Into<String>, hint: impl Into<String>) -> ScriptError {
+    pub(super) fn error_at(self, message: impl Into<String>, hint: impl Into<String>) -> ScriptError {
         ScriptError { line: self.line, column: self.column, message: message.into(), hint: hint.into() }
     }
 
@@ -52,7 +52,7 @@ impl Mark {
     }
 }
 
-impl Value {
+impl YamlValue {
     /// Returns the text of a scalar, else an empty string.
     pub(super) fn as_text(&self) -> &str {
         if let Self::Text(text) = self { text } else { "" }
@@ -70,45 +70,48 @@ impl Value {
 }
 
 /// An open collection: a list, or a mapping with the key whose value comes next.
-enum Open {
+enum OpenCollection {
     List(Vec<Yaml>),
-    Map(Vec<(Key, Yaml)>, Option<Key>),
+    Map(Vec<(YamlKey, Yaml)>, Option<YamlKey>),
 }
 
 /// Parses all documents of a text.
 pub(super) fn read(text: &str) -> Result<Vec<Yaml>, ScriptError> {
     if text.len() > MAX_BYTES {
         let message = format!("the file has {} bytes, more than {MAX_BYTES}", text.len());
-        return Err(Mark { line: 1, column: 1 }.fault(message, "split it: runFlow: FILE"));
+        return Err(YamlPosition { line: 1, column: 1 }.error_at(message, "split it: runFlow: FILE"));
     }
     let mut documents = Vec::new();
-    let mut open: Vec<(Mark, Open)> = Vec::new();
+    let mut open: Vec<(YamlPosition, OpenCollection)> = Vec::new();
     for event in Parser::new_from_str(text.trim_start_matches('\u{feff}')) {
         let (event, span) = event.map_err(|e| {
-            let at = Mark::of(e.marker());
-            at.fault(format!("this is not YAML: {}", e.info()), "a text with `: ` or `#` in it needs quotes")
+            let at = YamlPosition::of(e.marker());
+            at.error_at(
+                format!("this is not YAML: {}", e.info()),
+                "a text with `: ` or `#` in it needs quotes",
+            )
         })?;
-        let at = Mark::of(&span.start);
-        plain(&event, at)?;
+        let at = YamlPosition::of(&span.start);
+        refuse_references(&event, at)?;
         let done = match event {
             Event::Scalar(text, style, ..) => {
                 let null = style == ScalarStyle::Plain && matches!(&*text, "" | "~" | "null");
-                Yaml { at, value: if null { Value::Null } else { Value::Text(text.into_owned()) } }
+                Yaml { at, value: if null { YamlValue::Null } else { YamlValue::Text(text.into_owned()) } }
             }
             Event::SequenceStart(..) | Event::MappingStart(..) if open.len() == MAX_DEPTH => {
-                return Err(at.fault(format!("values are nested more than {MAX_DEPTH} deep"), ""));
+                return Err(at.error_at(format!("values are nested more than {MAX_DEPTH} deep"), ""));
             }
             Event::SequenceStart(..) => {
-                open.push((at, Open::List(Vec::new())));
+                open.push((at, OpenCollection::List(Vec::new())));
                 continue;
             }
             Event::MappingStart(..) => {
-                open.push((at, Open::Map(Vec::new(), None)));
+                open.push((at, OpenCollection::Map(Vec::new(), None)));
                 continue;
             }
             Event::SequenceEnd | Event::MappingEnd => match open.pop() {
-                Some((at, Open::List(items))) => Yaml { at, value: Value::List(items) },
-                Some((at, Open::Map(pairs, _))) => Yaml { at, value: Value::Map(pairs) },
+                Some((at, OpenCollection::List(items))) => Yaml { at, value: YamlValue::List(items) },
+                Some((at, OpenCollection::Map(pairs, _))) => Yaml { at, value: YamlValue::Map(pairs) },
                 // The parser ends only what it began.
                 None => continue,
             },
@@ -116,8 +119,8 @@ pub(super) fn read(text: &str) -> Result<Vec<Yaml>, ScriptError> {
         };
         match open.last_mut() {
             None => documents.push(done),
-            Some((_, Open::List(items))) => items.push(done),
-            Some((_, Open::Map(pairs, key))) => match key.take() {
+            Some((_, OpenCollection::List(items))) => items.push(done),
+            Some((_, OpenCollection::Map(pairs, key))) => match key.take() {
                 Some(key) => pairs.push((key, done)),
                 None => *key = Some(new_key(pairs, done)?),
             },
@@ -127,7 +130,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Yaml>, ScriptError> {
 }
 
 /// Refuses anchors, aliases and tags, which let one text stand for another.
-fn plain(event: &Event<'_>, at: Mark) -> Result<(), ScriptError> {
+fn refuse_references(event: &Event<'_>, at: YamlPosition) -> Result<(), ScriptError> {
     let (anchor, tag) = match event {
         Event::Alias(_) => (1, None),
         Event::Scalar(_, _, anchor, tag)
@@ -136,25 +139,25 @@ fn plain(event: &Event<'_>, at: Mark) -> Result<(), ScriptError> {
         _ => (0, None),
     };
     if anchor != 0 {
-        return Err(at.fault(
+        return Err(at.error_at(
             "anchors and aliases (`&`, `*`) are not supported",
             "write the value out; quote a text that begins with & or *",
         ));
     }
     if tag.is_some() {
-        return Err(at.fault("tags (`!`) are not supported", "quote a text that begins with !"));
+        return Err(at.error_at("tags (`!`) are not supported", "quote a text that begins with !"));
     }
     Ok(())
 }
 
-fn new_key(pairs: &[(Key, Yaml)], key: Yaml) -> Result<Key, ScriptError> {
-    let Value::Text(name) = key.value else {
-        return Err(key.at.fault(format!("a key is {}, not a text", key.value.kind()), ""));
+fn new_key(pairs: &[(YamlKey, Yaml)], key: Yaml) -> Result<YamlKey, ScriptError> {
+    let YamlValue::Text(name) = key.value else {
+        return Err(key.at.error_at(format!("a key is {}, not a text", key.value.kind()), ""));
     };
     if pairs.iter().any(|(k, _)| k.name == name) {
         return Err(key
             .at
-            .fault(format!("{} is given twice here", stickpin_tree::quote(&name)), "leave one"));
+            .error_at(format!("{} is given twice here", stickpin_tree::quote(&name)), "leave one"));
     }
-    Ok(Key { at: key.at, name })
+    Ok(YamlKey { at: key.at, name })
 }

@@ -12,7 +12,7 @@ mod text;
 mod tests;
 
 use super::model::{Attempt, EndedEarly, FileReport, Outcome, Report};
-use crate::commands::counted;
+use crate::commands::format_count;
 use attempt::{attempt, failure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -41,7 +41,7 @@ pub fn render(report: &Report, read: &ReadPicture<'_>) -> String {
         (Outcome::Passed, summary.passed),
     ];
     let filters = counts.into_iter().filter(|(_, count)| *count > 0).map(|(outcome, count)| {
-        let (class, word) = names(outcome);
+        let (class, word) = class_and_word(outcome);
         format!(include_str!("html/filter.html"), class = class, word = capital(word), count = count)
     });
     let whole = report.millis.max(1.0);
@@ -58,13 +58,13 @@ pub fn render(report: &Report, read: &ReadPicture<'_>) -> String {
         facts = facts(report),
         all = report.files.len(),
         filters = filters.collect::<String>(),
-        scripts = files().map(|(f, file)| listed(f, file, whole)).collect::<String>(),
+        scripts = files().map(|(f, file)| list_entry(f, file, whole)).collect::<String>(),
         files = files().map(|(f, file)| article(f, file, &mut pictures)).collect::<String>(),
     )
 }
 
 /// Returns the CSS class and the word for an outcome.
-fn names(outcome: Outcome) -> (&'static str, &'static str) {
+fn class_and_word(outcome: Outcome) -> (&'static str, &'static str) {
     match outcome {
         Outcome::Passed => ("passed", "passed"),
         Outcome::Flaky => ("flaky", "flaky"),
@@ -76,7 +76,7 @@ fn names(outcome: Outcome) -> (&'static str, &'static str) {
 
 /// Returns a sign and its word, so that an outcome does not depend on color or on sight.
 fn sign(outcome: Outcome) -> String {
-    let (class, word) = names(outcome);
+    let (class, word) = class_and_word(outcome);
     let sign = match outcome {
         Outcome::Passed => "✓",
         Outcome::Flaky => "~",
@@ -109,7 +109,7 @@ fn facts(report: &Report) -> String {
     let mut facts = vec![
         format!("<time datetime=\"{began}\">{}</time>", began.replace('T', " ").replace('Z', " UTC")),
         millis(report.millis),
-        counted(report.workers, "worker"),
+        format_count(report.workers, "worker"),
     ];
     facts.extend(report.shard.map(|s| format!("shard {} of {}", s.number, s.of)));
     facts.extend(report.ended_early.map(|early| match early {
@@ -121,12 +121,14 @@ fn facts(report: &Report) -> String {
 }
 
 /// Returns a script's entry in the list, with its bar in the timeline of the run.
-fn listed(f: usize, file: &FileReport, whole: f64) -> String {
-    let bar = |attempt: &Attempt| bar(attempt.began, attempt.millis, whole, names(attempt.outcome).0);
+fn list_entry(f: usize, file: &FileReport, whole: f64) -> String {
+    let bar = |attempt: &Attempt| {
+        timeline_bar(attempt.began, attempt.millis, whole, class_and_word(attempt.outcome).0)
+    };
     format!(
         include_str!("html/script.html"),
         f = f,
-        class = names(file.outcome).0,
+        class = class_and_word(file.outcome).0,
         sign = sign(file.outcome),
         name = broken_at_slashes(&file.file),
         time = millis(file.millis),
@@ -135,12 +137,12 @@ fn listed(f: usize, file: &FileReport, whole: f64) -> String {
 }
 
 fn article(f: usize, file: &FileReport, pictures: &mut Pictures<'_>) -> String {
-    let (class, word) = names(file.outcome);
+    let (class, word) = class_and_word(file.outcome);
     let mut facts = vec![format!("<span class=\"word {class}\">{word}</span>"), millis(file.millis)];
     // The last attempt counts; earlier ones are collapsed.
     let last = file.attempts.len();
     if last > 1 {
-        facts.push(counted(last, "attempt"));
+        facts.push(format_count(last, "attempt"));
     }
     let mut content =
         file.error.as_ref().map(|error| failure(error, "The script cannot be run")).unwrap_or_default();
@@ -169,7 +171,7 @@ fn broken_at_slashes(path: &str) -> String {
 }
 
 /// Returns a bar in a timeline: start and duration relative to the whole.
-fn bar(began: f64, took: f64, whole: f64, class: &str) -> String {
+fn timeline_bar(began: f64, took: f64, whole: f64, class: &str) -> String {
     let part = |n: f64| (n / whole * 100.0).clamp(0.0, 100.0);
     let x = part(began).min(98.5);
     // Keeps a minimum width, so that short steps are visible.

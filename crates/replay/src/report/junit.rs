@@ -38,7 +38,7 @@ fn case(file: &FileReport) -> TestCase {
                 status.set_type(error.code.name()).set_message(error.message);
             }
             if let Some(divergence) = file.last().and_then(|last| last.divergence.as_ref()) {
-                status.set_description(account(divergence));
+                status.set_description(describe_divergence(divergence));
             }
             let before = file.attempts.len().saturating_sub(1);
             status.add_reruns(failed(&file.attempts[..before]).map(rerun));
@@ -69,7 +69,7 @@ fn kind(outcome: Outcome) -> NonSuccessKind {
 }
 
 /// Describes what was expected and what was found.
-fn account(divergence: &crate::Divergence) -> String {
+fn describe_divergence(divergence: &crate::Divergence) -> String {
     let mut lines: Vec<String> = vec![divergence.line.clone()];
     lines.extend(divergence.expected.iter().map(|expected| format!("recorded: {expected}")));
     lines.push(format!("now: {}", divergence.error.message));

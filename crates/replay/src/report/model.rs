@@ -5,7 +5,7 @@
 //! Paths are absolute, except the names of scripts, which are as given.
 
 use crate::divergence::Divergence;
-use crate::plan::Place;
+use crate::plan::SourceLocation;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use stickpin_kernel::Error;
@@ -125,7 +125,7 @@ pub struct Step {
     /// The number in the script, from 1; included steps count where they are included.
     pub number: usize,
     /// The position of its line.
-    pub at: Place,
+    pub at: SourceLocation,
     /// The line with its variables, without their values.
     pub line: String,
     /// Whether the step succeeded.

@@ -1,7 +1,7 @@
 //! The report as text: one line per script while it runs, and a summary of what needs attention.
 
 use super::model::{EndedEarly, FileReport, Outcome, Report};
-use crate::commands::{counted, seconds};
+use crate::commands::{format_count, format_seconds};
 use stickpin_kernel::{Error, Show, Text};
 
 /// Returns the line of a script.
@@ -18,7 +18,7 @@ pub fn file_line(file: &FileReport) -> String {
         0 | 1 => String::new(),
         n => format!(" · {n} attempts"),
     };
-    format!("{word:7} {} · {}{tries}", file.file, seconds(file.millis))
+    format!("{word:7} {} · {}{tries}", file.file, format_seconds(file.millis))
 }
 
 /// Returns why a script did not pass; `None` if it did.
@@ -65,14 +65,14 @@ impl Show for Report {
             Some(EndedEarly::Interrupted) => ", interrupted",
             Some(EndedEarly::FailFast) => ", stopped at the first failure",
         };
-        let all = counted(self.files.len(), "script");
-        text.line(format_args!("{all}: {} · {}{early}", counts.join(", "), seconds(self.millis)));
+        let all = format_count(self.files.len(), "script");
+        text.line(format_args!("{all}: {} · {}{early}", counts.join(", "), format_seconds(self.millis)));
     }
 
     fn failure(&self) -> Option<Error> {
         let bad = |f: &&FileReport| !matches!(f.outcome, Outcome::Passed | Outcome::Flaky);
         let first = self.files.iter().find(bad)?;
-        let (n, all) = (self.files.iter().filter(bad).count(), counted(self.files.len(), "script"));
+        let (n, all) = (self.files.iter().filter(bad).count(), format_count(self.files.len(), "script"));
         let code = match why(first) {
             Some(error) if first.outcome == Outcome::Broken => error.code,
             Some(_) => stickpin_kernel::ErrorCode::ReplayDivergence,

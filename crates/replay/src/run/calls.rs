@@ -14,16 +14,16 @@ use stickpin_kernel::{
 };
 
 /// Time limit for an app to become quiet before a question about visibility or a picture.
-const QUIET: Duration = Duration::from_secs(1);
+const QUIET_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Runner<'_> {
     /// Returns the request of a step, without expectations.
-    pub(super) fn of(&self, step: &Step) -> Request {
+    pub(super) fn step_request(&self, step: &Step) -> Request {
         let mut request = self.request(step.line.entry.spec.name, step.line.input.clone());
         request.timeout_ms = step.line.options.timeout_ms;
         request.render = Render { format: Format::Both, ..step.line.options.render() };
         if let Some(session) = &step.line.options.session {
-            let prefix = self.options.session.as_ref().filter(|_| self.options.apart);
+            let prefix = self.options.session.as_ref().filter(|_| self.options.isolate_sessions);
             request.session =
                 Some(prefix.map_or_else(|| session.clone(), |prefix| format!("{prefix}-{session}")));
         }
@@ -46,7 +46,7 @@ impl Runner<'_> {
                 call.await
             }
         };
-        self.account.heard(&response);
+        self.account.record_refs(&response);
         response
     }
 
@@ -59,7 +59,7 @@ impl Runner<'_> {
         input: Value,
         render: Option<&Render>,
     ) -> Response {
-        let mut request = self.of(step);
+        let mut request = self.step_request(step);
         request.command = command.to_owned();
         request.input = input.as_object().cloned().unwrap_or_default();
         request.timeout_ms = None;
@@ -70,19 +70,19 @@ impl Runner<'_> {
     }
 
     /// Waits until the app is quiet, for a limited time.
-    pub(super) async fn quiet(&mut self, step: &Step) {
-        let most = u64::try_from(QUIET.as_millis()).unwrap_or(u64::MAX);
+    pub(super) async fn wait_until_quiet(&mut self, step: &Step) {
+        let most = u64::try_from(QUIET_TIMEOUT.as_millis()).unwrap_or(u64::MAX);
         // The run continues even if the app is not quiet or not open.
         let _ = self.ask(step, "wait stable", json!({ "timeout": most }), None).await;
     }
 
     /// Adds to a step's report what it changed, and a picture. Parts that fail are left out: a
     /// report must not fail a run.
-    pub(super) async fn look(&mut self, step: &Step, folder: &Path, report: &mut model::Step) {
+    pub(super) async fn observe_step(&mut self, step: &Step, folder: &Path, report: &mut model::Step) {
         if step.line.entry.spec.name == CLOSE {
             return;
         }
-        self.quiet(step).await;
+        self.wait_until_quiet(step).await;
         let changes = self.ask(step, "snapshot", json!({ "interactive": true, "diff": true }), None).await;
         // Before the first step there is nothing to compare with.
         report.changes = changes.text.filter(|_| changes.ok && !self.steps.is_empty());
@@ -104,21 +104,21 @@ impl Runner<'_> {
 
     /// Describes a failed step: the elements most similar to its target, and the screen with fresh
     /// refs.
-    pub(super) async fn diverged(&mut self, step: &Step, error: Error) -> Divergence {
+    pub(super) async fn describe_divergence(&mut self, step: &Step, error: Error) -> Divergence {
         let mut suggestions = Vec::new();
-        for (likeness, selector) in divergence::selectors(step) {
-            if suggestions.len() == divergence::SUGGESTIONS {
+        for (likeness, selector) in divergence::relaxed_selectors(step) {
+            if suggestions.len() == divergence::MAX_SUGGESTIONS {
                 break;
             }
             let found = self.ask(step, "find", json!({ "query": selector.to_string() }), None).await;
-            divergence::add(&mut suggestions, likeness, found.output.as_ref());
-            self.account.given(found);
+            divergence::add_suggestions(&mut suggestions, likeness, found.output.as_ref());
+            self.account.refs_for_caller(found);
         }
         // The snapshot comes last, so that it renews the refs found before.
         let render = &self.options.render.clone();
         let screen = self.ask(step, "snapshot", json!({ "interactive": true }), Some(render)).await;
         let text = screen.text.clone().filter(|_| screen.ok);
-        self.account.given(screen);
+        self.account.refs_for_caller(screen);
         Divergence {
             step: step.number,
             at: step.at.clone(),

@@ -28,20 +28,20 @@ impl ScriptError {
 
 /// An error in one line, before its line number is known.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(super) struct LineError {
     /// The position in the line, in bytes.
     pub(super) at: usize,
     pub(super) message: String,
     pub(super) hint: &'static str,
 }
 
-impl Fault {
+impl LineError {
     pub(super) fn new(at: usize, message: impl Into<String>, hint: &'static str) -> Self {
         Self { at, message: message.into(), hint }
     }
 
     /// Adds the line number, and converts the position to a column.
-    pub(super) fn on(self, number: u32, line: &str) -> ScriptError {
+    pub(super) fn on_line(self, number: u32, line: &str) -> ScriptError {
         let before = line.get(..self.at.min(line.len())).unwrap_or(line).chars().count();
         ScriptError {
             line: number,

@@ -1,9 +1,9 @@
 //! Parses the lines of a script.
 
-use super::error::{Fault, ScriptError};
+use super::error::{LineError, ScriptError};
 use super::template::Template;
 use super::word::{self, is_name, is_space, quoted};
-use super::{Asked, Block, Kind, MAX_BYTES, MAX_DEPTH, MAX_TIMES, Node, Script};
+use super::{Block, MAX_BYTES, MAX_DEPTH, MAX_TIMES, Node, NodeKind, Script, Visibility};
 
 /// Parses a script.
 ///
@@ -11,23 +11,23 @@ use super::{Asked, Block, Kind, MAX_BYTES, MAX_DEPTH, MAX_TIMES, Node, Script};
 /// Returns the first fault, with its line and column.
 pub fn parse(text: &str) -> Result<Script, ScriptError> {
     if text.len() > MAX_BYTES {
-        return Err(Fault::new(
+        return Err(LineError::new(
             0,
             format!("the script has {} bytes, more than {MAX_BYTES}", text.len()),
             "split it: include FILE",
         )
-        .on(1, ""));
+        .on_line(1, ""));
     }
-    let mut reader = Reader::default();
+    let mut reader = Parser::default();
     for (number, line) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
-        reader.line(number, line).map_err(|fault| fault.on(number, line))?;
+        reader.line(number, line).map_err(|fault| fault.on_line(number, line))?;
     }
     reader.end()
 }
 
 /// The script as far as it is read.
 #[derive(Debug, Default)]
-struct Reader {
+struct Parser {
     script: Script,
     seen_context: bool,
     seen_command: bool,
@@ -38,20 +38,24 @@ struct Reader {
 const BLOCKS: &str =
     "retry N {, repeat N {, if visible SELECTOR {, if hidden SELECTOR {, each closed by a line with }";
 
-impl Reader {
-    fn line(&mut self, number: u32, line: &str) -> Result<(), Fault> {
+impl Parser {
+    fn line(&mut self, number: u32, line: &str) -> Result<(), LineError> {
         if let Some(at) = line.find('\r') {
-            return Err(Fault::new(at, "the line contains a carriage return", "in double quotes it is \\r"));
+            return Err(LineError::new(
+                at,
+                "the line contains a carriage return",
+                "in double quotes it is \\r",
+            ));
         }
         let start = line.len() - line.trim_start_matches(is_space).len();
         let rest = &line[start..];
         if rest.is_empty() {
-            self.push(number, Kind::Blank);
+            self.push(number, NodeKind::Blank);
             return Ok(());
         }
         if let Some(comment) = rest.strip_prefix('#') {
             let text = comment.strip_prefix(' ').unwrap_or(comment).trim_end_matches(is_space);
-            self.push(number, Kind::Comment(text.to_owned()));
+            self.push(number, NodeKind::Comment(text.to_owned()));
             return Ok(());
         }
         let first = rest.split(is_space).next().unwrap_or(rest);
@@ -66,26 +70,26 @@ impl Reader {
     }
 
     /// `context platform=web timeout=60000`.
-    fn context(&mut self, line: &str, start: usize) -> Result<(), Fault> {
+    fn context(&mut self, line: &str, start: usize) -> Result<(), LineError> {
         const FORM: &str = "context platform=web timeout=60000 retries=1";
         if self.seen_context {
-            return Err(Fault::new(start, "there is a second `context` line", FORM));
+            return Err(LineError::new(start, "there is a second `context` line", FORM));
         }
         if self.seen_command {
-            return Err(Fault::new(start, "`context` must come before the first command", FORM));
+            return Err(LineError::new(start, "`context` must come before the first command", FORM));
         }
         self.seen_context = true;
         let mut at = skip(line, start + "context".len());
         while at < line.len() {
-            let (key, value, end) = pair(line, at, FORM)?;
+            let (key, value, end) = parse_pair(line, at, FORM)?;
             let Some(value) = value.as_text() else {
-                return Err(Fault::new(at, "a `context` value contains a variable", FORM));
+                return Err(LineError::new(at, "a `context` value contains a variable", FORM));
             };
             if self.script.context(&key).is_some() {
-                return Err(Fault::new(at, format!("`{key}` is given twice in `context`"), "leave one"));
+                return Err(LineError::new(at, format!("`{key}` is given twice in `context`"), "leave one"));
             }
             if matches!(key.as_str(), "timeout" | "retries") && value.parse::<u32>().is_err() {
-                return Err(Fault::new(
+                return Err(LineError::new(
                     at,
                     format!("`{key}` is {}, not a whole number", quoted(value)),
                     FORM,
@@ -98,43 +102,43 @@ impl Reader {
     }
 
     /// `env KEY=VALUE`.
-    fn env(&mut self, line: &str, behind: usize) -> Result<(), Fault> {
+    fn env(&mut self, line: &str, behind: usize) -> Result<(), LineError> {
         const FORM: &str = "env KEY=VALUE, before the first command";
         let at = skip(line, behind);
         if self.seen_command {
-            return Err(Fault::new(at, "`env` must come before the first command", FORM));
+            return Err(LineError::new(at, "`env` must come before the first command", FORM));
         }
-        let (key, value, end) = pair(line, at, FORM)?;
+        let (key, value, end) = parse_pair(line, at, FORM)?;
         variable(&key, at)?;
         if self.script.env.iter().any(|(k, _)| *k == key) {
-            return Err(Fault::new(at, format!("`{key}` is set twice"), "leave one"));
+            return Err(LineError::new(at, format!("`{key}` is set twice"), "leave one"));
         }
-        nothing_left(line, end)?;
+        expect_end(line, end)?;
         self.script.env.push((key, value));
         Ok(())
     }
 
-    fn command(&mut self, number: u32, line: &str, start: usize) -> Result<(), Fault> {
+    fn command(&mut self, number: u32, line: &str, start: usize) -> Result<(), LineError> {
         let words = words(line, start)?;
         // A brace as an argument of a command must be quoted.
         if words.len() > 1 && line.trim_end_matches(is_space).ends_with(" {") {
             let first = words[0].as_text().unwrap_or_default();
-            return Err(Fault::new(start, format!("there is no block {}", quoted(first)), BLOCKS));
+            return Err(LineError::new(start, format!("there is no block {}", quoted(first)), BLOCKS));
         }
         self.seen_command = true;
         let kind = match words.first().and_then(Template::as_text) {
             Some("include") => include(line, start)?,
-            _ => Kind::Command(words),
+            _ => NodeKind::Command(words),
         };
         self.push(number, kind);
         Ok(())
     }
 
-    fn open(&mut self, number: u32, line: &str, first: &str, start: usize) -> Result<(), Fault> {
+    fn open(&mut self, number: u32, line: &str, first: &str, start: usize) -> Result<(), LineError> {
         let words = words(line, start)?;
         let text = |i: usize| words.get(i).and_then(Template::as_text);
         if text(words.len() - 1) != Some("{") || words.len() < 2 {
-            return Err(Fault::new(
+            return Err(LineError::new(
                 line.trim_end().len(),
                 format!("`{first}` needs `{{` at the end of its line"),
                 BLOCKS,
@@ -143,9 +147,10 @@ impl Reader {
         let inner = words.len() - 1;
         let block = match first {
             "if" => {
-                let asked = [Asked::Visible, Asked::Hidden].into_iter().find(|a| text(1) == Some(a.word()));
+                let asked =
+                    [Visibility::Visible, Visibility::Hidden].into_iter().find(|a| text(1) == Some(a.word()));
                 let Some(asked) = asked.filter(|_| inner == 3) else {
-                    return Err(Fault::new(
+                    return Err(LineError::new(
                         start,
                         "`if` takes `visible` or `hidden` and a selector of one word",
                         "if visible 'role=button \"Accept all\"' {",
@@ -156,7 +161,7 @@ impl Reader {
             _ => {
                 let times = text(1).filter(|_| inner == 2).and_then(|n| n.parse().ok());
                 let Some(times) = times.filter(|n| (1..=MAX_TIMES).contains(n)) else {
-                    return Err(Fault::new(
+                    return Err(LineError::new(
                         start,
                         format!("`{first}` takes a number from 1 to {MAX_TIMES}"),
                         BLOCKS,
@@ -169,37 +174,37 @@ impl Reader {
             }
         };
         if self.open.len() == MAX_DEPTH {
-            return Err(Fault::new(start, format!("blocks are nested more than {MAX_DEPTH} deep"), ""));
+            return Err(LineError::new(start, format!("blocks are nested more than {MAX_DEPTH} deep"), ""));
         }
         self.seen_command = true;
         self.open.push((number, block, Vec::new()));
         Ok(())
     }
 
-    fn close(&mut self, line: &str, behind: usize) -> Result<(), Fault> {
-        nothing_left(line, behind)?;
+    fn close(&mut self, line: &str, behind: usize) -> Result<(), LineError> {
+        expect_end(line, behind)?;
         let Some((line, block, body)) = self.open.pop() else {
-            return Err(Fault::new(behind - 1, "`}` does not close a block", BLOCKS));
+            return Err(LineError::new(behind - 1, "`}` does not close a block", BLOCKS));
         };
-        self.push(line, Kind::Block(block, body));
+        self.push(line, NodeKind::Block(block, body));
         Ok(())
     }
 
-    fn push(&mut self, line: u32, kind: Kind) {
+    fn push(&mut self, line: u32, kind: NodeKind) {
         let lines = self.open.last_mut().map_or(&mut self.script.body, |(.., body)| body);
         lines.push(Node { line, kind });
     }
 
     fn end(self) -> Result<Script, ScriptError> {
         match self.open.last() {
-            Some((line, ..)) => Err(Fault::new(0, "this block is not closed", BLOCKS).on(*line, "")),
+            Some((line, ..)) => Err(LineError::new(0, "this block is not closed", BLOCKS).on_line(*line, "")),
             None => Ok(self.script),
         }
     }
 }
 
 /// Reads all words from `at` on.
-fn words(line: &str, at: usize) -> Result<Vec<Template>, Fault> {
+fn words(line: &str, at: usize) -> Result<Vec<Template>, LineError> {
     let mut words = Vec::new();
     let mut at = skip(line, at);
     while at < line.len() {
@@ -211,38 +216,38 @@ fn words(line: &str, at: usize) -> Result<Vec<Template>, Fault> {
 }
 
 /// Parses `include FILE [KEY=VALUE]...`.
-fn include(line: &str, start: usize) -> Result<Kind, Fault> {
+fn include(line: &str, start: usize) -> Result<NodeKind, LineError> {
     const FORM: &str = "include steps/login.ad USER=ada";
     let mut at = skip(line, start + "include".len());
     if at == line.len() {
-        return Err(Fault::new(start, "`include` takes a file", FORM));
+        return Err(LineError::new(start, "`include` takes a file", FORM));
     }
     let (file, end) = word::read(line, at)?;
     let mut env: Vec<(String, Template)> = Vec::new();
     at = skip(line, end);
     while at < line.len() {
-        let (key, value, end) = pair(line, at, FORM)?;
+        let (key, value, end) = parse_pair(line, at, FORM)?;
         variable(&key, at)?;
         if env.iter().any(|(k, _)| *k == key) {
-            return Err(Fault::new(at, format!("`{key}` is given twice"), "leave one"));
+            return Err(LineError::new(at, format!("`{key}` is given twice"), "leave one"));
         }
         env.push((key, value));
         at = skip(line, end);
     }
-    Ok(Kind::Include { file, env })
+    Ok(NodeKind::Include { file, env })
 }
 
 /// Checks that a script may set a variable of this name.
-fn variable(key: &str, at: usize) -> Result<(), Fault> {
+fn variable(key: &str, at: usize) -> Result<(), LineError> {
     if !is_name(key) {
-        return Err(Fault::new(
+        return Err(LineError::new(
             at,
             format!("{} is not the name of a variable", quoted(key)),
             "env KEY=VALUE, before the first command",
         ));
     }
     if key.starts_with("AD_") {
-        return Err(Fault::new(
+        return Err(LineError::new(
             at,
             format!("`{key}` belongs to the runner"),
             "names that begin with AD_ are built in",
@@ -252,11 +257,11 @@ fn variable(key: &str, at: usize) -> Result<(), Fault> {
 }
 
 /// Parses `KEY=VALUE`, in which the value is a word.
-fn pair(line: &str, at: usize, form: &'static str) -> Result<(String, Template, usize), Fault> {
+fn parse_pair(line: &str, at: usize, form: &'static str) -> Result<(String, Template, usize), LineError> {
     let rest = &line[at..];
     let equals = rest.find('=').filter(|&i| i > 0 && !rest[..i].contains(is_space));
     let Some(equals) = equals else {
-        return Err(Fault::new(at, "KEY=VALUE is missing", form));
+        return Err(LineError::new(at, "KEY=VALUE is missing", form));
     };
     let behind = at + equals + 1;
     if line[behind..].is_empty() || line[behind..].starts_with(is_space) {
@@ -270,10 +275,10 @@ fn skip(line: &str, at: usize) -> usize {
     line.len() - line[at..].trim_start_matches(is_space).len()
 }
 
-fn nothing_left(line: &str, at: usize) -> Result<(), Fault> {
+fn expect_end(line: &str, at: usize) -> Result<(), LineError> {
     let at = skip(line, at);
     if at < line.len() {
-        return Err(Fault::new(at, "unexpected text after the end of the line", ""));
+        return Err(LineError::new(at, "unexpected text after the end of the line", ""));
     }
     Ok(())
 }

@@ -7,12 +7,12 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
 pub struct Template {
     /// Adjacent texts are joined; no text is empty.
-    parts: Vec<Part>,
+    parts: Vec<TemplatePart>,
 }
 
 /// A piece of a template.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Part {
+pub enum TemplatePart {
     /// Literal text.
     Text(String),
     /// A variable.
@@ -27,7 +27,7 @@ pub enum Part {
 /// A variable that is not set and has no default.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`${{{name}}}` is not set")]
-pub struct Unset {
+pub struct UnsetVariable {
     /// The name of the variable.
     pub name: String,
 }
@@ -35,12 +35,12 @@ pub struct Unset {
 impl Template {
     /// Joins adjacent texts and drops empty ones.
     #[must_use]
-    pub fn new(parts: impl IntoIterator<Item = Part>) -> Self {
+    pub fn new(parts: impl IntoIterator<Item = TemplatePart>) -> Self {
         let mut template = Self::default();
         for part in parts {
             match part {
-                Part::Text(text) => template.push(&text),
-                variable @ Part::Variable { .. } => template.parts.push(variable),
+                TemplatePart::Text(text) => template.push(&text),
+                variable @ TemplatePart::Variable { .. } => template.parts.push(variable),
             }
         }
         template
@@ -49,12 +49,12 @@ impl Template {
     /// Creates a text without variables.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
-        Self::new([Part::Text(text.into())])
+        Self::new([TemplatePart::Text(text.into())])
     }
 
     /// Returns the pieces.
     #[must_use]
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[TemplatePart] {
         &self.parts
     }
 
@@ -63,7 +63,7 @@ impl Template {
     pub fn as_text(&self) -> Option<&str> {
         match &self.parts[..] {
             [] => Some(""),
-            [Part::Text(text)] => Some(text),
+            [TemplatePart::Text(text)] => Some(text),
             _ => None,
         }
     }
@@ -72,14 +72,14 @@ impl Template {
     ///
     /// # Errors
     /// Returns the first variable that is neither known nor has a default.
-    pub fn fill(&self, value: impl Fn(&str) -> Option<String>) -> Result<String, Unset> {
+    pub fn fill(&self, value: impl Fn(&str) -> Option<String>) -> Result<String, UnsetVariable> {
         let mut out = String::new();
         for part in &self.parts {
             match part {
-                Part::Text(text) => out.push_str(text),
-                Part::Variable { name, default } => match value(name).or_else(|| default.clone()) {
+                TemplatePart::Text(text) => out.push_str(text),
+                TemplatePart::Variable { name, default } => match value(name).or_else(|| default.clone()) {
                     Some(text) => out.push_str(&text),
-                    None => return Err(Unset { name: name.clone() }),
+                    None => return Err(UnsetVariable { name: name.clone() }),
                 },
             }
         }
@@ -88,18 +88,18 @@ impl Template {
 
     /// Replaces variables by other pieces. A variable for which `other` returns `None` stays.
     #[must_use]
-    pub fn replaced(&self, other: impl Fn(&str) -> Option<Vec<Part>>) -> Self {
+    pub fn replaced(&self, other: impl Fn(&str) -> Option<Vec<TemplatePart>>) -> Self {
         Self::new(self.parts.iter().flat_map(|part| match part {
-            Part::Variable { name, .. } => other(name).unwrap_or_else(|| vec![part.clone()]),
-            Part::Text(_) => vec![part.clone()],
+            TemplatePart::Variable { name, .. } => other(name).unwrap_or_else(|| vec![part.clone()]),
+            TemplatePart::Text(_) => vec![part.clone()],
         }))
     }
 
     fn push(&mut self, text: &str) {
         match self.parts.last_mut() {
             _ if text.is_empty() => {}
-            Some(Part::Text(last)) => last.push_str(text),
-            _ => self.parts.push(Part::Text(text.to_owned())),
+            Some(TemplatePart::Text(last)) => last.push_str(text),
+            _ => self.parts.push(TemplatePart::Text(text.to_owned())),
         }
     }
 }
@@ -109,9 +109,11 @@ impl fmt::Display for Template {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for part in &self.parts {
             match part {
-                Part::Text(text) => f.write_str(text)?,
-                Part::Variable { name, default: None } => write!(f, "${{{name}}}")?,
-                Part::Variable { name, default: Some(default) } => write!(f, "${{{name}:-{default}}}")?,
+                TemplatePart::Text(text) => f.write_str(text)?,
+                TemplatePart::Variable { name, default: None } => write!(f, "${{{name}}}")?,
+                TemplatePart::Variable { name, default: Some(default) } => {
+                    write!(f, "${{{name}:-{default}}}")?
+                }
             }
         }
         Ok(())

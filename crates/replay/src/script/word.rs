@@ -1,12 +1,12 @@
 //! One word of a line: bare, in double quotes (a JSON string), or in single quotes (as in a shell).
 
-use super::error::Fault;
-use super::template::{Part, Template};
+use super::error::LineError;
+use super::template::{Template, TemplatePart};
 use std::iter::Peekable;
 use std::str::CharIndices;
 
 /// A character, and whether it was escaped: an escaped `$` does not start a variable.
-type Letter = (char, bool);
+type WordChar = (char, bool);
 
 /// Whether a character separates words.
 pub(super) fn is_space(c: char) -> bool {
@@ -14,14 +14,14 @@ pub(super) fn is_space(c: char) -> bool {
 }
 
 /// Reads the word at a position that is not a space; also returns its end.
-pub(super) fn read(line: &str, at: usize) -> Result<(Template, usize), Fault> {
+pub(super) fn read(line: &str, at: usize) -> Result<(Template, usize), LineError> {
     let (letters, length) = match line[at..].chars().next() {
         Some(quote @ ('"' | '\'')) => in_quotes(line, at, quote)?,
         _ => bare(line, at)?,
     };
     let end = at + length;
     if end < line.len() && !line[end..].starts_with(is_space) {
-        return Err(Fault::new(
+        return Err(LineError::new(
             end,
             "a closing quote is not followed by a space",
             "words are separated by spaces: press \"role=button\" --settle",
@@ -33,7 +33,7 @@ pub(super) fn read(line: &str, at: usize) -> Result<(Template, usize), Fault> {
 /// Reads a quoted word; also returns its length with the quotes. `"..."` is a JSON string in which
 /// `\$` is a dollar sign. `'...'` is literal, except that `\'` is an apostrophe and `\$` a dollar
 /// sign.
-fn in_quotes(line: &str, at: usize, quote: char) -> Result<(Vec<Letter>, usize), Fault> {
+fn in_quotes(line: &str, at: usize, quote: char) -> Result<(Vec<WordChar>, usize), LineError> {
     let mut letters = Vec::new();
     let mut chars = line[at..].char_indices().peekable();
     chars.next();
@@ -46,7 +46,7 @@ fn in_quotes(line: &str, at: usize, quote: char) -> Result<(Vec<Letter>, usize),
                 None => ('\\', false),
             },
             c if c.is_control() && quote == '"' => {
-                return Err(Fault::new(
+                return Err(LineError::new(
                     at + i,
                     "a control character in double quotes",
                     "write it as an escape: \\t, \\n, \\u001b",
@@ -58,12 +58,12 @@ fn in_quotes(line: &str, at: usize, quote: char) -> Result<(Vec<Letter>, usize),
     Err(not_closed(at))
 }
 
-fn not_closed(at: usize) -> Fault {
-    Fault::new(at, "a quote is not closed", "\"...\" or '...'; in double quotes write \\\" for a quote")
+fn not_closed(at: usize) -> LineError {
+    LineError::new(at, "a quote is not closed", "\"...\" or '...'; in double quotes write \\\" for a quote")
 }
 
 /// Reads the escape after a backslash in double quotes. The word begins at `at`.
-fn escaped(chars: &mut Peekable<CharIndices<'_>>, at: usize) -> Result<char, Fault> {
+fn escaped(chars: &mut Peekable<CharIndices<'_>>, at: usize) -> Result<char, LineError> {
     let (i, c) = chars.next().ok_or_else(|| not_closed(at))?;
     Ok(match c {
         '"' | '\\' | '/' | '$' => c,
@@ -73,10 +73,10 @@ fn escaped(chars: &mut Peekable<CharIndices<'_>>, at: usize) -> Result<char, Fau
         'r' => '\r',
         't' => '\t',
         'u' => unicode(chars).ok_or_else(|| {
-            Fault::new(at, "a quoted text cannot be read", "\\uXXXX takes four hexadecimal digits")
+            LineError::new(at, "a quoted text cannot be read", "\\uXXXX takes four hexadecimal digits")
         })?,
         _ => {
-            return Err(Fault::new(
+            return Err(LineError::new(
                 at + i - 1,
                 format!("{} is not an escape", quoted(&format!("\\{c}"))),
                 "double quotes hold JSON strings: \\\" \\\\ \\n \\t \\uXXXX, and \\$",
@@ -101,7 +101,7 @@ fn unicode(chars: &mut Peekable<CharIndices<'_>>) -> Option<char> {
 
 /// Reads up to a space that is neither in double quotes nor in a variable. Quotes inside the word
 /// are part of it: `label="Sign in"` is a selector.
-fn bare(line: &str, at: usize) -> Result<(Vec<Letter>, usize), Fault> {
+fn bare(line: &str, at: usize) -> Result<(Vec<WordChar>, usize), LineError> {
     let mut letters = Vec::new();
     let input = &line[at..];
     let (mut rest, mut quoted, mut variable) = (input, false, false);
@@ -132,7 +132,7 @@ fn bare(line: &str, at: usize) -> Result<(Vec<Letter>, usize), Fault> {
 }
 
 /// Parses the variables.
-fn template(letters: &[Letter], at: usize) -> Result<Template, Fault> {
+fn template(letters: &[WordChar], at: usize) -> Result<Template, LineError> {
     const FORM: &str = "variables are ${KEY} or ${KEY:-default}; \\${ is a literal";
     let mut parts = Vec::new();
     let mut text = String::new();
@@ -144,10 +144,10 @@ fn template(letters: &[Letter], at: usize) -> Result<Template, Fault> {
             continue;
         }
         let Some(end) = after.iter().position(|letter| *letter == ('}', false)) else {
-            return Err(Fault::new(at, "a variable is not closed", FORM));
+            return Err(LineError::new(at, "a variable is not closed", FORM));
         };
         if after[1..end].windows(2).any(|pair| pair == [('$', false), ('{', false)]) {
-            return Err(Fault::new(at, "a variable inside another variable", FORM));
+            return Err(LineError::new(at, "a variable inside another variable", FORM));
         }
         let inside: String = after[1..end].iter().map(|(c, _)| *c).collect();
         let (name, default) = match inside.split_once(":-") {
@@ -155,13 +155,13 @@ fn template(letters: &[Letter], at: usize) -> Result<Template, Fault> {
             None => (inside.as_str(), None),
         };
         if !is_name(name) {
-            return Err(Fault::new(at, format!("{} is not the name of a variable", quoted(name)), FORM));
+            return Err(LineError::new(at, format!("{} is not the name of a variable", quoted(name)), FORM));
         }
-        parts.push(Part::Text(std::mem::take(&mut text)));
-        parts.push(Part::Variable { name: name.to_owned(), default });
+        parts.push(TemplatePart::Text(std::mem::take(&mut text)));
+        parts.push(TemplatePart::Variable { name: name.to_owned(), default });
         rest = &after[end + 1..];
     }
-    parts.push(Part::Text(text));
+    parts.push(TemplatePart::Text(text));
     Ok(Template::new(parts))
 }
 

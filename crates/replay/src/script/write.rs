@@ -1,8 +1,8 @@
 //! Writes a script as text that reads back as the same script.
 
-use super::template::{Part, Template};
+use super::template::{Template, TemplatePart};
 use super::word::is_space;
-use super::{Kind, Node, Script};
+use super::{Node, NodeKind, Script};
 use stickpin_refs::strip;
 use stickpin_tree::is_unsafe;
 
@@ -30,18 +30,18 @@ fn lines(out: &mut String, nodes: &[Node], depth: usize) {
     let indent = "  ".repeat(depth);
     for node in nodes {
         let (line, body) = match &node.kind {
-            Kind::Blank => {
+            NodeKind::Blank => {
                 out.push('\n');
                 continue;
             }
-            Kind::Comment(text) if text.is_empty() => ("#".to_owned(), None),
-            Kind::Comment(text) => (format!("# {text}"), None),
-            Kind::Command(command) => (words(command), None),
-            Kind::Include { file, env } => {
+            NodeKind::Comment(text) if text.is_empty() => ("#".to_owned(), None),
+            NodeKind::Comment(text) => (format!("# {text}"), None),
+            NodeKind::Command(command) => (words(command), None),
+            NodeKind::Include { file, env } => {
                 let given = env.iter().map(|(key, value)| format!(" {key}={}", value_word(value)));
                 (format!("include {}{}", word(file), given.collect::<String>()), None)
             }
-            Kind::Block(block, body) => (format!("{} {{", block.head(word)), Some(body)),
+            NodeKind::Block(block, body) => (format!("{} {{", block.head(word)), Some(body)),
         };
         out.push_str(&format!("{indent}{line}\n"));
         if let Some(body) = body {
@@ -66,8 +66,8 @@ fn word(template: &Template) -> String {
     }
     let bare = |c: char| !is_space(c) && !is_unsafe(c) && !matches!(c, '"' | '\'' | '\\' | '$' | '`');
     let text_is_bare = template.parts().iter().all(|part| match part {
-        Part::Text(text) => text.chars().all(bare),
-        Part::Variable { default, .. } => {
+        TemplatePart::Text(text) => text.chars().all(bare),
+        TemplatePart::Variable { default, .. } => {
             default.as_ref().is_none_or(|d| d.chars().all(|c| bare(c) && c != '}'))
         }
     });
@@ -86,8 +86,8 @@ fn value_word(template: &Template) -> String {
     let mut out = String::from("\"");
     for part in template.parts() {
         match part {
-            Part::Text(text) => escape(&mut out, text, false),
-            Part::Variable { name, default } => {
+            TemplatePart::Text(text) => escape(&mut out, text, false),
+            TemplatePart::Variable { name, default } => {
                 out.push_str("${");
                 out.push_str(name);
                 if let Some(default) = default {

@@ -3,7 +3,7 @@
 use crate::divergence::Divergence;
 use crate::plan::Plan;
 use crate::report::model::{Attempt, FileReport, Outcome, Step};
-use crate::run::{CLOSE, End, Ran, RunOptions, ask, run};
+use crate::run::{CLOSE, RunEnd, RunOptions, RunResult, ask, run};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -54,7 +54,7 @@ impl Worker {
     pub(crate) fn new(attempts: &Attempts, number: usize, alone: bool) -> Self {
         let mut attempts = attempts.clone();
         if !alone {
-            attempts.call.client = attempts.call.client.beside();
+            attempts.call.client = attempts.call.client.parallel_client();
         }
         Self { attempts, number, session: None }
     }
@@ -79,7 +79,7 @@ impl Worker {
             self.attempts.call.client.bind(&session).await;
             let own = |folder: &PathBuf| folder.join(slug(at, &name)).join(format!("attempt-{number}"));
             let artifacts = self.attempts.artifacts.as_ref().map(own);
-            let mut built_in = crate::commands::built_in(file, &session);
+            let mut built_in = crate::commands::built_in_variables(file, &session);
             if let Some(folder) = &artifacts {
                 built_in.insert("AD_ARTIFACTS".to_owned(), folder.display().to_string());
             }
@@ -142,7 +142,7 @@ impl Attempts {
         let begun = Instant::now();
         let options = RunOptions {
             session: Some(session.clone()),
-            apart: true,
+            isolate_sessions: true,
             wait: self.limits.wait,
             deadline: self.limits.timeout.or(plan.timeout_ms.map(Duration::from_millis)),
             pictures,
@@ -153,7 +153,7 @@ impl Attempts {
         let ran = run(plan, &*self.call.client, &options, &mut watch).await;
         let (took, outcome) = (millis(begun.elapsed()), ran.end.outcome());
         if let Some(folder) = artifacts.filter(|_| outcome != Outcome::Passed) {
-            self.picture(&session, folder, &ran).await;
+            self.take_failure_picture(&session, folder, &ran).await;
         }
         let mut clean = outcome == Outcome::Passed;
         for session in &ran.open {
@@ -163,9 +163,9 @@ impl Attempts {
         }
         let (divergence, error) = match ran.end {
             // The session is closed, so nothing can continue in it.
-            End::Diverged(divergence) => (Some(Divergence { resume: None, ..*divergence }), None),
-            End::Broken { error, .. } => (None, Some(error)),
-            End::Passed | End::Stopped => (None, None),
+            RunEnd::Diverged(divergence) => (Some(Divergence { resume: None, ..*divergence }), None),
+            RunEnd::Broken { error, .. } => (None, Some(error)),
+            RunEnd::Passed | RunEnd::Stopped => (None, None),
         };
         let mut attempt = Attempt {
             number,
@@ -180,7 +180,7 @@ impl Attempts {
         };
         if let Some(folder) = artifacts.filter(|_| outcome != Outcome::Passed) {
             attempt.artifacts = Some(folder.to_owned());
-            if let Err(error) = keep(self.call.caller.file_roots.as_deref(), folder, &attempt) {
+            if let Err(error) = keep_artifacts(self.call.caller.file_roots.as_deref(), folder, &attempt) {
                 // A run matters more than its files; the failure to write them is reported.
                 attempt.artifacts = None;
                 tell(format!("{}: {error}", plan.file), true);
@@ -190,8 +190,8 @@ impl Attempts {
     }
 
     /// Takes a picture of the screen at the failure.
-    async fn picture(&self, session: &str, folder: &Path, ran: &Ran) {
-        let session = ran.place.as_ref().map_or(session, |(session, _)| session);
+    async fn take_failure_picture(&self, session: &str, folder: &Path, ran: &RunResult) {
+        let session = ran.last_session.as_ref().map_or(session, |(session, _)| session);
         // Without the folder there is no picture, and `keep` reports why. A session that is gone
         // has none.
         if std::fs::create_dir_all(folder).is_ok() {
@@ -201,7 +201,7 @@ impl Attempts {
 }
 
 /// Writes the report of a failed attempt.
-fn keep(roots: Option<&[PathBuf]>, folder: &Path, attempt: &Attempt) -> Result<()> {
+fn keep_artifacts(roots: Option<&[PathBuf]>, folder: &Path, attempt: &Attempt) -> Result<()> {
     let json = serde_json::to_vec_pretty(attempt).map_err(|e| {
         Error::new(stickpin_kernel::ErrorCode::Internal, format!("an attempt has no JSON: {e}"))
     })?;

@@ -8,10 +8,10 @@ use stickpin_kernel::{Error, ErrorCode, Result, io_error};
 use stickpin_tree::quote;
 
 /// The file extension of scripts.
-const ENDING: &str = "ad";
+const EXTENSION: &str = "ad";
 
 /// Number of bytes at the start of a flow in which its app must be named.
-const HEADER: usize = 4096;
+const MAX_HEADER_BYTES: usize = 4096;
 
 /// Returns the scripts that a command line names, each once and in order of name, relative to the
 /// working directory.
@@ -28,14 +28,14 @@ pub(crate) fn find(paths: &[String], whole: &dyn Fn(&str) -> PathBuf, cwd: &Path
         let place = whole(path);
         let mut here = BTreeSet::new();
         if place.is_dir() {
-            folder(&place, true, &mut here)?;
+            find_in_folder(&place, true, &mut here)?;
         } else if place.exists() {
             here.insert(place);
         } else if path.contains(['*', '?', '[']) {
-            pattern(&place, path, &mut here)?;
+            find_by_pattern(&place, path, &mut here)?;
         }
         if here.is_empty() {
-            return Err(none(path));
+            return Err(nothing_found(path));
         }
         found.extend(here);
     }
@@ -43,12 +43,12 @@ pub(crate) fn find(paths: &[String], whole: &dyn Fn(&str) -> PathBuf, cwd: &Path
     Ok(found.into_iter().map(named).collect())
 }
 
-fn none(path: &str) -> Error {
+fn nothing_found(path: &str) -> Error {
     Error::new(ErrorCode::InvalidArgs, format!("{} does not match a script", quote(path)))
         .hint("name a file, a folder with .ad files or Maestro flows, or a quoted pattern: `stickpin test 'flows/**/*.ad'`")
 }
 
-fn folder(dir: &Path, outermost: bool, found: &mut BTreeSet<PathBuf>) -> Result<()> {
+fn find_in_folder(dir: &Path, outermost: bool, found: &mut BTreeSet<PathBuf>) -> Result<()> {
     let failed = |e: &std::io::Error| io_error("read", dir, e);
     for entry in std::fs::read_dir(dir).map_err(|e| failed(&e))? {
         let entry = entry.map_err(|e| failed(&e))?;
@@ -59,10 +59,10 @@ fn folder(dir: &Path, outermost: bool, found: &mut BTreeSet<PathBuf>) -> Result<
         }
         // Links to folders are not followed, because one could lead back into this folder.
         if kind.is_dir() {
-            folder(&path, false, found)?;
+            find_in_folder(&path, false, found)?;
             continue;
         }
-        let ours = path.extension().is_some_and(|e| e == ENDING);
+        let ours = path.extension().is_some_and(|e| e == EXTENSION);
         if path.is_file() && (ours || (outermost && is_flow(&path))) {
             found.insert(path);
         }
@@ -76,7 +76,7 @@ fn is_flow(path: &Path) -> bool {
     if !is_maestro(path) {
         return false;
     }
-    let mut start = vec![0; HEADER];
+    let mut start = vec![0; MAX_HEADER_BYTES];
     let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut start));
     // An unreadable file is reported when it is named.
     start.truncate(read.unwrap_or(0));
@@ -85,7 +85,7 @@ fn is_flow(path: &Path) -> bool {
     header.any(|line| line.starts_with("appId:") || line.starts_with("url:"))
 }
 
-fn pattern(place: &Path, given: &str, found: &mut BTreeSet<PathBuf>) -> Result<()> {
+fn find_by_pattern(place: &Path, given: &str, found: &mut BTreeSet<PathBuf>) -> Result<()> {
     let bad = |why: String| {
         Error::new(ErrorCode::InvalidArgs, format!("{} is not a pattern: {why}", quote(given)))
             .hint("use * and ? within a name, ** for folders, [ab]")

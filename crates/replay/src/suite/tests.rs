@@ -3,7 +3,7 @@
 use super::*;
 use crate::plan::Plan;
 use crate::report::junit;
-use crate::run::WAIT;
+use crate::run::DEFAULT_WAIT;
 use crate::vars::Vars;
 use async_trait::async_trait;
 use std::time::Duration;
@@ -73,7 +73,7 @@ impl Client for App {
         }
     }
 
-    fn beside(self: Arc<Self>) -> Arc<dyn Client> {
+    fn parallel_client(self: Arc<Self>) -> Arc<dyn Client> {
         self.clients.fetch_add(1, Ordering::Relaxed);
         self
     }
@@ -96,7 +96,7 @@ fn run(app: &Arc<App>, files: usize, workers: usize, retries: Option<u32>, fail_
             Ok("context retries=1\nopen sim:shop\npress text=a\n".to_owned())
         })
     };
-    let limits = Limits { retries, timeout: None, wait: WAIT };
+    let limits = Limits { retries, timeout: None, wait: DEFAULT_WAIT };
     let files = (1..=files).map(|n| PathBuf::from(format!("{n}.ad"))).collect();
     let attempts = Attempts { call, plan: Arc::new(plan), limits, artifacts: None, pictures: None };
     let suite = Suite { files, workers, shard: None, fail_fast, attempts };
@@ -109,7 +109,7 @@ fn outcomes(report: &Report) -> Vec<Outcome> {
 }
 
 #[test]
-fn what_passes_after_it_failed_is_flaky() {
+fn script_passing_after_failure_is_flaky() {
     let app = App::new(&[ErrorCode::ElementNotFound]);
     let report = run(&app, 2, 1, None, false);
     assert_eq!(outcomes(&report), [Outcome::Flaky, Outcome::Passed]);
@@ -123,7 +123,7 @@ fn what_passes_after_it_failed_is_flaky() {
 }
 
 #[test]
-fn as_often_as_the_caller_says_and_not_more() {
+fn failed_script_is_retried_up_to_the_limit() {
     let two = [ErrorCode::ElementNotFound, ErrorCode::BackendLost];
     let report = run(&App::new(&two), 1, 1, Some(0), false);
     assert_eq!((outcomes(&report), report.files[0].attempts.len()), (vec![Outcome::Broken], 1));
@@ -136,7 +136,7 @@ fn as_often_as_the_caller_says_and_not_more() {
 }
 
 #[test]
-fn so_many_at_a_time_and_all_of_them_once() {
+fn workers_run_concurrently_and_each_script_once() {
     for workers in [1, 3, 64] {
         let app = App::where_meet(workers.min(7), &[]);
         let report = run(&app, 7, workers, None, false);
@@ -151,7 +151,7 @@ fn so_many_at_a_time_and_all_of_them_once() {
 }
 
 #[test]
-fn no_other_is_begun_after_a_failure_when_told_so() {
+fn fail_fast_starts_no_script_after_a_failure() {
     let report = run(&App::new(&[ErrorCode::ElementNotFound]), 3, 1, Some(0), true);
     assert_eq!(outcomes(&report), [Outcome::Failed, Outcome::NotRun, Outcome::NotRun]);
     assert_eq!(report.ended_early, Some(EndedEarly::FailFast));
@@ -163,7 +163,7 @@ fn no_other_is_begun_after_a_failure_when_told_so() {
 }
 
 #[test]
-fn time_is_an_account_of_all() {
+fn suite_duration_covers_all_attempts() {
     let report = run(&App::new(&[]), 2, 1, None, false);
     assert!(report.files.iter().map(|f| f.millis).sum::<f64>() <= report.millis + 1.0, "{report:?}");
     assert!(Duration::from_millis(report.began) > Duration::from_secs(1_700_000_000), "{}", report.began);

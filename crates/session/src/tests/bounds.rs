@@ -4,7 +4,7 @@ use super::*;
 use crate::table::MAX_ENDED;
 
 #[test]
-fn what_ended_first_is_forgotten_first() {
+fn refs_ended_first_are_forgotten_first() {
     let mut b = Bench::new("never-reused");
     let body = |from: u64| {
         let line = |i: u64| format!("button \"B{i}\" #{}\n", i + 2);
@@ -43,7 +43,7 @@ fn past_meanings_of_one_element_are_bounded() {
 }
 
 #[test]
-fn absent_elements_do_not_keep_trees_without_bound() {
+fn trees_kept_for_absent_elements_are_bounded() {
     let mut b = Bench::new("never-reused");
     for i in 0..100_u64 {
         b.show(&ClientId::new(&format!("client {i}")), &format!("button \"B{i}\" #{}", i + 5));
@@ -52,7 +52,7 @@ fn absent_elements_do_not_keep_trees_without_bound() {
 }
 
 #[test]
-fn cut_captures_do_not_pile_up_what_they_never_show_again() {
+fn truncated_captures_do_not_accumulate_elements() {
     let mut b = Bench::new("never-reused");
     for page in 0..6_u64 {
         let line = |i: u64| format!("button \"B{i}\" #{}\n", i + 2);

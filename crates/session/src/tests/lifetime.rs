@@ -8,22 +8,22 @@ use std::sync::{Arc, Mutex};
 const SAVE: &str = "button \"Save\" #5";
 
 #[test]
-fn the_first_tree_gets_the_seed_and_each_replacement_adds_one() {
+fn first_generation_is_the_seed_and_replacements_increment() {
     let mut b = Bench::new("never-reused");
     assert_eq!(b.session.generation(), None);
-    assert_eq!(b.look(SAVE).generation, g(0));
+    assert_eq!(b.capture(SAVE).generation, g(0));
     assert_eq!(b.store("", SAVE, Origin::Snapshot).generation, g(1), "a snapshot always replaces");
-    let equal = b.look(SAVE);
+    let equal = b.capture(SAVE);
     assert_eq!((equal.generation, equal.stored), (g(1), false), "a look replaces unless it is equal");
-    let moved = b.look("button \"Save\" #5 disabled");
+    let moved = b.capture("button \"Save\" #5 disabled");
     assert_eq!((moved.generation, moved.stored), (g(2), true));
 }
 
 #[test]
-fn without_handles_an_equal_look_still_brings_the_addresses_that_work_now() {
+fn equal_capture_without_handles_updates_addresses() {
     let mut b = Bench::new("none");
     let refs = b.show(&me(), SAVE);
-    let equal = b.look("button \"Save\" #77");
+    let equal = b.capture("button \"Save\" #77");
     assert!(!equal.stored);
     let handle = b.plain(&me(), refs[0]).unwrap().handle;
     assert_eq!(handle, Some(Handle { scope: 1, id: 77 }));
@@ -37,7 +37,7 @@ fn refs_count_from_one_in_document_order() {
 }
 
 #[test]
-fn nothing_resolves_before_the_first_tree() {
+fn no_ref_resolves_before_the_first_tree() {
     let b = Bench::new("never-reused");
     let RefFault::NotIssued { warning, .. } = fault(b.plain(&me(), r(1))) else { panic!() };
     assert_eq!(warning, None);
@@ -75,7 +75,7 @@ fn lifetime(disk: &Disk, seed: u64) -> Bench {
 }
 
 #[test]
-fn refs_of_another_lifetime_were_never_issued_after_a_clean_close_and_after_a_crash() {
+fn refs_of_earlier_lifetimes_are_not_issued() {
     let disk = Disk::default();
     let mut first = lifetime(&disk, 111_111);
     assert_eq!(first.show(&me(), SAVE), [r(1)]);
@@ -111,7 +111,7 @@ impl NumberSource for Full {
 }
 
 #[test]
-fn nothing_is_issued_when_numbers_cannot_be_reserved() {
+fn no_ref_is_issued_when_reservation_fails() {
     let mut b = Bench::new("never-reused");
     b.session = Session::new(SessionConfig {
         lifetime: "full".into(),
@@ -119,7 +119,7 @@ fn nothing_is_issued_when_numbers_cannot_be_reserved() {
         ladder: Ladder::Warn,
         numbers: Box::new(Full),
     });
-    b.look(SAVE);
+    b.capture(SAVE);
     let node = b.session.tree().unwrap().find_address(Handle { scope: 1, id: 5 }).unwrap().id();
     let error = b.session.issue(&me(), &[node]).unwrap_err();
     assert_eq!(error.to_string(), "ref numbers could not be reserved: numbers: no space left");

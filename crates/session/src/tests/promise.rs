@@ -52,7 +52,7 @@ impl Play {
     /// `nodes` bounds the trees that are kept of what clients were shown.
     fn new(layout: Layout, nodes: usize) -> Self {
         let mut bench = Bench::new(layout.grade);
-        bench.session.showings.max_nodes = nodes;
+        bench.session.views.max_nodes = nodes;
         let app = App::new(layout);
         let clients = [me(), other()];
         let mut play = Self {
@@ -65,12 +65,12 @@ impl Play {
             told: 0,
             refused: 0,
         };
-        play.look();
+        play.capture();
         play
     }
 
-    fn look(&mut self) {
-        self.bench.session.replace_tree(self.app.capture(), Origin::Look);
+    fn capture(&mut self) {
+        self.bench.session.replace_tree(self.app.capture(), Origin::Internal);
     }
 
     fn button(&self) -> NodeId {
@@ -82,7 +82,7 @@ impl Play {
     }
 
     fn read(&mut self, who: usize) {
-        self.bench.session.mark_full_reading(&self.clients[who]);
+        self.bench.session.mark_read_in_full(&self.clients[who]);
         self.issue(who);
         self.memory[who] = Some(self.now());
     }
@@ -127,7 +127,7 @@ impl Play {
         }
         self.told += 1;
         let (tree, button) = (self.bench.session.tree().unwrap().clone(), self.button());
-        self.bench.session.note_told(&client, &tree, button, &unseen);
+        self.bench.session.note_notice(&client, &tree, button, &unseen);
         self.memory[who] = Some(self.now());
         prop_assert!(self.unseen(who).is_empty(), "told is told: {:?} after {unseen:?}", self.unseen(who));
         Ok(true)
@@ -139,7 +139,7 @@ impl Play {
         let before = self.bench.session.tree().unwrap().clone();
         let words = self.app.words.clone();
         ops.iter().for_each(|op| self.app.apply(op));
-        self.look();
+        self.capture();
         let after = self.bench.session.tree().unwrap().clone();
         let target = after.node(self.button()).handle();
         self.bench.session.note_effects(&self.clients[who], &before, &after, target);
@@ -154,7 +154,7 @@ impl Play {
         match step {
             Step::Change(ops) => {
                 ops.iter().for_each(|op| self.app.apply(op));
-                self.look();
+                self.capture();
             }
             Step::Read(who) => self.read(*who),
             Step::ReadPart(who) => {
@@ -201,7 +201,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn a_client_acts_on_what_it_was_shown_or_is_told(
+    fn action_hits_shown_element_or_gives_notice(
         layout in app::layout(),
         steps in proptest::collection::vec(step(), 2..14),
     ) {
@@ -220,7 +220,7 @@ proptest! {
 
 /// The properties say nothing if nearly every press is refused, or nobody is ever told.
 #[test]
-fn random_apps_act_and_tell() {
+fn random_apps_cause_both_actions_and_notices() {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();

@@ -12,11 +12,11 @@ fn base(b: &Bench, client: &ClientId) -> BaseTree {
 }
 
 #[test]
-fn a_complete_diff_renews_what_it_does_not_list() {
+fn complete_diff_renews_unlisted_refs() {
     let mut b = Bench::new("never-reused");
     let refs = b.show(&me(), A);
-    b.look(B);
-    b.look(C);
+    b.capture(B);
+    b.capture(C);
     let base = base(&b, &me());
     assert_eq!(base.generation, g(0));
     let listed = b.session.ended_since(&base).unwrap();
@@ -33,16 +33,16 @@ fn a_complete_diff_renews_what_it_does_not_list() {
 }
 
 #[test]
-fn a_ref_given_before_the_base_is_not_renewed() {
+fn ref_received_before_base_is_not_renewed() {
     let mut b = Bench::new("never-reused");
     let save = b.show(&me(), A)[0];
     // A scoped snapshot shows something else; a later full reading does not show Save (another
     // surface
     // of the list).
-    b.look(B);
-    b.session.mark_full_reading(&me());
+    b.capture(B);
+    b.session.mark_read_in_full(&me());
     let open = b.issue(&me(), 7);
-    b.look(A);
+    b.capture(A);
     let base = base(&b, &me());
     assert_eq!(base.generation, g(1));
     let listed = b.session.ended_since(&base).unwrap();
@@ -51,11 +51,11 @@ fn a_ref_given_before_the_base_is_not_renewed() {
 }
 
 #[test]
-fn a_renewal_is_for_its_client_only() {
+fn renewal_applies_to_one_client() {
     let mut b = Bench::new("never-reused");
     let save = b.show(&me(), A)[0];
     b.issue_all(&other());
-    b.look(B);
+    b.capture(B);
     let base = base(&b, &other());
     let listed = b.session.ended_since(&base).unwrap();
     assert!(b.session.renew(&other(), &base, &listed).contains(&save));
@@ -64,32 +64,32 @@ fn a_renewal_is_for_its_client_only() {
 }
 
 #[test]
-fn what_is_listed_as_changed_is_not_renewed_even_if_it_lives() {
+fn ref_listed_as_changed_is_not_renewed() {
     let mut b = Bench::new("never-reused");
     let refs = b.show(&me(), A);
-    b.look(&A.replace("#7", "#7 disabled"));
+    b.capture(&A.replace("#7", "#7 disabled"));
     let base = base(&b, &me());
     assert_eq!(b.session.renew(&me(), &base, &[refs[2]]), [refs[0], refs[1]]);
 }
 
 #[test]
-fn cut_captures_renew_nothing() {
+fn truncated_captures_renew_nothing() {
     let mut b = Bench::new("never-reused");
     b.show(&me(), A);
-    b.store("truncated", B, Origin::Look);
+    b.store("truncated", B, Origin::Internal);
     assert_eq!(b.session.ended_since(&base(&b, &me())), None);
-    b.session.mark_full_reading(&me());
-    b.look(C);
+    b.session.mark_read_in_full(&me());
+    b.capture(C);
     assert_eq!(b.session.ended_since(&base(&b, &me())), None, "the base was cut");
 }
 
 #[test]
-fn since_names_the_base_of_a_client_that_pins() {
+fn since_selects_the_base_of_a_pinning_client() {
     let mut b = Bench::new("never-reused");
     b.show(&me(), A);
-    b.look(B);
-    b.session.mark_full_reading(&other());
-    b.look(C);
+    b.capture(B);
+    b.session.mark_read_in_full(&other());
+    b.capture(C);
     assert_eq!(b.session.base(&other(), Some(g(0))).unwrap().generation, g(0), "kept for me, so it is there");
     assert_eq!(b.session.base(&other(), None).unwrap().generation, g(1));
     assert!(b.session.base(&me(), Some(g(9))).is_none(), "never had");
@@ -98,11 +98,11 @@ fn since_names_the_base_of_a_client_that_pins() {
 }
 
 #[test]
-fn what_ended_and_holds_again_is_renewed_and_not_listed() {
+fn ref_that_ended_and_returned_is_renewed() {
     let mut b = Bench::new("never-reused");
     let refs = b.show(&me(), A);
-    b.look(B);
-    b.look(A);
+    b.capture(B);
+    b.capture(A);
     let base = base(&b, &me());
     let listed = b.session.ended_since(&base).unwrap();
     assert_eq!(listed, []);

@@ -7,7 +7,7 @@ const SAVE: &str = "button \"Save\" #5";
 const MOVED: &str = "button \"Save\" #5\nbutton \"Open\" #6";
 
 #[test]
-fn current_is_clean_plain_and_pinned() {
+fn current_ref_resolves_without_warning() {
     let mut b = Bench::new("never-reused");
     let save = b.show(&me(), SAVE)[0];
     for resolved in [b.plain(&me(), save), b.pinned(save, g(0))] {
@@ -18,10 +18,10 @@ fn current_is_clean_plain_and_pinned() {
 }
 
 #[test]
-fn live_warns_shortly_when_plain_and_precisely_when_pinned() {
+fn live_ref_warns_briefly_when_plain_and_precisely_when_pinned() {
     let mut b = Bench::new("never-reused");
     let save = b.show(&me(), SAVE)[0];
-    b.look(MOVED);
+    b.capture(MOVED);
     let resolved = b.plain(&me(), save).unwrap();
     assert_eq!(resolved.standing, Standing::Live);
     let warning = resolved.warning.unwrap();
@@ -30,10 +30,10 @@ fn live_warns_shortly_when_plain_and_precisely_when_pinned() {
 }
 
 #[test]
-fn what_find_issues_is_clean_and_blesses_nothing_else() {
+fn ref_issued_by_find_is_current_and_renews_no_other() {
     let mut b = Bench::new("never-reused");
     let save = b.show(&me(), SAVE)[0];
-    b.look(MOVED);
+    b.capture(MOVED);
     let open = b.issue(&me(), 6);
     assert_eq!(b.pinned(open, g(1)).unwrap().warning, None);
     assert_eq!(b.plain(&me(), open).unwrap().warning, None);
@@ -45,7 +45,7 @@ fn what_find_issues_is_clean_and_blesses_nothing_else() {
 }
 
 #[test]
-fn a_pin_that_this_lifetime_never_had_is_not_found() {
+fn pin_of_unknown_generation_is_not_found() {
     let mut b = Bench::new("never-reused");
     let save = b.show(&me(), SAVE)[0];
     for (pin, expected) in [
@@ -71,10 +71,10 @@ fn a_pin_that_this_lifetime_never_had_is_not_found() {
 }
 
 #[test]
-fn an_ended_ref_is_refused_with_its_reason_and_the_precise_warning_when_pinned() {
+fn ended_ref_is_refused_with_reason_and_precise_warning() {
     let mut b = Bench::new("never-reused");
     let save = b.show(&me(), MOVED)[0];
-    b.look("button \"Open\" #6");
+    b.capture("button \"Open\" #6");
     for (result, expected) in [(b.plain(&me(), save), None), (b.pinned(save, g(0)), Some(precise(1, 0, 1)))] {
         let RefFault::Ended { reason, was, warning, .. } = fault(result) else { panic!() };
         assert_eq!((reason, warning), (EndReason::Gone, expected));
@@ -83,10 +83,10 @@ fn an_ended_ref_is_refused_with_its_reason_and_the_precise_warning_when_pinned()
 }
 
 #[test]
-fn two_clients_do_not_renew_what_the_other_remembers() {
+fn clients_do_not_renew_refs_for_each_other() {
     let mut b = Bench::new("never-reused");
     let save = b.show(&me(), SAVE)[0];
-    b.look(MOVED);
+    b.capture(MOVED);
     b.issue_all(&other());
     assert_eq!(b.plain(&other(), save).unwrap().warning, None);
     assert!(b.plain(&me(), save).unwrap().warning.is_some(), "I was not shown the new tree");
@@ -99,63 +99,63 @@ fn two_clients_do_not_renew_what_the_other_remembers() {
 }
 
 #[test]
-fn a_client_that_was_never_given_a_ref_has_it_from_somebody_who_was() {
+fn unknown_client_uses_the_newest_receipt_of_a_ref() {
     let mut b = Bench::new("never-reused");
     let save = b.show(&me(), SAVE)[0];
     assert_eq!(b.plain(&other(), save).unwrap().warning, None);
-    b.look(MOVED);
+    b.capture(MOVED);
     assert!(b.plain(&other(), save).unwrap().warning.is_some());
 }
 
 #[test]
-fn a_cut_capture_proves_nothing() {
+fn truncated_capture_proves_no_absence() {
     let mut b = Bench::new("never-reused");
     let save = b.show(&me(), MOVED)[0];
-    assert_eq!(b.store("truncated", "button \"Open\" #6", Origin::Look).ended, []);
+    assert_eq!(b.store("truncated", "button \"Open\" #6", Origin::Internal).ended, []);
     let resolved = b.plain(&me(), save).unwrap();
     assert_eq!((resolved.node, resolved.standing), (None, Standing::Live));
     assert_eq!(resolved.handle, Some(Handle { scope: 1, id: 5 }), "the device can be asked");
 
     let mut b = Bench::new("none");
     let refs = b.show(&me(), MOVED);
-    b.store("truncated", "button \"Open\"\nbutton \"Print\"", Origin::Look);
+    b.store("truncated", "button \"Open\"\nbutton \"Print\"", Origin::Internal);
     let resolved = b.plain(&me(), refs[1]).unwrap();
     assert_eq!(resolved.standing, Standing::Unproven);
     let warning = resolved.warning.unwrap();
     assert!(warning.starts_with("@e2 may be another button \"Open\" now"), "{warning}");
     assert_eq!(b.pinned(refs[1], g(0)).unwrap().warning, Some(precise(2, 0, 1)));
     assert_eq!(b.name(refs[0]), Err(EndReason::Unproven), "there is nothing to act on");
-    b.look(MOVED);
+    b.capture(MOVED);
     assert_eq!(b.name(refs[0]).unwrap(), "Save", "the whole capture shows it again");
 }
 
 #[test]
-fn what_was_away_before_a_cut_capture_stays_away() {
+fn absent_element_stays_absent_after_truncated_capture() {
     let mut b = Bench::new("never-reused");
     let save = b.show(&me(), MOVED)[0];
-    b.look("button \"Open\" #6");
-    b.store("truncated", "button \"Open\" #6", Origin::Look);
+    b.capture("button \"Open\" #6");
+    b.store("truncated", "button \"Open\" #6", Origin::Internal);
     assert_eq!(b.name(save), Err(EndReason::Gone));
 }
 
 #[test]
-fn enforce_refuses_what_is_not_proven_and_drops_the_other_warnings() {
+fn enforce_refuses_unproven_refs_without_warnings() {
     let mut b = Bench::with("never-reused", Ladder::Enforce);
     let save = b.show(&me(), SAVE)[0];
-    b.look(MOVED);
+    b.capture(MOVED);
     assert_eq!(b.plain(&me(), save).unwrap().warning, None);
     assert_eq!(b.pinned(save, g(0)).unwrap().warning, None);
 
     let mut b = Bench::with("none", Ladder::Enforce);
     let open = b.show(&me(), MOVED)[1];
-    b.store("truncated", "button \"Open\"\nbutton \"Print\"", Origin::Look);
+    b.store("truncated", "button \"Open\"\nbutton \"Print\"", Origin::Internal);
     let RefFault::Ended { reason, now, .. } = fault(b.plain(&me(), open)) else { panic!() };
     assert_eq!(reason, EndReason::Unproven);
     assert_eq!(b.session.tree().unwrap().node(now.unwrap()).name(), "Open");
 }
 
 #[test]
-fn the_ladder_has_two_steps() {
+fn ladder_parses_warn_and_enforce() {
     assert_eq!("warn".parse(), Ok(Ladder::Warn));
     assert_eq!("enforce".parse(), Ok(Ladder::Enforce));
     let error = "Enforce".parse::<Ladder>().unwrap_err();

@@ -3,10 +3,10 @@
 use super::*;
 
 #[test]
-fn an_old_meaning_that_comes_back_gets_its_old_number_back() {
+fn returning_meaning_gets_its_old_number() {
     let mut b = Bench::new("never-reused");
     let play = b.show(&me(), "paragraph \"Song\" #4\nbutton \"Play\" #5")[0];
-    let replaced = b.look("paragraph \"Song\" #4\nbutton \"Pause\" #5");
+    let replaced = b.capture("paragraph \"Song\" #4\nbutton \"Pause\" #5");
     assert_eq!(replaced.ended, [play]);
     let RefFault::Ended { reason, was, now, .. } = fault(b.plain(&me(), play)) else { panic!() };
     assert_eq!(reason, EndReason::Changed);
@@ -15,7 +15,7 @@ fn an_old_meaning_that_comes_back_gets_its_old_number_back() {
     assert_ne!(pause, play);
     assert_eq!(b.name(play), Err(EndReason::Changed), "the same command again is refused again");
 
-    let replaced = b.look("paragraph \"Song\" #4\nbutton \"Play\" #5");
+    let replaced = b.capture("paragraph \"Song\" #4\nbutton \"Play\" #5");
     assert_eq!(replaced.ended, [pause]);
     assert_eq!(b.name(play).unwrap(), "Play");
     assert_eq!(b.issue(&me(), 5), play);
@@ -23,22 +23,22 @@ fn an_old_meaning_that_comes_back_gets_its_old_number_back() {
 }
 
 #[test]
-fn a_handle_that_is_never_reused_finds_its_element_after_an_absence() {
+fn never_reused_handle_finds_element_after_absence() {
     for (grade, found) in [("never-reused", Ok("Save".to_owned())), ("while-alive", Err(EndReason::Gone))] {
         let mut b = Bench::new(grade);
         let save = b.show(&me(), "button \"Save\" #5\nbutton \"Open\" #6")[0];
-        assert_eq!(b.look("button \"Open\" #6").ended, [save]);
+        assert_eq!(b.capture("button \"Open\" #6").ended, [save]);
         assert_eq!(b.name(save), Err(EndReason::Gone));
-        b.look("button \"Save\" #5\nbutton \"Open\" #6");
+        b.capture("button \"Save\" #5\nbutton \"Open\" #6");
         assert_eq!(b.name(save), found, "{grade}");
     }
 }
 
 #[test]
-fn a_reused_handle_is_another_element_with_another_number() {
+fn reused_handle_gets_a_new_ref() {
     let mut b = Bench::new("while-alive");
     let save = b.show(&me(), "button \"Save\" #5\nbutton \"Open\" #6")[0];
-    b.look("button \"Open\" #6");
+    b.capture("button \"Open\" #6");
     let again = b.show(&me(), "button \"Save\" #5\nbutton \"Open\" #6")[0];
     assert_ne!(again, save);
     assert_eq!(b.name(save), Err(EndReason::Gone));
@@ -46,78 +46,78 @@ fn a_reused_handle_is_another_element_with_another_number() {
 }
 
 #[test]
-fn what_is_hidden_is_gone_and_keeps_its_handle_everywhere() {
+fn hidden_element_is_gone_and_keeps_its_handle() {
     for grade in ["never-reused", "while-alive"] {
         let mut b = Bench::new(grade);
         let save = b.show(&me(), "button \"Save\" #5\nbutton \"Open\" #6")[0];
-        b.store("hidden=5", "button \"Open\" #6", Origin::Look);
+        b.store("hidden=5", "button \"Open\" #6", Origin::Internal);
         assert_eq!(b.name(save), Err(EndReason::Gone), "{grade}");
-        assert!(b.session.watch().contains(&Handle { scope: 1, id: 5 }), "it may come back");
-        b.look("button \"Save\" #5\nbutton \"Open\" #6");
+        assert!(b.session.watched_handles().contains(&Handle { scope: 1, id: 5 }), "it may come back");
+        b.capture("button \"Save\" #5\nbutton \"Open\" #6");
         assert_eq!(b.name(save).unwrap(), "Save", "{grade}");
     }
 }
 
 #[test]
-fn hidden_is_not_replaced() {
+fn hidden_element_is_not_content_matched() {
     let mut b = Bench::new("never-reused");
     let body = "main #2\n  group #3\n    text \"Draft\"\n    button \"Save\" #5\n    button \"Open\" #6";
     let save = b.show(&me(), body)[0];
     let copy = body.replace("#3", "#13").replace("#5", "#15").replace("#6", "#16");
-    b.store("hidden=3,5,6", &copy, Origin::Look);
+    b.store("hidden=3,5,6", &copy, Origin::Internal);
     assert_eq!(b.name(save), Err(EndReason::Gone), "the old node is still there");
-    b.look(&copy);
+    b.capture(&copy);
     assert_eq!(b.name(save), Err(EndReason::Gone), "both were there at once, so the copy is another one");
 }
 
 #[test]
-fn another_surface_is_elsewhere_until_it_is_looked_at_again() {
+fn ref_on_other_surface_is_elsewhere_until_shown() {
     for grade in ["never-reused", "while-alive"] {
         let mut b = Bench::new(grade);
         let save = b.show(&me(), "button \"Save\" #5")[0];
-        b.store("surface=2 scope=9", "button \"Save\" #5", Origin::Look);
+        b.store("surface=2 scope=9", "button \"Save\" #5", Origin::Internal);
         assert_eq!(b.name(save), Err(EndReason::Elsewhere), "{grade}");
-        assert!(b.session.watch().is_empty(), "another surface cannot be asked for it");
-        b.look("button \"Save\" #5");
+        assert!(b.session.watched_handles().is_empty(), "another surface cannot be asked for it");
+        b.capture("button \"Save\" #5");
         assert_eq!(b.name(save).unwrap(), "Save", "{grade}");
     }
 }
 
 #[test]
-fn gone_names_the_one_element_that_has_the_same_meaning() {
+fn gone_error_names_the_unique_similar_element() {
     let mut b = Bench::new("while-alive");
     let save = b.show(&me(), "button \"Save\" #5\nbutton \"Open\" #6")[0];
-    b.look("button \"Open\" #6");
+    b.capture("button \"Open\" #6");
     let now = |b: &Bench| match fault(b.plain(&me(), save)) {
         RefFault::Ended { reason: EndReason::Gone, now, .. } => now,
         fault => panic!("{fault:?}"),
     };
     assert_eq!(now(&b), None);
-    b.look("button \"Open\" #6\nbutton \"Save\" #7");
+    b.capture("button \"Open\" #6\nbutton \"Save\" #7");
     assert_eq!(b.session.tree().unwrap().node(now(&b).unwrap()).handle(), Some(Handle { scope: 1, id: 7 }));
-    b.look("button \"Open\" #6\nbutton \"Save\" #7\nbutton \"Save\" #8");
+    b.capture("button \"Open\" #6\nbutton \"Save\" #7\nbutton \"Save\" #8");
     assert_eq!(now(&b), None, "two are not one");
 }
 
 #[test]
-fn what_is_gone_says_how_the_device_named_it() {
+fn gone_error_carries_the_last_handle() {
     for grade in ["never-reused", "while-alive"] {
         let mut b = Bench::new(grade);
         let save = b.show(&me(), "button \"Save\" #5\nbutton \"Open\" #6")[0];
-        b.look("button \"Open\" #6");
+        b.capture("button \"Open\" #6");
         let RefFault::Ended { handle, .. } = fault(b.plain(&me(), save)) else { panic!() };
         assert_eq!(handle, Some(Handle { scope: 1, id: 5 }), "{grade}");
     }
     // Another element may be named so by then: it is not found by that.
     let mut b = Bench::new("while-alive");
     let save = b.show(&me(), "button \"Save\" #5\nbutton \"Open\" #6")[0];
-    b.look("button \"Open\" #6");
-    b.look("button \"Open\" #6\nbutton \"Save\" #5");
+    b.capture("button \"Open\" #6");
+    b.capture("button \"Open\" #6\nbutton \"Save\" #5");
     assert_eq!(b.name(save), Err(EndReason::Gone));
 }
 
 #[test]
-fn a_node_that_was_told_apart_once_is_never_taken_for_another_one() {
+fn distinguished_node_is_never_confused_later() {
     // The row of e1 is deleted and a new one like it is created: told apart, because a sibling row
     // lives.
     let row = |row: u64, name: &str, button: u64| {
@@ -126,18 +126,18 @@ fn a_node_that_was_told_apart_once_is_never_taken_for_another_one() {
     let list = |rows: &[String]| format!("list #2\n{}", rows.concat());
     let mut b = Bench::new("never-reused");
     let old = b.show(&me(), &list(&[row(3, "Notes", 4), row(5, "Untitled", 6)]))[1];
-    b.look(&list(&[row(3, "Notes", 4)]));
+    b.capture(&list(&[row(3, "Notes", 4)]));
     let new = b.show(&me(), &list(&[row(3, "Notes", 4), row(7, "Untitled", 8)]))[1];
     assert_ne!(old, new);
     // The list is drawn anew: only the row that was there last is found again.
     let anew = list(&[row(13, "Notes", 14), row(17, "Untitled", 18)]).replace("list #2", "list #12");
-    b.look(&anew);
+    b.capture(&anew);
     assert_eq!(b.name(new).unwrap(), "Delete");
     assert_eq!(b.name(old), Err(EndReason::Gone));
 }
 
 #[test]
-fn a_keyed_row_is_known_again_after_an_absence_in_every_grade() {
+fn keyed_row_is_found_after_absence_in_every_grade() {
     let rows = |from: u64, keys: &[(&str, &str)]| {
         let mut text = "list #2\n".to_owned();
         for (i, (key, name)) in keys.iter().enumerate() {
@@ -153,9 +153,9 @@ fn a_keyed_row_is_known_again_after_an_absence_in_every_grade() {
     for grade in ["never-reused", "while-alive", "none"] {
         let mut b = Bench::new(grade);
         let anna = b.show(&me(), &rows(100, &page1))[0];
-        b.look(&rows(200, &page2));
+        b.capture(&rows(200, &page2));
         assert_eq!(b.name(anna), Err(EndReason::Gone), "{grade}");
-        b.look(&rows(300, &page1));
+        b.capture(&rows(300, &page1));
         let node = b.plain(&me(), anna).unwrap().node.unwrap();
         let address = b.session.tree().unwrap().node(node).address();
         assert_eq!(address, Some(Handle { scope: 1, id: 301 }), "{grade}");
@@ -163,7 +163,7 @@ fn a_keyed_row_is_known_again_after_an_absence_in_every_grade() {
 }
 
 #[test]
-fn of_two_elements_that_could_be_a_node_the_one_that_was_there_last_is_it() {
+fn most_recent_of_two_candidates_gets_the_node() {
     let bar = |from: u64, names: [&str; 4]| {
         let mut text = format!("main #2\n  group #{from}\n    button \"Rename\" #{}\n", from + 1);
         for (i, name) in names.iter().enumerate() {
@@ -175,7 +175,7 @@ fn of_two_elements_that_could_be_a_node_the_one_that_was_there_last_is_it() {
     let old = b.show(&me(), &bar(10, ["Open", "Print", "Copy", "Paste"]))[0];
     let new = b.show(&me(), &bar(20, ["Open", "Print", "Send", "Share"]))[0];
     assert_ne!(old, new, "half of what is around it is something else");
-    b.look(&bar(30, ["Open", "Print", "Copy", "Send"]));
+    b.capture(&bar(30, ["Open", "Print", "Copy", "Send"]));
     assert_eq!(b.name(new).unwrap(), "Rename");
     assert_eq!(b.name(old), Err(EndReason::Gone));
 }
@@ -183,7 +183,7 @@ fn of_two_elements_that_could_be_a_node_the_one_that_was_there_last_is_it() {
 /// A tree that is stored again is not searched, and an equal one is: who asks does not notice which
 /// of them it was.
 #[test]
-fn a_tree_that_is_stored_again_holds_what_it_held() {
+fn restored_equal_tree_keeps_all_refs() {
     let row =
         |id: u64, text: &str| format!("listitem #{id}\n  text \"{text}\"\n  button \"Open\" #{}\n", id + 1);
     let pages = [
@@ -204,7 +204,7 @@ fn a_tree_that_is_stored_again_holds_what_it_held() {
             let mut stood = Vec::new();
             let mut refs = Vec::new();
             for page in &pages {
-                b.store("", page, Origin::Look);
+                b.store("", page, Origin::Internal);
                 refs.extend(b.issue_all(&me()));
                 let stored = b.session.tree().unwrap().clone();
                 let stored = if again { stored } else { std::sync::Arc::new((*stored).clone()) };
@@ -220,7 +220,7 @@ fn a_tree_that_is_stored_again_holds_what_it_held() {
 
 /// Between two looks at a tree that is the same, an act may make known what opened the popup in it.
 #[test]
-fn an_opener_that_becomes_known_is_known_in_the_tree_that_is_stored_again() {
+fn opener_learned_between_equal_trees_is_applied() {
     let mut b = Bench::new("never-reused");
     let body = "list #1\n  listitem #10\n    text \"Anna\"\n    button \"More\" #11\n  listitem #20\n    text \"Ben\"\n    \
                 button \"More\" #21\n";

@@ -93,7 +93,7 @@ impl World {
             refs: Vec::new(),
             first: Generation::new(0),
         };
-        world.session.replace_tree(world.states[0].tree(grade), Origin::Look);
+        world.session.replace_tree(world.states[0].tree(grade), Origin::Internal);
         while world.at < shown {
             world.step(Captures::Looks);
         }
@@ -117,7 +117,7 @@ impl World {
         let tree = self.session.tree().expect("a tree").clone();
         let nodes: Vec<NodeId> = tree.nodes().filter(|n| n.is(States::ACTIONABLE)).map(|n| n.id()).collect();
         self.session.issue(&self.client, &nodes).expect("numbers");
-        self.session.mark_full_reading(&self.client);
+        self.session.mark_read_in_full(&self.client);
     }
 
     fn step(&mut self, captures: Captures) {
@@ -132,7 +132,7 @@ impl World {
         match captures {
             Captures::None => {}
             Captures::Looks => {
-                self.session.replace_tree(self.states[self.at].tree(self.grade), Origin::Look);
+                self.session.replace_tree(self.states[self.at].tree(self.grade), Origin::Internal);
             }
             Captures::Shown => self.show(),
         }
@@ -174,7 +174,7 @@ impl World {
     /// What the kernel does with a ref before it acts.
     fn use_label(&mut self, label: &str, pinned: bool) -> Outcome {
         let r#ref = self.refs.iter().find(|(l, _)| l == label).expect("a ref").1;
-        let token = RefToken { r#ref, pin: pinned.then_some(self.first) };
+        let token = RefToken { id: r#ref, pin: pinned.then_some(self.first) };
         let resolved = match self.session.resolve(&self.client, token) {
             Ok(resolved) => resolved,
             Err(fault) => return Self::refusal(fault),
@@ -191,12 +191,12 @@ impl World {
         if let Some(node) = located.map(|n| n.id()) {
             let records = self.session.records(&now);
             if let Verdict::Same { reads_now } = records.judge(&resolved.meaning, node) {
-                let heading = records.other_heading(&resolved.meaning, node);
+                let heading = records.changed_heading(&resolved.meaning, node);
                 return self.compared(label, &now, node, acts(reads_now, heading));
             }
-            self.session.replace_tree(now, Origin::Look);
+            self.session.replace_tree(now, Origin::Internal);
         } else {
-            self.session.replace_tree(now, Origin::Look);
+            self.session.replace_tree(now, Origin::Internal);
         }
         // Gone from where it was: the tree is captured and aligned, then it acts or refuses.
         match self.session.resolve(&self.client, token) {
@@ -206,7 +206,7 @@ impl World {
                 let records = self.session.records(&tree);
                 let verdict = records.judge(&again.meaning, node);
                 let Verdict::Same { reads_now } = verdict else { panic!("resolved, and judged {verdict:?}") };
-                let heading = records.other_heading(&again.meaning, node);
+                let heading = records.changed_heading(&again.meaning, node);
                 self.compared(label, &tree, node, acts(reads_now, heading))
             }
             Err(fault) => Self::refusal(fault),
@@ -226,7 +226,7 @@ impl World {
         if changes.is_empty() {
             return self.checked(label, tree.node(node).address(), acts);
         }
-        self.session.note_told(&self.client, tree, node, &changes);
+        self.session.note_notice(&self.client, tree, node, &changes);
         Outcome::Told
     }
 

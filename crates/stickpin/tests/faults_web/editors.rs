@@ -4,7 +4,7 @@
 use crate::web::{PATIENCE, Web, html};
 use std::sync::Arc;
 use stickpin_kernel::{ErrorCode, Response};
-use stickpin_testkit::{Answered, Asked, InProcess, PageServer, chromium, workspace_root};
+use stickpin_testkit::{InProcess, PageRequest, PageResponse, PageServer, chromium, workspace_root};
 
 /// What closes brackets and indents lines would make something else of this, typed by keys.
 const CODE: &str = "function f(a) {\n    if (a) {\n  return [\"x\", 'y']\n    }\n}\n\n// end (";
@@ -19,14 +19,14 @@ impl Editors {
     fn new() -> Option<Self> {
         let modules = stickpin_testkit::editors()?.join("node_modules");
         let provider = chromium()?;
-        let answers = move |asked: Asked<'_>| {
+        let answers = move |asked: PageRequest<'_>| {
             let path = asked.target.split('?').next()?.strip_prefix("/npm/")?;
             let media = match path.rsplit_once('.')?.1 {
                 "css" => "text/css",
                 "js" => "text/javascript",
                 _ => "application/octet-stream",
             };
-            Some(Answered { media, body: std::fs::read(modules.join(path)).ok()?, log: None })
+            Some(PageResponse { media, body: std::fs::read(modules.join(path)).ok()?, log: None })
         };
         let pages = workspace_root().join("fixtures/web/editors");
         let server = PageServer::start_with(&pages, Box::new(answers)).unwrap();

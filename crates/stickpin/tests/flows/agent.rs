@@ -11,7 +11,7 @@ use crate::server::Server;
 use std::time::Duration;
 use stickpin_kernel::{ErrorCode, Response};
 use stickpin_testkit::{InProcess, PageServer};
-use stickpin_testkit::{Line, Listing};
+use stickpin_testkit::{Listing, ListingLine};
 
 const PATIENCE: Duration = Duration::from_secs(4);
 
@@ -98,7 +98,7 @@ impl<'a> Agent<'a> {
     /// The element of a line; without one, the flow cannot go on.
     pub fn known(
         &mut self,
-        line: Option<&Line>,
+        line: Option<&ListingLine>,
         near: &str,
         role: &str,
         name: &str,
@@ -106,12 +106,12 @@ impl<'a> Agent<'a> {
     ) -> Known {
         if line.is_none() {
             let lines: Vec<String> =
-                read.0.iter().map(|l| format!("{} {} {:?} {}", l.r#ref, l.role, l.name, l.rest)).collect();
+                read.0.iter().map(|l| format!("{} {} {:?} {}", l.id, l.role, l.name, l.suffix)).collect();
             let lines = if std::env::var_os("FLOWS_TRACE").is_some() { lines } else { Vec::new() };
             self.flow.lost.push(format!("no {role} {name:?} near {near:?} in\n{}", lines.join("\n")));
         }
         Known {
-            r#ref: line.map(|l| l.r#ref.clone()).unwrap_or_default(),
+            r#ref: line.map(|l| l.id.clone()).unwrap_or_default(),
             role: role.to_owned(),
             name: name.to_owned(),
             near: near.to_owned(),
@@ -169,7 +169,7 @@ impl<'a> Agent<'a> {
                         "" => read.get(&known.role, &known.name),
                         near => read.within(near, &known.role, &known.name),
                     };
-                    known.r#ref = line.map(|l| l.r#ref.clone()).unwrap_or_default();
+                    known.r#ref = line.map(|l| l.id.clone()).unwrap_or_default();
                 }
             }
             self.memory.rename(&before, &known.r#ref);
@@ -199,10 +199,10 @@ impl<'a> Agent<'a> {
         self.nothing_happened(known, words);
         self.memory.learn(response.text.as_deref().unwrap_or(""));
         // A toggle hands over its new self.
-        let now = response.output.as_ref().and_then(|o| o["now"].as_str()).and_then(Line::read);
-        if let Some(now) = now.filter(|now| !now.r#ref.is_empty()) {
+        let now = response.output.as_ref().and_then(|o| o["now"].as_str()).and_then(ListingLine::read);
+        if let Some(now) = now.filter(|now| !now.id.is_empty()) {
             self.memory.becomes(&known.r#ref, &now);
-            known.r#ref = now.r#ref;
+            known.r#ref = now.id;
         }
     }
 
@@ -267,9 +267,9 @@ impl<'a> Agent<'a> {
     }
 
     /// An element by its line.
-    pub fn of(line: &Line) -> Known {
+    pub fn of(line: &ListingLine) -> Known {
         Known {
-            r#ref: line.r#ref.clone(),
+            r#ref: line.id.clone(),
             role: line.role.clone(),
             name: line.name.clone(),
             near: String::new(),

@@ -312,7 +312,7 @@ fn field_array(a: &mut Agent<'_>) {
             .iter()
             .map(|l| {
                 let mut known = a.find(&read, role, name);
-                known.r#ref.clone_from(&l.r#ref);
+                known.r#ref.clone_from(&l.id);
                 known
             })
             .collect()

@@ -5,7 +5,7 @@ use crate::Stage;
 use crate::agent::Agent;
 use std::fmt::Write as _;
 use std::sync::Mutex;
-use stickpin_testkit::{Answered, Answers, Asked};
+use stickpin_testkit::{PageRequest, PageResponse, RequestHandler};
 
 pub fn flows(stage: &mut Stage) {
     let mut flow = |name: &str, run: fn(&mut Agent<'_>)| stage.flow("mail", name, "mail/index.html", run);
@@ -104,7 +104,7 @@ impl Mailbox {
     }
 
     /// The page fragment and what was understood.
-    fn answer(&mut self, asked: Asked<'_>) -> Option<(String, Option<String>)> {
+    fn answer(&mut self, asked: PageRequest<'_>) -> Option<(String, Option<String>)> {
         let (path, query) = asked.target.split_once('?').unwrap_or((asked.target, ""));
         let words: Vec<&str> = path.trim_start_matches('/').split('/').collect();
         let quiet = |html: String| Some((html, None));
@@ -204,11 +204,11 @@ fn editor(mail: &Mail) -> String {
 }
 
 /// The server's side.
-pub fn answers() -> Answers {
+pub fn answers() -> RequestHandler {
     let mailbox = Mutex::new(Mailbox::new());
     Box::new(move |asked| {
         let (html, log) = mailbox.lock().expect("no answer panicked").answer(asked)?;
-        Some(Answered { media: "text/html; charset=utf-8", body: html.into_bytes(), log })
+        Some(PageResponse { media: "text/html; charset=utf-8", body: html.into_bytes(), log })
     })
 }
 

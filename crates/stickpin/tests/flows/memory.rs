@@ -1,7 +1,7 @@
 //! What an agent knows of an app: what it was shown, less what it was told is gone.
 
 use crate::agent::{Agent, Known};
-use stickpin_testkit::{Line, Listing};
+use stickpin_testkit::{Listing, ListingLine};
 
 /// Lines that the agent was shown, in order.
 #[derive(Debug, Clone, Default)]
@@ -17,42 +17,42 @@ impl Memory {
     pub fn learn(&mut self, text: &str) {
         for line in text.lines() {
             if let Some(ended) = line.strip_prefix("ended: ") {
-                self.0.0.retain(|l| !ended.split(' ').any(|range| is_in(range, &l.r#ref)));
-            } else if let Some(gone) = line.strip_prefix("- ").and_then(Line::read) {
-                self.0.0.retain(|l| l.r#ref.is_empty() || l.r#ref != gone.r#ref);
-            } else if let Some(line) = line.strip_prefix("+ ").and_then(Line::read) {
+                self.0.0.retain(|l| !ended.split(' ').any(|range| is_in(range, &l.id)));
+            } else if let Some(gone) = line.strip_prefix("- ").and_then(ListingLine::read) {
+                self.0.0.retain(|l| l.id.is_empty() || l.id != gone.id);
+            } else if let Some(line) = line.strip_prefix("+ ").and_then(ListingLine::read) {
                 self.0.0.push(line);
-            } else if let Some(now) = line.strip_prefix("~ ").and_then(Line::read) {
+            } else if let Some(now) = line.strip_prefix("~ ").and_then(ListingLine::read) {
                 // `~ @e9 button "Stop", was @e4 "Start"`
-                let old = now.rest.split("was @").nth(1).and_then(|old| old.split(' ').next());
-                let old = old.map_or_else(|| now.r#ref.clone(), |old| format!("@{old}"));
+                let old = now.suffix.split("was @").nth(1).and_then(|old| old.split(' ').next());
+                let old = old.map_or_else(|| now.id.clone(), |old| format!("@{old}"));
                 self.becomes(&old, &now);
             }
         }
     }
 
     /// The element of a ref reads otherwise from now on, perhaps under another ref.
-    pub fn becomes(&mut self, old: &str, now: &Line) {
-        for line in self.0.0.iter_mut().filter(|l| l.r#ref == old && !old.is_empty()) {
-            *line = Line { depth: line.depth, ..now.clone() };
+    pub fn becomes(&mut self, old: &str, now: &ListingLine) {
+        for line in self.0.0.iter_mut().filter(|l| l.id == old && !old.is_empty()) {
+            *line = ListingLine { depth: line.depth, ..now.clone() };
         }
     }
 
     /// The element goes by another number from now on.
     pub fn rename(&mut self, old: &str, new: &str) {
-        for line in self.0.0.iter_mut().filter(|l| l.r#ref == old) {
-            new.clone_into(&mut line.r#ref);
+        for line in self.0.0.iter_mut().filter(|l| l.id == old) {
+            new.clone_into(&mut line.id);
         }
     }
 
     /// The newest line of a role and name that names the place itself (its row, id, value); else
     /// the one beside it.
-    fn find(&self, near: &str, role: &str, name: &str) -> Option<&Line> {
-        let fits = |l: &&Line| l.is_called(role, name) && !l.r#ref.is_empty();
+    fn find(&self, near: &str, role: &str, name: &str) -> Option<&ListingLine> {
+        let fits = |l: &&ListingLine| l.is_called(role, name) && !l.id.is_empty();
         if near.is_empty() {
             return self.0.0.iter().rev().find(fits);
         }
-        let named = self.0.0.iter().rev().find(|l| fits(l) && l.rest.contains(near));
+        let named = self.0.0.iter().rev().find(|l| fits(l) && l.suffix.contains(near));
         named.or_else(|| self.0.within(near, role, name).filter(fits))
     }
 }
@@ -145,7 +145,7 @@ fn responses_change_what_is_known() {
     memory.reread(
         "@e1 button \"Edit\" in \"Ada\"\n@e2 button \"Edit\" in \"Bo\"\n@e3 link \"Home\"\n@e9 tab \"A\"",
     );
-    let known = |m: &Memory, near: &str| m.find(near, "button", "Edit").map(|l| l.r#ref.clone());
+    let known = |m: &Memory, near: &str| m.find(near, "button", "Edit").map(|l| l.id.clone());
     assert_eq!(known(&memory, "Ada").as_deref(), Some("@e1"));
     memory.learn(
         "pressed @e3 link \"Home\"\n- @e9 tab \"A\"\n+   @e12 button \"Edit\" in \"Cy\"\nended: @e1 @e3-@e8",
@@ -157,6 +157,6 @@ fn responses_change_what_is_known() {
     memory.rename("@e2", "@e30");
     assert_eq!(known(&memory, "Bo").as_deref(), Some("@e30"));
     memory.learn("~ @e31 button \"Save\", was @e12 \"Edit\"");
-    assert_eq!(memory.find("", "button", "Save").map(|l| l.r#ref.as_str()), Some("@e31"));
+    assert_eq!(memory.find("", "button", "Save").map(|l| l.id.as_str()), Some("@e31"));
     assert_eq!(known(&memory, "").as_deref(), Some("@e30"));
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::time::Duration;
-use stickpin_testkit::{Answered, PageServer};
+use stickpin_testkit::{PageResponse, PageServer};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -43,13 +43,13 @@ impl Site {
             pages.insert(format!("/{}.html", situation.id), situation.page());
             pages.extend(situation.more.iter().map(|(path, html)| (format!("/{path}"), html.clone())));
         }
-        let answers = move |asked: stickpin_testkit::Asked<'_>| {
+        let answers = move |asked: stickpin_testkit::PageRequest<'_>| {
             let path = asked.target.split(['?', '#']).next().unwrap_or("/");
             let (media, body) = match pages.get(path) {
                 Some(html) => ("text/html; charset=utf-8", html.clone()),
                 None => ("image/svg+xml", picture(path.strip_prefix("/img/")?)),
             };
-            Some(Answered { media, body: body.into_bytes(), log: None })
+            Some(PageResponse { media, body: body.into_bytes(), log: None })
         };
         let server = PageServer::start_with(&folder(), Box::new(answers)).expect("a loopback port");
         Self { server, questions: 0, reports: 0 }

@@ -123,7 +123,7 @@ impl Stage {
         let mut relisting = None;
         if look_again {
             let seen = self.look(situation.view)?;
-            if seen.0.iter().any(|line| line.r#ref == refs[0]) {
+            if seen.0.iter().any(|line| line.id == refs[0]) {
                 let record = self.page("remembered()")?;
                 relisting = Some(Relisting(record.as_str().map(str::to_owned)));
             }
@@ -140,11 +140,11 @@ impl Stage {
 /// The refs of the lines that fit.
 fn resolve(picks: &[Pick], seen: &Listing) -> Result<Vec<String>, String> {
     let one = |pick: &Pick| {
-        let fits = seen.0.iter().filter(|l| !l.r#ref.is_empty() && pick.fits(&l.role, &l.name));
+        let fits = seen.0.iter().filter(|l| !l.id.is_empty() && pick.fits(&l.role, &l.name));
         let line = fits.into_iter().nth(pick.nth);
-        line.map(|l| l.r#ref.clone()).ok_or_else(|| {
+        line.map(|l| l.id.clone()).ok_or_else(|| {
             let lines: Vec<String> =
-                seen.0.iter().map(|l| format!("{} {} {:?}", l.r#ref, l.role, l.name)).collect();
+                seen.0.iter().map(|l| format!("{} {} {:?}", l.id, l.role, l.name)).collect();
             format!("no {pick:?} in\n{}", lines.join("\n"))
         })
     };

@@ -4,7 +4,7 @@
 use crate::stage::Stage;
 use std::path::Path;
 use std::process::{Command, Output};
-use stickpin_replay::End;
+use stickpin_replay::RunEnd;
 use stickpin_replay::formats::{Format, export};
 use stickpin_testkit::PageServer;
 
@@ -43,7 +43,7 @@ fn a_flow_drives_an_app() {
     let stage = Stage::new();
     stage.write("buy.yaml", FLOW);
     let ran = stage.replay_keeping("buy.yaml");
-    assert!(matches!(ran.end, End::Passed), "{:?}", ran.end);
+    assert!(matches!(ran.end, RunEnd::Passed), "{:?}", ran.end);
     let received: Vec<String> = stage
         .received()
         .into_iter()
@@ -71,7 +71,7 @@ fn a_flow_that_finds_something_else_diverges_with_its_line() {
     let stage = Stage::new();
     stage.write("buy.yaml", "appId: sim:shop\n---\n- launchApp\n- tapOn:\n    text: Add to cart\n");
     let ran = stage.replay("buy.yaml");
-    let End::Diverged(divergence) = ran.end else { panic!("{:?}", ran.end) };
+    let RunEnd::Diverged(divergence) = ran.end else { panic!("{:?}", ran.end) };
     // Several match, and none is chosen.
     assert_eq!(divergence.at.line, 4);
     assert_eq!(divergence.error.code, stickpin_kernel::ErrorCode::AmbiguousMatch);
@@ -93,7 +93,7 @@ fn an_exported_flow_drives_the_same_app() {
     assert!(exported.notes.iter().all(|note| !note.left_out), "{}", exported.text);
     stage.write("sign.yaml", &exported.text);
     let ran = stage.replay_keeping("sign.yaml");
-    assert!(matches!(ran.end, End::Passed), "{:?}\n{}", ran.end, exported.text);
+    assert!(matches!(ran.end, RunEnd::Passed), "{:?}\n{}", ran.end, exported.text);
     let received: Vec<String> =
         stage.received().into_iter().map(|(event, what)| format!("{event} {what}")).collect();
     let boxes = received.iter().filter(|what| **what == "press checkbox Remember me").count();
@@ -155,7 +155,7 @@ fn a_script_of_agent_device_drives_an_app() {
     let mut vars = stickpin_replay::Vars::default();
     vars.built_in.insert("AD_FILENAME".to_owned(), "buy.ad".to_owned());
     let ran = stage.replay_with("buy.ad", &vars, true);
-    assert!(matches!(ran.end, End::Passed), "{:?}", ran.end);
+    assert!(matches!(ran.end, RunEnd::Passed), "{:?}", ran.end);
     let received: Vec<String> =
         stage.received().into_iter().map(|(event, what)| format!("{event} {what}")).collect();
     for act in [
@@ -196,9 +196,9 @@ fn a_script_of_agent_device_drives_a_page() {
     let server = PageServer::start(&stage.path("")).expect("a server");
     stage.write("shop.ad", THEIRS_WEB);
     let mut vars = stickpin_replay::Vars::default();
-    vars.give(&format!("BASE={}", server.origin())).expect("a variable");
+    vars.set_from_pair(&format!("BASE={}", server.origin())).expect("a variable");
     let ran = stage.replay_with("shop.ad", &vars, false);
-    assert!(matches!(ran.end, End::Passed), "{:?}", ran.end);
+    assert!(matches!(ran.end, RunEnd::Passed), "{:?}", ran.end);
     assert_eq!(server.received(), ["signed in Ada Lovelace secret true Graz", "delete 2", "end", "more"]);
 }
 

@@ -7,7 +7,7 @@ mod stage;
 
 use stage::Stage;
 use stickpin_kernel::ErrorCode;
-use stickpin_replay::{End, Plan, Vars, read_script};
+use stickpin_replay::{Plan, RunEnd, Vars, read_script};
 
 const BUYING: &[&str] = &[
     "open sim:shop?clock=virtual --record -i",
@@ -46,7 +46,7 @@ fn what_was_done_by_refs_runs_again_by_selectors() {
     assert!(script.ends_with("close\n"), "{script}");
 
     let ran = stage.replay_keeping("buy.ad");
-    assert!(matches!(ran.end, End::Passed), "{:?}\n{script}", ran.end);
+    assert!(matches!(ran.end, RunEnd::Passed), "{:?}\n{script}", ran.end);
     assert_eq!(presses(&stage), before, "the app received the same input");
 }
 
@@ -60,7 +60,7 @@ fn another_thing_than_was_recorded_is_a_divergence_and_nothing_is_sent() {
          press 'role=button label=\"Add to cart\" row=\"Birch chair\"'\n",
     );
     let ran = stage.replay("add.ad");
-    let End::Diverged(divergence) = ran.end else { panic!("{:?}", ran.end) };
+    let RunEnd::Diverged(divergence) = ran.end else { panic!("{:?}", ran.end) };
     assert_eq!((divergence.step, divergence.at.line), (2, 3));
     assert_eq!(divergence.error.code, ErrorCode::ReplayDivergence);
     assert!(divergence.error.message.contains("in row \"Birch chair\""), "{}", divergence.error);
@@ -76,7 +76,7 @@ fn what_is_gone_comes_with_the_screen_suggestions_and_the_way_on() {
          press 'id=add-oak || role=button label=\"Add to cart\" row=\"Elm lamp\"'\n",
     );
     let ran = stage.replay("gone.ad");
-    let End::Diverged(divergence) = ran.end else { panic!("{:?}", ran.end) };
+    let RunEnd::Diverged(divergence) = ran.end else { panic!("{:?}", ran.end) };
     assert_eq!(divergence.error.code, ErrorCode::ElementNotFound);
     let screen = divergence.screen.as_deref().expect("a screen");
     assert!(screen.contains("button \"Add to cart\"") && screen.contains("refs s"), "{screen}");
@@ -133,10 +133,10 @@ fn passwords_are_variables() {
     let error = Plan::read(&stage.path("in.ad"), &Vars::default(), &read_script).unwrap_err();
     assert!(error.message.contains("in.ad:") && error.message.contains("is not set"), "{error}");
     let mut vars = Vars::default();
-    vars.give("PASSWORD=hunter2").unwrap();
-    vars.give("USER=ada@example.com").unwrap();
+    vars.set_from_pair("PASSWORD=hunter2").unwrap();
+    vars.set_from_pair("USER=ada@example.com").unwrap();
     let ran = stage.replay_with("in.ad", &vars, false);
-    assert!(matches!(ran.end, End::Passed), "{:?}", ran.end);
+    assert!(matches!(ran.end, RunEnd::Passed), "{:?}", ran.end);
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn blocks_includes_and_waits_for_what_comes_later() {
          is value label=Quantity 4\n",
     );
     let ran = stage.replay("flow.ad");
-    assert!(matches!(ran.end, End::Passed), "{:?}", ran.end);
+    assert!(matches!(ran.end, RunEnd::Passed), "{:?}", ran.end);
     assert_eq!(presses(&stage), ["add rug", "cart link", "more rug", "more rug", "more rug"]);
     let lines: Vec<String> = ran.steps.iter().map(|s| s.at.to_string()).collect();
     assert!(lines.iter().filter(|at| at.ends_with("more.ad:2")).count() == 3, "{lines:?}");
@@ -180,8 +180,8 @@ fn faults_of_a_script_are_said_with_file_and_line_before_anything_runs() {
     assert!(stage.received().is_empty());
     stage.write("refs.ad", "open sim:shop\npress @e8\n");
     let ran = stage.replay("refs.ad");
-    let End::Diverged(divergence) = ran.end else { panic!("{:?}", ran.end) };
+    let RunEnd::Diverged(divergence) = ran.end else { panic!("{:?}", ran.end) };
     assert_eq!(divergence.error.code, ErrorCode::RefNotFound);
     stage.write("refs.ad", "open sim:shop -i\npress @e8\n");
-    assert!(matches!(stage.replay("refs.ad").end, End::Passed));
+    assert!(matches!(stage.replay("refs.ad").end, RunEnd::Passed));
 }

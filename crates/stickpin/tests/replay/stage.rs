@@ -5,7 +5,7 @@ use std::sync::Arc;
 use stickpin_backend_sim::SimProvider;
 use stickpin_device::Provider;
 use stickpin_kernel::{Caller, CancellationToken, Format, Host, Render, Request, Response};
-use stickpin_replay::{AdScribe, Plan, Ran, RunOptions, Vars, read_script};
+use stickpin_replay::{AdScriptWriter, Plan, RunOptions, RunResult, Vars, read_script};
 
 pub(crate) struct Stage {
     runtime: tokio::runtime::Runtime,
@@ -24,7 +24,8 @@ impl Stage {
         let folder = tempfile::tempdir().expect("a folder");
         let sim = Arc::new(SimProvider::new());
         others.insert(0, sim.clone());
-        let host = Host::builder(folder.path().join("state")).providers(others).scribe(Arc::new(AdScribe));
+        let host =
+            Host::builder(folder.path().join("state")).providers(others).scribe(Arc::new(AdScriptWriter));
         let host = host.build().expect("a host");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         Self { runtime, host, sim, folder }
@@ -75,16 +76,16 @@ impl Stage {
         response
     }
 
-    pub(crate) fn replay(&self, file: &str) -> Ran {
+    pub(crate) fn replay(&self, file: &str) -> RunResult {
         self.replay_with(file, &Vars::default(), false)
     }
 
     /// Without a `close` at its end, so that the app can be asked what it received.
-    pub(crate) fn replay_keeping(&self, file: &str) -> Ran {
+    pub(crate) fn replay_keeping(&self, file: &str) -> RunResult {
         self.replay_with(file, &Vars::default(), true)
     }
 
-    pub(crate) fn replay_with(&self, file: &str, vars: &Vars, keep_session: bool) -> Ran {
+    pub(crate) fn replay_with(&self, file: &str, vars: &Vars, keep_session: bool) -> RunResult {
         let plan = Plan::read(&self.path(file), vars, &read_script).unwrap_or_else(|e| panic!("{file}: {e}"));
         let options = RunOptions {
             wait: std::time::Duration::from_millis(300),

@@ -1,17 +1,17 @@
 //! Pairs the lines of two outlines.
 
-use super::DiffCues;
+use super::DiffQueries;
 use crate::model::pairing::pair_equal;
-use crate::outline::{Shown, Sketch, View, distilled};
+use crate::outline::{Draft, DraftLine, View, distilled};
 use crate::{NodeId, NodeRef, Role, States, Tree};
 use hashbrown::{HashMap, HashSet};
 use std::collections::VecDeque;
 
 /// Two outlines and the pairs of their lines.
 #[derive(Debug)]
-pub(super) struct Aligned<'t> {
-    pub(super) old: Side<'t>,
-    pub(super) new: Side<'t>,
+pub(super) struct AlignedOutlines<'t> {
+    pub(super) old: OutlineSide<'t>,
+    pub(super) new: OutlineSide<'t>,
     /// For each line of the old outline, its line in the new one.
     pub(super) to_new: Vec<Option<usize>>,
     /// For each line of the new outline, its line in the old one.
@@ -24,33 +24,33 @@ pub(super) struct Aligned<'t> {
 
 /// One outline.
 #[derive(Debug)]
-pub(super) struct Side<'t> {
-    pub(super) sketch: Sketch<'t>,
-    pub(super) lines: Vec<Shown<'t>>,
+pub(super) struct OutlineSide<'t> {
+    pub(super) draft: Draft<'t>,
+    pub(super) lines: Vec<DraftLine<'t>>,
     at: HashMap<NodeId, usize>,
 }
 
-impl<'t> Side<'t> {
+impl<'t> OutlineSide<'t> {
     fn new(tree: &'t Tree, view: &View) -> Self {
         let view = View { interactive: view.interactive, ..View::default() };
-        let mut sketch = distilled(tree, &view);
-        let lines = sketch.lines();
+        let mut draft = distilled(tree, &view);
+        let lines = draft.lines();
         let at = lines.iter().enumerate().map(|(at, l)| (l.node.id(), at)).collect();
-        Self { sketch, lines, at }
+        Self { draft, lines, at }
     }
 
     pub(super) fn label(&self, at: usize) -> &str {
-        self.sketch.label(self.lines[at].node)
+        self.draft.label(self.lines[at].node)
     }
 
-    fn said(&self, at: usize) -> Option<(Role, &str)> {
+    fn line_text(&self, at: usize) -> Option<(Role, &str)> {
         Some((self.lines[at].node.role(), self.label(at)))
     }
 
-    fn says_below(&self, at: usize, text: &str) -> bool {
+    fn has_text_below(&self, at: usize, text: &str) -> bool {
         let end = self.lines[at].node.subtree_end();
         let below = self.lines[at + 1..].iter().take_while(|l| l.node.id() < end);
-        below.filter(|l| l.parent == Some(at) && l.node.is_text()).any(|l| self.sketch.label(l.node) == text)
+        below.filter(|l| l.parent == Some(at) && l.node.is_text()).any(|l| self.draft.label(l.node) == text)
     }
 
     /// The child lines of each line; `None` stands for the top level.
@@ -64,20 +64,20 @@ impl<'t> Side<'t> {
 }
 
 /// Whether two nodes of different documents take a ref, and no ref to the old one was issued.
-fn is_unseen(old: NodeRef<'_>, new: NodeRef<'_>, cues: &DiffCues<'_>) -> bool {
+fn is_unseen(old: NodeRef<'_>, new: NodeRef<'_>, queries: &DiffQueries<'_>) -> bool {
     let acts = new.is(States::ACTIONABLE) || new.role().is_control();
-    acts && old.document().scope != new.document().scope && !(cues.issued)(old.id())
+    acts && old.document().scope != new.document().scope && !(queries.issued)(old.id())
 }
 
-impl<'t> Aligned<'t> {
+impl<'t> AlignedOutlines<'t> {
     pub(super) fn new(
         old: &'t Tree,
         new: &'t Tree,
         pairs: &[(NodeId, NodeId)],
         view: &View,
-        cues: &DiffCues<'_>,
+        queries: &DiffQueries<'_>,
     ) -> Self {
-        let sides = (Side::new(old, view), Side::new(new, view));
+        let sides = (OutlineSide::new(old, view), OutlineSide::new(new, view));
         let mut aligned = Self {
             to_new: vec![None; sides.0.lines.len()],
             to_old: vec![None; sides.1.lines.len()],
@@ -90,7 +90,7 @@ impl<'t> Aligned<'t> {
             match (aligned.old.at.get(&a), aligned.new.at.get(&b)) {
                 // A similar node of another document counts as never shown if no ref to it was
                 // issued: its run was cut.
-                (Some(&old_at), Some(_)) if is_unseen(old.node(a), new.node(b), cues) => {
+                (Some(&old_at), Some(_)) if is_unseen(old.node(a), new.node(b), queries) => {
                     aligned.is_folded.insert(old_at);
                 }
                 (Some(&a), Some(&b)) => aligned.pair(a, b),
@@ -103,7 +103,7 @@ impl<'t> Aligned<'t> {
                 (None, None) => {}
             }
         }
-        aligned.pair_by_content(cues);
+        aligned.pair_by_content(queries);
         aligned
     }
 
@@ -115,14 +115,14 @@ impl<'t> Aligned<'t> {
     }
 
     /// Pairs lines without identity, from the top down, among the children of paired lines.
-    fn pair_by_content(&mut self, cues: &DiffCues<'_>) {
+    fn pair_by_content(&mut self, queries: &DiffQueries<'_>) {
         let (old_children, new_children) = (self.old.children(), self.new.children());
         let none = Vec::new();
         let mut open: VecDeque<(Option<usize>, Option<usize>)> = VecDeque::from([(None, None)]);
         while let Some((a, b)) = open.pop_front() {
             let olds = old_children.get(&a).unwrap_or(&none);
             let news = new_children.get(&b).unwrap_or(&none);
-            self.pair_children(olds, news, cues);
+            self.pair_children(olds, news, queries);
             open.extend(olds.iter().filter_map(|&o| self.to_new[o].map(|n| (Some(o), Some(n)))));
         }
         // Also handle lines that are paired by identity below unpaired parents.
@@ -132,27 +132,27 @@ impl<'t> Aligned<'t> {
             if !matches!(parents, (Some(a), Some(b)) if self.to_new[a] == Some(b)) {
                 let olds = old_children.get(&Some(old)).unwrap_or(&none);
                 let news = new_children.get(&Some(new)).unwrap_or(&none);
-                self.pair_children(olds, news, cues);
+                self.pair_children(olds, news, queries);
             }
         }
     }
 
-    fn pair_children(&mut self, olds: &[usize], news: &[usize], cues: &DiffCues<'_>) {
+    fn pair_children(&mut self, olds: &[usize], news: &[usize], queries: &DiffQueries<'_>) {
         let is_anonymous = |o: &usize| {
             self.to_new[*o].is_none()
                 && !self.is_folded.contains(o)
-                && !(cues.issued)(self.old.lines[*o].node.id())
+                && !(queries.issued)(self.old.lines[*o].node.id())
         };
         let is_left = |n: &usize| self.to_old[*n].is_none() && !self.was_folded.contains(n);
         let mut left: Vec<usize> = olds.iter().copied().filter(is_anonymous).collect();
         let mut right: Vec<usize> = news.iter().copied().filter(is_left).collect();
         let mut found = Vec::new();
         // First pair lines with the same words.
-        let keys = (|o| self.old.said(o), |n| self.new.said(n));
+        let keys = (|o| self.old.line_text(o), |n| self.new.line_text(n));
         pair_equal(&mut left, &mut right, keys, |o, n| found.push((o, n)));
         // Then pair texts that changed, in order: "2 items" became "3 items". Pair elements this
         // way only without handles; otherwise another handle means another element.
-        let loose = |side: &Side<'t>, at: usize| {
+        let loose = |side: &OutlineSide<'t>, at: usize| {
             let node = side.lines[at].node;
             node.handle().is_none().then(|| node.role())
         };
@@ -162,7 +162,7 @@ impl<'t> Aligned<'t> {
     }
 
     /// Whether a text line repeats what its container said in its own line before (or says now).
-    pub(super) fn moved_in_or_out(&self, at: usize, new_side: bool) -> bool {
+    pub(super) fn moved_between_name_and_text(&self, at: usize, new_side: bool) -> bool {
         let (here, there, to_there) = if new_side {
             (&self.new, &self.old, &self.to_old)
         } else {
@@ -174,15 +174,15 @@ impl<'t> Aligned<'t> {
     }
 
     /// Whether two lines of the old outline are siblings with the same role.
-    pub(super) fn alike(&self, a: usize, b: usize) -> bool {
+    pub(super) fn are_similar_siblings(&self, a: usize, b: usize) -> bool {
         let (a, b) = (&self.old.lines[a], &self.old.lines[b]);
         a.parent == b.parent && a.node.role() == b.node.role()
     }
 
     /// Whether one of two paired lines says in its own line what the other says in a text below.
-    pub(super) fn same_words(&self, old_at: usize, new_at: usize) -> bool {
+    pub(super) fn have_same_text(&self, old_at: usize, new_at: usize) -> bool {
         let (was, is) = (self.old.label(old_at), self.new.label(new_at));
-        (is.is_empty() && self.new.says_below(new_at, was))
-            || (was.is_empty() && self.old.says_below(old_at, is))
+        (is.is_empty() && self.new.has_text_below(new_at, was))
+            || (was.is_empty() && self.old.has_text_below(old_at, is))
     }
 }

@@ -17,10 +17,10 @@ mod tests;
 use crate::outline::View;
 use crate::{NodeId, Tree};
 pub use pairs::pairs;
-use plan::Line;
+use plan::DiffLine;
 
 /// The questions that a diff asks of its caller.
-pub struct DiffCues<'a> {
+pub struct DiffQueries<'a> {
     /// Whether a ref of this node of the *old* tree was issued. Then only the caller's pairs say
     /// where the node went.
     pub issued: &'a dyn Fn(NodeId) -> bool,
@@ -29,9 +29,9 @@ pub struct DiffCues<'a> {
     pub renumbered: &'a dyn Fn(NodeId, NodeId) -> bool,
 }
 
-impl DiffCues<'_> {
+impl DiffQueries<'_> {
     /// Answers for a session in which no ref was issued.
-    pub const NONE: DiffCues<'static> = DiffCues { issued: &|_| false, renumbered: &|_, _| false };
+    pub const NONE: DiffQueries<'static> = DiffQueries { issued: &|_| false, renumbered: &|_, _| false };
 }
 
 /// The lines that differ between two trees.
@@ -39,9 +39,9 @@ impl DiffCues<'_> {
 pub struct Diff<'t> {
     old: &'t Tree,
     new: &'t Tree,
-    lines: Vec<Line>,
+    lines: Vec<DiffLine>,
     /// The number of lines that did not fit.
-    beyond: usize,
+    omitted_lines: usize,
     runs_cut: bool,
     page_changed: bool,
     max_bytes: usize,
@@ -57,22 +57,22 @@ impl<'t> Diff<'t> {
         new: &'t Tree,
         pairs: &[(NodeId, NodeId)],
         view: &View,
-        cues: &DiffCues<'_>,
+        queries: &DiffQueries<'_>,
     ) -> Self {
-        let aligned = align::Aligned::new(old, new, pairs, view, cues);
-        plan::plan(old, new, &aligned, view, cues)
+        let aligned = align::AlignedOutlines::new(old, new, pairs, view, queries);
+        plan::plan(old, new, &aligned, view, queries)
     }
 
     /// Whether there is no difference.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.lines.is_empty() && self.beyond == 0 && !self.page_changed
+        self.lines.is_empty() && self.omitted_lines == 0 && !self.page_changed
     }
 
     /// Whether every difference is printed and both captures were complete. Only such a diff renews
     /// refs.
     #[must_use]
-    pub fn complete(&self) -> bool {
-        self.beyond == 0 && !self.runs_cut && !self.old.truncated() && !self.new.truncated()
+    pub fn is_complete(&self) -> bool {
+        self.omitted_lines == 0 && !self.runs_cut && !self.old.is_truncated() && !self.new.is_truncated()
     }
 }

@@ -13,10 +13,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// the second tree.
 #[must_use]
 pub fn pairs(old: &Tree, new: &Tree) -> Vec<(NodeId, NodeId)> {
-    let mut paired = Paired { old: vec![None; old.len()], new: vec![None; new.len()] };
+    let mut paired = Pairing { old: vec![None; old.len()], new: vec![None; new.len()] };
     paired.by_handle(old, new);
     if paired.new[0].is_none() && paired.old[0].is_none() {
-        paired.put(NodeId::ROOT, NodeId::ROOT);
+        paired.pair_nodes(NodeId::ROOT, NodeId::ROOT);
     }
     let prints = (fingerprints(old), fingerprints(new));
     // Parents come before their children, so children paired here are visited later.
@@ -29,15 +29,15 @@ pub fn pairs(old: &Tree, new: &Tree) -> Vec<(NodeId, NodeId)> {
     paired.new.into_iter().enumerate().filter_map(both).collect()
 }
 
-struct Paired {
+struct Pairing {
     /// For each node of the first tree, its partner.
     old: Vec<Option<NodeId>>,
     /// For each node of the second tree, its partner.
     new: Vec<Option<NodeId>>,
 }
 
-impl Paired {
-    fn put(&mut self, old: NodeId, new: NodeId) {
+impl Pairing {
+    fn pair_nodes(&mut self, old: NodeId, new: NodeId) {
         self.old[old.index()] = Some(new);
         self.new[new.index()] = Some(old);
     }
@@ -49,7 +49,7 @@ impl Paired {
                 && self.old[before.index()].is_none()
                 && old.node(before).role() == n.role()
             {
-                self.put(before, n.id());
+                self.pair_nodes(before, n.id());
             }
         }
     }
@@ -63,16 +63,16 @@ impl Paired {
             |n: NodeRef<'_>| Some(prints.0[n.id().index()]),
             |n: NodeRef<'_>| Some(prints.1[n.id().index()]),
         );
-        pair_equal(&mut left, &mut right, keys, |a, b| self.put(a.id(), b.id()));
+        pair_equal(&mut left, &mut right, keys, |a, b| self.pair_nodes(a.id(), b.id()));
         let named = |n: NodeRef<'t>| (!n.name().is_empty()).then(|| (n.role(), n.tag(), n.name()));
-        pair_equal(&mut left, &mut right, (named, named), |a, b| self.put(a.id(), b.id()));
+        pair_equal(&mut left, &mut right, (named, named), |a, b| self.pair_nodes(a.id(), b.id()));
         let loose = new.tree().grade() == IdentityGrade::None;
         // A text or control with another name is another one, unless the device has no identity.
         let wrapper = |n: NodeRef<'t>| {
             let is_wrapper = n.name().is_empty() && n.role() != Role::Text;
             (is_wrapper || loose).then(|| (n.role(), n.tag()))
         };
-        pair_equal(&mut left, &mut right, (wrapper, wrapper), |a, b| self.put(a.id(), b.id()));
+        pair_equal(&mut left, &mut right, (wrapper, wrapper), |a, b| self.pair_nodes(a.id(), b.id()));
     }
 }
 
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_rows_find_each_other_in_another_order_and_with_new_nodes() {
+    fn equal_rows_pair_after_reordering_with_new_nodes() {
         let swapped = "page \"P\" / grade=GRADE\n  list #12\n    listitem #13\n      text \"two\"\n      button \"Go\" #14\n    listitem #15\n      text \"new\"\n      button \"Go\" #16\n    listitem #17\n      text \"one\"\n      button \"Go\" #18\n";
         for grade in ["never-reused", "none"] {
             let got = shown(&graded(ROWS, grade), &graded(swapped, grade));
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn another_name_is_a_change_by_handle_and_where_nothing_else_is_left() {
+    fn renamed_node_pairs_by_handle_or_as_only_candidate() {
         let renamed = ROWS.replace("button \"Go\" #4", "button \"Stop\" #4");
         for grade in ["never-reused", "none"] {
             let got = shown(&graded(ROWS, grade), &graded(&renamed, grade));
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn no_node_is_in_two_pairs() {
+    fn no_node_is_paired_twice() {
         let old = tree(&graded(ROWS, "none"));
         let pairs = pairs(&old, &old);
         assert_eq!(pairs, old.nodes().map(|n| (n.id(), n.id())).collect::<Vec<_>>());

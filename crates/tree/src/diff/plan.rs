@@ -1,26 +1,26 @@
 //! Plans the lines of a diff within the size limit, and renders them with refs.
 
-use super::align::Aligned;
-use super::{Diff, DiffCues};
+use super::align::AlignedOutlines;
+use super::{Diff, DiffQueries};
 use crate::model::escape::{bare_url, quote};
-use crate::outline::{Style, View, describe, or_first_words, state_words, takes_ref};
+use crate::outline::{Style, View, describe, label_or_first_text, state_words, takes_ref};
 use crate::{NodeId, NodeRef, Role, States, Tree};
 use hashbrown::HashMap;
 use std::fmt::Write as _;
 use stickpin_refs::{Generation, Ref};
 
 /// The run length of similar added siblings above which a run is cut, as in outlines.
-const LONGEST: usize = 30;
+const MAX_RUN: usize = 30;
 /// The number of siblings of a cut run that are printed.
-const KEPT: usize = 25;
+const KEPT_ADDED: usize = 25;
 /// The number of lines that are printed of a cut run of removed siblings.
 const KEPT_REMOVED: usize = 5;
 /// The bytes reserved for the line that says what was left out.
-const LAST_WORDS: usize = 120;
+const CUT_NOTE_BYTES: usize = 120;
 
 /// One line without its refs.
 #[derive(Debug)]
-pub(super) enum Line {
+pub(super) enum DiffLine {
     Added {
         new: NodeId,
         depth: usize,
@@ -56,9 +56,9 @@ pub(super) enum Line {
 pub(super) fn plan<'t>(
     old: &'t Tree,
     new: &'t Tree,
-    aligned: &Aligned<'t>,
+    aligned: &AlignedOutlines<'t>,
     view: &View,
-    cues: &DiffCues<'_>,
+    queries: &DiffQueries<'_>,
 ) -> Diff<'t> {
     let (was, is) = (&old.documents()[0], &new.documents()[0]);
     let page_changed = was.url != is.url || was.title != is.title;
@@ -66,7 +66,7 @@ pub(super) fn plan<'t>(
         old,
         new,
         lines: Vec::new(),
-        beyond: 0,
+        omitted_lines: 0,
         runs_cut: false,
         page_changed,
         max_bytes: view.max_bytes,
@@ -75,7 +75,7 @@ pub(super) fn plan<'t>(
         diff,
         aligned,
         used: 0,
-        budget: if view.all { usize::MAX } else { view.max_bytes.saturating_sub(LAST_WORDS) },
+        budget: if view.all { usize::MAX } else { view.max_bytes.saturating_sub(CUT_NOTE_BYTES) },
         ref_width: 3 + view.ref_digits,
         all: view.all,
         depths: vec![0; aligned.new.lines.len()],
@@ -87,17 +87,18 @@ pub(super) fn plan<'t>(
         removed.clear();
         let count = aligned.old.lines.len();
         if count > 0 {
-            writer.push(Line::AllRemoved { count });
+            writer.push(DiffLine::AllRemoved { count });
         }
     }
-    let mut next_removed = removed.chunk_by(|a, b| a.0 == b.0 && aligned.alike(a.1, b.1)).peekable();
+    let mut next_removed =
+        removed.chunk_by(|a, b| a.0 == b.0 && aligned.are_similar_siblings(a.1, b.1)).peekable();
     for (at, moved) in displaced(aligned).into_iter().enumerate() {
         while let Some(run) = next_removed.next_if(|run| run[0].0 == at) {
             writer.removed_run(run);
         }
         match aligned.to_old[at] {
-            Some(old_at) => writer.compared(old_at, at, moved, cues),
-            None if aligned.was_folded.contains(&at) || aligned.moved_in_or_out(at, true) => {}
+            Some(old_at) => writer.compared(old_at, at, moved, queries),
+            None if aligned.was_folded.contains(&at) || aligned.moved_between_name_and_text(at, true) => {}
             None => writer.added(at),
         }
     }
@@ -106,7 +107,7 @@ pub(super) fn plan<'t>(
 }
 
 /// The outermost lines of the old outline that are gone, each with the new line that follows it.
-fn removed_after(aligned: &Aligned<'_>) -> Vec<(usize, usize)> {
+fn removed_after(aligned: &AlignedOutlines<'_>) -> Vec<(usize, usize)> {
     let mut removed = Vec::new();
     let mut after = 0;
     let mut gone = vec![false; aligned.old.lines.len()];
@@ -115,7 +116,7 @@ fn removed_after(aligned: &Aligned<'_>) -> Vec<(usize, usize)> {
             after = new + 1;
             continue;
         }
-        if aligned.is_folded.contains(&at) || aligned.moved_in_or_out(at, false) {
+        if aligned.is_folded.contains(&at) || aligned.moved_between_name_and_text(at, false) {
             continue;
         }
         gone[at] = true;
@@ -129,7 +130,7 @@ fn removed_after(aligned: &Aligned<'_>) -> Vec<(usize, usize)> {
 }
 
 /// For each line of the new outline, whether it moved.
-fn displaced(aligned: &Aligned<'_>) -> Vec<bool> {
+fn displaced(aligned: &AlignedOutlines<'_>) -> Vec<bool> {
     let mut places = vec![false; aligned.new.lines.len()];
     let mut last_old: HashMap<Option<usize>, usize> = HashMap::new();
     for (at, line) in aligned.new.lines.iter().enumerate() {
@@ -158,7 +159,7 @@ fn displaced(aligned: &Aligned<'_>) -> Vec<bool> {
 }
 
 /// The number of added lines per parent and role.
-fn run_lengths(aligned: &Aligned<'_>) -> HashMap<(Option<usize>, Role), usize> {
+fn run_lengths(aligned: &AlignedOutlines<'_>) -> HashMap<(Option<usize>, Role), usize> {
     let mut lengths = HashMap::new();
     for (line, old) in aligned.new.lines.iter().zip(&aligned.to_old) {
         if old.is_none() {
@@ -179,7 +180,7 @@ struct Run {
 
 struct Writer<'d, 't> {
     diff: Diff<'t>,
-    aligned: &'d Aligned<'t>,
+    aligned: &'d AlignedOutlines<'t>,
     used: usize,
     budget: usize,
     ref_width: usize,
@@ -194,28 +195,28 @@ struct Writer<'d, 't> {
 impl Writer<'_, '_> {
     /// Takes a line if there is room. After the first line without room, no line is taken: a diff
     /// with holes would mislead.
-    fn push(&mut self, line: Line) {
+    fn push(&mut self, line: DiffLine) {
         let bytes = match &line {
-            Line::Added { text, depth, .. } => text.len() + 2 * depth,
-            Line::Removed { text, .. } => text.len(),
-            Line::Changed { text, was, .. } => text.len() + was.len() + 6 + self.ref_width,
-            Line::MoreAdded { .. } | Line::MoreRemoved { .. } | Line::AllRemoved { .. } => 40,
+            DiffLine::Added { text, depth, .. } => text.len() + 2 * depth,
+            DiffLine::Removed { text, .. } => text.len(),
+            DiffLine::Changed { text, was, .. } => text.len() + was.len() + 6 + self.ref_width,
+            DiffLine::MoreAdded { .. } | DiffLine::MoreRemoved { .. } | DiffLine::AllRemoved { .. } => 40,
         };
         self.used += bytes + self.ref_width + 3;
-        if self.used > self.budget { self.diff.beyond += 1 } else { self.diff.lines.push(line) }
+        if self.used > self.budget { self.diff.omitted_lines += 1 } else { self.diff.lines.push(line) }
     }
 
     /// Adds a run of similar removed lines. A few lines suffice, and the diff still counts as
     /// complete, because the caller lists every ended ref among them.
     fn removed_run(&mut self, run: &[(usize, usize)]) {
-        let printed = if run.len() > LONGEST && !self.all { KEPT_REMOVED } else { run.len() };
+        let printed = if run.len() > MAX_RUN && !self.all { KEPT_REMOVED } else { run.len() };
         for &(_, at) in &run[..printed] {
             let line = removed(self.aligned, at);
             self.push(line);
         }
         if printed < run.len() {
             let role = self.aligned.old.lines[run[0].1].node.role();
-            self.push(Line::MoreRemoved { count: run.len() - printed, role });
+            self.push(DiffLine::MoreRemoved { count: run.len() - printed, role });
         }
     }
 
@@ -234,12 +235,12 @@ impl Writer<'_, '_> {
             Some(run) if run.parent == line.parent && run.role == node.role() => {
                 run.count += 1;
                 let length = self.lengths.get(&(line.parent, node.role())).copied().unwrap_or(0);
-                if run.count > KEPT && length > LONGEST && !self.all {
+                if run.count > KEPT_ADDED && length > MAX_RUN && !self.all {
                     self.diff.runs_cut = true;
                     if run.cut_at.is_none() {
                         run.cut_at = Some(at);
-                        self.push(Line::MoreAdded { count: 1, depth, role: node.role() });
-                    } else if let Some(Line::MoreAdded { count, .. }) = self.diff.lines.last_mut() {
+                        self.push(DiffLine::MoreAdded { count: 1, depth, role: node.role() });
+                    } else if let Some(DiffLine::MoreAdded { count, .. }) = self.diff.lines.last_mut() {
                         *count += 1;
                     }
                     return;
@@ -258,18 +259,18 @@ impl Writer<'_, '_> {
         if depth == 0 {
             describe_row(&mut text, node, aligned.new.label(at));
         }
-        let folded = aligned.new.sketch.folded(node);
+        let folded = aligned.new.draft.folded(node);
         if folded > 0 {
             write!(text, " {folded} buttons").expect("writing to a String cannot fail");
         }
-        self.push(Line::Added { new: node.id(), depth, text, has_ref: takes_ref(node) });
+        self.push(DiffLine::Added { new: node.id(), depth, text, has_ref: takes_ref(node) });
     }
 
-    fn compared(&mut self, old_at: usize, at: usize, moved: bool, cues: &DiffCues<'_>) {
+    fn compared(&mut self, old_at: usize, at: usize, moved: bool, queries: &DiffQueries<'_>) {
         let aligned = self.aligned;
         let (a, b) = (aligned.old.lines[old_at].node, aligned.new.lines[at].node);
         let (mut was, is) = (aligned.old.label(old_at), aligned.new.label(at));
-        if aligned.same_words(old_at, at) {
+        if aligned.have_same_text(old_at, at) {
             was = is;
         }
         let focusable = b.is(States::EDITABLE);
@@ -279,12 +280,12 @@ impl Writer<'_, '_> {
         };
         let before = said(state_words(a, was, Style::Full), a.is(States::FOCUSED) && b.is(States::FOCUSED));
         let after = said(state_words(b, is, Style::Full), true);
-        let renumbered = takes_ref(b) && (cues.renumbered)(a.id(), b.id());
+        let renumbered = takes_ref(b) && (queries.renumbered)(a.id(), b.id());
         if a.role() == b.role() && was == is && before == after && !moved && !renumbered {
             return;
         }
         let mut text = String::new();
-        describe(&mut text, b, if moved { or_first_words(b, is) } else { is }, Style::Full);
+        describe(&mut text, b, if moved { label_or_first_text(b, is) } else { is }, Style::Full);
         if moved {
             text.push_str(" moved");
         }
@@ -300,39 +301,41 @@ impl Writer<'_, '_> {
         }
         old_words.extend(before.into_iter().filter(|w| !after.contains(w)));
         let (old, new, has_ref) = (a.id(), b.id(), takes_ref(b));
-        self.push(Line::Changed { old, new, text, was: old_words.join(" "), has_ref });
+        self.push(DiffLine::Changed { old, new, text, was: old_words.join(" "), has_ref });
     }
 }
 
 /// Appends the row that contains a node, unless the node's own label names it.
 fn describe_row(text: &mut String, node: NodeRef<'_>, label: &str) {
     let row = node.ancestors().find(|a| a.role().is_row());
-    let words = row.map_or("", |r| or_first_words(r, r.name()));
+    let words = row.map_or("", |r| label_or_first_text(r, r.name()));
     if !words.is_empty() && words != label {
         write!(text, " in {}", quote(words)).expect("writing to a String cannot fail");
     }
 }
 
 /// Describes a removed line of the old outline, with the number of removed lines below it.
-fn removed(aligned: &Aligned<'_>, at: usize) -> Line {
+fn removed(aligned: &AlignedOutlines<'_>, at: usize) -> DiffLine {
     let line = &aligned.old.lines[at];
     let until = line.node.subtree_end();
     let inside = (at + 1..aligned.old.lines.len()).take_while(|&i| aligned.old.lines[i].node.id() < until);
     let gone = inside.filter(|&i| aligned.to_new[i].is_none()).count();
     let mut text = String::new();
-    describe(&mut text, line.node, or_first_words(line.node, aligned.old.label(at)), Style::Full);
+    describe(&mut text, line.node, label_or_first_text(line.node, aligned.old.label(at)), Style::Full);
     if gone > 0 {
         write!(text, " … {gone} inside").expect("writing to a String cannot fail");
     }
-    Line::Removed { old: line.node.id(), text }
+    DiffLine::Removed { old: line.node.id(), text }
 }
 
 impl Diff<'_> {
     /// The nodes of the new tree that need a ref, in line order.
     #[must_use]
     pub fn refs(&self) -> Vec<NodeId> {
-        let needs = |l: &Line| match *l {
-            Line::Added { new, has_ref: true, .. } | Line::Changed { new, has_ref: true, .. } => Some(new),
+        let needs = |l: &DiffLine| match *l {
+            DiffLine::Added { new, has_ref: true, .. } | DiffLine::Changed { new, has_ref: true, .. } => {
+                Some(new)
+            }
             _ => None,
         };
         self.lines.iter().filter_map(needs).collect()
@@ -362,9 +365,13 @@ impl Diff<'_> {
         for line in &self.lines {
             render_line(&mut out, line, new_ref, old_ref).expect("writing to a String cannot fail");
         }
-        if self.beyond > 0 {
-            writeln!(out, "… {} more changes beyond {} bytes (snapshot -i)", self.beyond, self.max_bytes)
-                .expect("writing to a String cannot fail");
+        if self.omitted_lines > 0 {
+            writeln!(
+                out,
+                "… {} more changes beyond {} bytes (snapshot -i)",
+                self.omitted_lines, self.max_bytes
+            )
+            .expect("writing to a String cannot fail");
         }
         out
     }
@@ -372,23 +379,23 @@ impl Diff<'_> {
 
 fn render_line(
     out: &mut String,
-    line: &Line,
+    line: &DiffLine,
     new_ref: &dyn Fn(NodeId) -> Option<Ref>,
     old_ref: &dyn Fn(NodeId) -> Option<Ref>,
 ) -> std::fmt::Result {
     let with_ref = |r: Option<Ref>| r.map_or_else(String::new, |r| format!("{r} "));
     match line {
-        Line::Added { new, depth, text, has_ref } => {
+        DiffLine::Added { new, depth, text, has_ref } => {
             let r = with_ref(has_ref.then(|| new_ref(*new)).flatten());
             writeln!(out, "+ {}{r}{text}", "  ".repeat(*depth))
         }
-        Line::Removed { old, text } => writeln!(out, "- {}{text}", with_ref(old_ref(*old))),
-        Line::MoreAdded { count, depth, role } => {
+        DiffLine::Removed { old, text } => writeln!(out, "- {}{text}", with_ref(old_ref(*old))),
+        DiffLine::MoreAdded { count, depth, role } => {
             writeln!(out, "+ {}… {count} more {role} (snapshot -i)", "  ".repeat(*depth))
         }
-        Line::MoreRemoved { count, role } => writeln!(out, "- … {count} more {role}"),
-        Line::AllRemoved { count } => writeln!(out, "- the whole previous content, {count} nodes"),
-        Line::Changed { old, new, text, was, has_ref } => {
+        DiffLine::MoreRemoved { count, role } => writeln!(out, "- … {count} more {role}"),
+        DiffLine::AllRemoved { count } => writeln!(out, "- the whole previous content, {count} nodes"),
+        DiffLine::Changed { old, new, text, was, has_ref } => {
             let now = has_ref.then(|| new_ref(*new)).flatten();
             let before = old_ref(*old).filter(|r| Some(*r) != now);
             write!(out, "~ {}{text}", with_ref(now))?;

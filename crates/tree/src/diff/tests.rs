@@ -1,6 +1,6 @@
 //! Diffs of pairs of small trees.
 
-use super::{Diff, DiffCues};
+use super::{Diff, DiffQueries};
 use crate::outline::View;
 use crate::{NodeId, Tree, testing};
 use stickpin_refs::Ref;
@@ -16,10 +16,10 @@ fn by_handle(tree: &Tree) -> impl Fn(NodeId) -> Option<Ref> {
     |id| Ref::new(u32::try_from(tree.node(id).address()?.id).expect("small"))
 }
 
-fn said(diff: &Diff<'_>, old: &Tree, new: &Tree) -> String {
+fn diff_text(diff: &Diff<'_>, old: &Tree, new: &Tree) -> String {
     let text = diff.render(&by_handle(new), &by_handle(old));
     assert_eq!(diff.is_empty(), text.is_empty());
-    let said = if diff.complete() { "" } else { "(not complete)\n" };
+    let said = if diff.is_complete() { "" } else { "(not complete)\n" };
     format!("{text}{said}")
 }
 
@@ -44,30 +44,30 @@ fn golden_files() {
             false => pairs(&old, &new),
         };
         let elsewhere = |a, b| issued && old.node(a).document().scope != new.node(b).document().scope;
-        let cues = DiffCues { issued: &|_| issued, renumbered: &elsewhere };
-        said(&Diff::between(&old, &new, &pairs, &view, &cues), &old, &new)
+        let queries = DiffQueries { issued: &|_| issued, renumbered: &elsewhere };
+        diff_text(&Diff::between(&old, &new, &pairs, &view, &queries), &old, &new)
     });
 }
 
 #[test]
-fn a_tree_does_not_differ_from_itself() {
+fn tree_does_not_differ_from_itself() {
     let (tree, again) = (testing::generate(5_000, 3), testing::generate(5_000, 3));
-    let diff = Diff::between(&tree, &again, &pairs(&tree, &again), &View::default(), &DiffCues::NONE);
-    assert!(diff.is_empty() && diff.complete());
+    let diff = Diff::between(&tree, &again, &pairs(&tree, &again), &View::default(), &DiffQueries::NONE);
+    assert!(diff.is_empty() && diff.is_complete());
     // Nor does it without any identity.
-    let diff = Diff::between(&tree, &again, &[], &View::default(), &DiffCues::NONE);
-    assert!(diff.is_empty() && diff.complete());
+    let diff = Diff::between(&tree, &again, &[], &View::default(), &DiffQueries::NONE);
+    assert!(diff.is_empty() && diff.is_complete());
 }
 
 #[test]
-fn a_bound_makes_it_incomplete_and_issues_only_what_is_printed() {
+fn cut_diff_is_incomplete_and_issues_only_printed_refs() {
     let (old, new) = (testing::generate(1_000, 3), testing::generate(3_000, 4));
     for max_bytes in [0, 200, 1_000, 24_000] {
         let view = View { max_bytes, ..View::default() };
-        let diff = Diff::between(&old, &new, &[], &view, &DiffCues::NONE);
+        let diff = Diff::between(&old, &new, &[], &view, &DiffQueries::NONE);
         let text = diff.render(&|_| Ref::new(99_999), &|_| Ref::new(99_999));
         assert!(text.len() <= max_bytes.max(200), "{} of {max_bytes}", text.len());
-        assert!(!diff.complete());
+        assert!(!diff.is_complete());
         let printed = text.lines().filter(|l| l.starts_with(['+', '~']) && l.contains("@e99999 ")).count();
         assert_eq!(diff.refs().len(), printed);
     }

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::identity::compare::Records;
-use crate::identity::element_text::Shared;
+use crate::identity::element_text::SharedTexts;
 use crate::identity::memo::Memo;
 use crate::identity::opener::Openers;
+use crate::identity::records::Records;
 use crate::identity::rows::detect::Structure;
-use crate::identity::surroundings::heading::Surroundings;
+use crate::identity::surroundings::heading::HeadingIndex;
 use crate::identity::surroundings::popup::PopupText;
 use crate::{Handle, NodeId, Tree};
 
@@ -20,30 +20,30 @@ use crate::{Handle, NodeId, Tree};
 #[derive(Debug)]
 pub(crate) struct IdentityCache {
     pub(crate) structure: Structure,
-    pub(crate) surroundings: Surroundings,
+    pub(crate) headings: HeadingIndex,
     /// The texts of dialogs and messages, with and without the pages of their tabs.
     pub(crate) popup_texts: Memo<(NodeId, bool), PopupText>,
     pub(crate) handles: OnceCell<HashMap<Handle, NodeId>>,
-    pub(crate) shared_words: OnceCell<Shared>,
+    pub(crate) shared_texts: OnceCell<SharedTexts>,
 }
 
 impl IdentityCache {
     pub(crate) fn new(tree: &Tree) -> Self {
         Self {
             structure: Structure::new(tree),
-            surroundings: Surroundings::default(),
+            headings: HeadingIndex::default(),
             popup_texts: Memo::default(),
             handles: OnceCell::new(),
-            shared_words: OnceCell::new(),
+            shared_texts: OnceCell::new(),
         }
     }
 }
 
-/// A cache owned by one [`Records`](crate::Records), or borrowed from a [`RecordBook`].
+/// A cache owned by one [`Records`](crate::Records), or borrowed from a [`CachedTree`].
 #[derive(Debug)]
 pub(crate) enum CacheSource<'t> {
-    Own(Box<IdentityCache>),
-    Lent(&'t IdentityCache),
+    Owned(Box<IdentityCache>),
+    Borrowed(&'t IdentityCache),
 }
 
 impl Deref for CacheSource<'_> {
@@ -51,8 +51,8 @@ impl Deref for CacheSource<'_> {
 
     fn deref(&self) -> &IdentityCache {
         match self {
-            Self::Own(known) => known,
-            Self::Lent(known) => known,
+            Self::Owned(cache) => cache,
+            Self::Borrowed(cache) => cache,
         }
     }
 }
@@ -61,17 +61,17 @@ impl Deref for CacheSource<'_> {
 ///
 /// For a page of 10,000 rows, the cache takes about 10 MB once all rows were asked about.
 #[derive(Debug)]
-pub struct RecordBook {
+pub struct CachedTree {
     tree: Arc<Tree>,
-    known: IdentityCache,
+    cache: IdentityCache,
 }
 
-impl RecordBook {
-    /// Creates an empty book about a tree.
+impl CachedTree {
+    /// Creates an empty cache for a tree.
     #[must_use]
     pub fn new(tree: Arc<Tree>) -> Self {
-        let known = IdentityCache::new(&tree);
-        Self { tree, known }
+        let cache = IdentityCache::new(&tree);
+        Self { tree, cache }
     }
 
     /// The tree.
@@ -83,6 +83,6 @@ impl RecordBook {
     /// The records of the tree. `openers` says what opened its popups.
     #[must_use]
     pub fn records<'b>(&'b self, openers: &'b Openers) -> Records<'b> {
-        Records::knowing(&self.tree, openers, CacheSource::Lent(&self.known))
+        Records::with_cache(&self.tree, openers, CacheSource::Borrowed(&self.cache))
     }
 }

@@ -5,19 +5,19 @@ use std::rc::Rc;
 
 use hashbrown::HashMap;
 
-use crate::identity::compare::Records;
 use crate::identity::evidence::Evidence;
 use crate::identity::fingerprint::{Fingerprint, TextKind};
-use crate::identity::meaning::Inner;
-use crate::identity::record::ElementContext;
+use crate::identity::meaning::MeaningData;
+use crate::identity::record::ElementSurroundings;
+use crate::identity::records::Records;
 use crate::identity::step_count;
 use crate::{NodeId, NodeRef, Role};
 
 /// Up to this many nodes, judging each one is faster than indexing their evidence.
-const FEW: usize = 4;
+const MAX_UNINDEXED: usize = 4;
 
 /// Nodes by role and name, with counts and without.
-pub(crate) type Named = HashMap<(Role, Fingerprint), Vec<NodeId>>;
+pub(crate) type NodesByName = HashMap<(Role, Fingerprint), Vec<NodeId>>;
 
 /// Nodes of one role and name, by similarity key.
 #[derive(Debug, Default)]
@@ -28,11 +28,11 @@ pub(crate) struct SimilarNodes {
 
 /// Returns nodes that could have a meaning: nodes of its role and name that share some of its
 /// evidence.
-pub(crate) fn candidates(records: &Records<'_>, last: &Inner) -> Vec<NodeId> {
+pub(crate) fn candidates(records: &Records<'_>, last: &MeaningData) -> Vec<NodeId> {
     let mut found = Vec::new();
-    for name in names(last) {
-        let few = called(records, last.role, name);
-        if few.len() <= FEW {
+    for name in searched_names(last) {
+        let few = nodes_named(records, last.role, name);
+        if few.len() <= MAX_UNINDEXED {
             found.extend(few);
             continue;
         }
@@ -48,11 +48,11 @@ pub(crate) fn candidates(records: &Records<'_>, last: &Inner) -> Vec<NodeId> {
             Evidence::Text { fingerprints, .. } | Evidence::Numbers { fingerprints, .. } => {
                 with(fingerprints)
             }
-            Evidence::Place { index, count, values } => {
-                with(&values.own);
-                with(&[place_fingerprint(*index, *count)]);
+            Evidence::Position { index, count, values } => {
+                with(&values.own_values);
+                with(&[position_fingerprint(*index, *count)]);
             }
-            Evidence::Heading(title) if !records.bears(title) => with(&[title.text]),
+            Evidence::Heading(title) if !records.has_title(title) => with(&[title.text]),
             Evidence::Window(title) if title.node.and_then(|n| records.node_at(n)).is_none() => {
                 with(&[title.text]);
             }
@@ -72,10 +72,14 @@ pub(crate) fn candidates(records: &Records<'_>, last: &Inner) -> Vec<NodeId> {
 }
 
 /// Returns the nodes of a role and name inside of a node.
-pub(crate) fn similar_nodes_inside(records: &Records<'_>, last: &Inner, root: NodeRef<'_>) -> Vec<NodeId> {
+pub(crate) fn similar_nodes_inside(
+    records: &Records<'_>,
+    last: &MeaningData,
+    root: NodeRef<'_>,
+) -> Vec<NodeId> {
     let mut found = Vec::new();
-    for name in names(last) {
-        let list = called(records, last.role, name);
+    for name in searched_names(last) {
+        let list = nodes_named(records, last.role, name);
         let from = list.partition_point(|&n| n <= root.id());
         found.extend(list[from..].iter().take_while(|&&n| n < root.subtree_end()));
     }
@@ -85,13 +89,13 @@ pub(crate) fn similar_nodes_inside(records: &Records<'_>, last: &Inner, root: No
 }
 
 /// The nodes of a role and name, in document order.
-fn called<'r>(records: &'r Records<'_>, role: Role, name: Fingerprint) -> &'r [NodeId] {
-    named(records).get(&(role, name)).map_or(&[], Vec::as_slice)
+fn nodes_named<'r>(records: &'r Records<'_>, role: Role, name: Fingerprint) -> &'r [NodeId] {
+    nodes_by_name(records).get(&(role, name)).map_or(&[], Vec::as_slice)
 }
 
-fn named<'r>(records: &'r Records<'_>) -> &'r Named {
-    records.named.get_or_init(|| {
-        let mut named = Named::new();
+fn nodes_by_name<'r>(records: &'r Records<'_>) -> &'r NodesByName {
+    records.nodes_by_name.get_or_init(|| {
+        let mut named = NodesByName::new();
         for n in records.tree.nodes().filter(|n| !n.is_text()) {
             let exact = Fingerprint::of(TextKind::Name, n.name());
             named.entry((n.role(), exact)).or_default().push(n.id());
@@ -107,10 +111,10 @@ fn named<'r>(records: &'r Records<'_>) -> &'r Named {
 fn similar_nodes(records: &Records<'_>, role: Role, name: Fingerprint) -> Rc<SimilarNodes> {
     records.similar_nodes.get((role, name), || {
         let mut similar_nodes = SimilarNodes::default();
-        for &id in called(records, role, name) {
-            step_count::step();
+        for &id in nodes_named(records, role, name) {
+            step_count::count_step();
             similar_nodes.all.push(id);
-            for fingerprint in similarity_keys(&records.reader(records.tree.node(id)).context()) {
+            for fingerprint in similarity_keys(&records.reader(records.tree.node(id)).surroundings()) {
                 similar_nodes.by_similarity_key.entry(fingerprint).or_default().push(id);
             }
         }
@@ -119,22 +123,22 @@ fn similar_nodes(records: &Records<'_>, role: Role, name: Fingerprint) -> Rc<Sim
 }
 
 /// The names to search for: with counts and without.
-fn names(last: &Inner) -> Vec<Fingerprint> {
+fn searched_names(last: &MeaningData) -> Vec<Fingerprint> {
     let exact = Fingerprint::of(TextKind::Name, &last.name);
     if last.stable_name == exact { vec![exact] } else { vec![exact, last.stable_name] }
 }
 
-fn place_fingerprint(index: usize, count: usize) -> Fingerprint {
-    Fingerprint::of(TextKind::Place, &format!("{index} of {count}"))
+fn position_fingerprint(index: usize, count: usize) -> Fingerprint {
+    Fingerprint::of(TextKind::Position, &format!("{index} of {count}"))
 }
 
 /// All fingerprints that evidence could ask for.
-fn similarity_keys(context: &ElementContext) -> Vec<Fingerprint> {
+fn similarity_keys(context: &ElementSurroundings) -> Vec<Fingerprint> {
     let mut found: Vec<Fingerprint> = context.heading.into_iter().chain(context.region).collect();
     found.push(context.address);
     if let Some(at) = &context.row {
         let row = &*at.row;
-        found.push(place_fingerprint(at.index, at.count));
+        found.push(position_fingerprint(at.index, at.count));
         found.extend(row.key.map(|(_, fingerprint)| fingerprint));
         for traces in [&row.text, &row.names, &row.headers, &row.numbers, &row.values] {
             found.extend(traces.outside(&at.element));

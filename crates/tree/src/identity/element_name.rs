@@ -11,18 +11,18 @@ use crate::{NodeRef, States};
 /// Only text in a badge of its own is left out: `Page 3` keeps its number, because it is one leaf.
 pub(crate) fn stable_name(node: NodeRef<'_>) -> String {
     if !node.is(States::NAME_FROM_CONTENT) {
-        return steady(node.name());
+        return strip_counts(node.name());
     }
     let leaves = text::leaves(node);
     let is_badge = |leaf: NodeRef<'_>, text: &str| is_count(text) && leaf.parent() != Some(node);
     if !leaves.iter().any(|(leaf, text)| is_badge(*leaf, text)) {
-        return steady(node.name());
+        return strip_counts(node.name());
     }
     let glued = |s: &mut dyn Iterator<Item = char>| s.filter(|c| !c.is_whitespace()).collect::<String>();
     if glued(&mut leaves.iter().flat_map(|(_, t)| t.chars())) == glued(&mut node.name().chars()) {
         let kept: Vec<&str> =
             leaves.iter().filter(|(l, t)| !is_badge(*l, t)).map(|(_, t)| t.as_ref()).collect();
-        return steady(&kept.join(" "));
+        return strip_counts(&kept.join(" "));
     }
     // Part of the name comes from elsewhere (the text of an image): remove the words of the badges.
     let mut words: Vec<&str> = node.name().split_whitespace().collect();
@@ -33,16 +33,16 @@ pub(crate) fn stable_name(node: NodeRef<'_>) -> String {
             }
         }
     }
-    steady(&words.join(" "))
+    strip_counts(&words.join(" "))
 }
 
 /// Words that follow the number of picked items.
-const PICKED: [&str; 5] = ["selected", "marked", "checked", "unread", "new"];
+const SELECTION_WORDS: [&str; 5] = ["selected", "marked", "checked", "unread", "new"];
 
 /// Removes counts from a name: parenthesised integers, and a number before a plural (`show 7
 /// items`, `show 1 item`) or before picked items (`3 selected`). `Page 3 of 12`, `Order 18` and `12
 /// Main Street` keep their numbers.
-fn steady(name: &str) -> String {
+fn strip_counts(name: &str) -> String {
     let name = without_counts(name);
     if !name.contains(|c: char| c.is_ascii_digit()) {
         return name;
@@ -50,12 +50,12 @@ fn steady(name: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut words = name.split_whitespace().peekable();
     while let Some(word) = words.next() {
-        let things = words.peek().filter(|_| is_count(word)).map(|next| next.trim_end_matches(SIGNS));
+        let things = words.peek().filter(|_| is_count(word)).map(|next| next.trim_end_matches(PUNCTUATION));
         let Some(things) = things.filter(|things| things.chars().all(char::is_lowercase)) else {
             kept.push(word);
             continue;
         };
-        if PICKED.contains(&things) {
+        if SELECTION_WORDS.contains(&things) {
             continue;
         }
         match (word, things.strip_suffix('s').filter(|_| is_plural(things))) {
@@ -72,14 +72,14 @@ fn steady(name: &str) -> String {
 }
 
 /// Punctuation that ends a word.
-const SIGNS: [char; 5] = [',', '.', ':', ';', '…'];
+const PUNCTUATION: [char; 5] = [',', '.', ':', ';', '…'];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn counts_of_things_go_and_numbers_of_things_stay() {
+    fn stable_name_drops_counts_and_keeps_numbers() {
         for (name, bare) in [
             ("show 0 items", "show item"),
             ("show 1 item", "show item"),
@@ -94,7 +94,7 @@ mod tests {
             ("Room 3 address", "Room 3 address"),
             ("2 min", "2 min"),
         ] {
-            assert_eq!(steady(name), bare, "{name}");
+            assert_eq!(strip_counts(name), bare, "{name}");
         }
     }
 }

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::identity::compare::Records;
 use crate::identity::evidence::Evidence;
 use crate::identity::fingerprint::{Fingerprint, TextKind};
-use crate::identity::opener::{Opened, Opener};
-use crate::identity::record::{ElementContext, Record, RowContext, Section};
+use crate::identity::opener::{Opener, OpenerData};
+use crate::identity::record::{ElementSurroundings, Record, RowSurroundings, Section};
+use crate::identity::records::Records;
 use crate::identity::rows::content::{Row, range_of};
 use crate::identity::rows::detect::RowAt;
-use crate::identity::rows::shift::FieldValues;
+use crate::identity::rows::field_values::FieldValues;
 use crate::identity::surroundings::group;
 use crate::identity::surroundings::heading::{region_name, region_of};
 use crate::identity::surroundings::popup::{self, PopupText};
@@ -18,7 +18,7 @@ use crate::identity::surroundings::title::Title;
 use crate::{NodeRef, Role};
 
 /// The most fingerprints kept of a row, the first ones. A row with more texts is a page.
-const MOST_PRINTS: usize = 64;
+const MAX_FINGERPRINTS: usize = 64;
 
 /// An element with the row in which it is read.
 #[derive(Clone, Copy)]
@@ -31,34 +31,36 @@ pub(crate) struct ElementReader<'r, 't> {
 impl ElementReader<'_, '_> {
     /// The record of the element.
     pub(crate) fn record(&self) -> Record {
-        let record = self.place();
+        let record = self.opener_record();
         Record {
             section: self.section(&record),
-            popup_text: self.popup_text(record.is_part),
+            popup_text: self.popup_text(record.is_row_part),
             opener: self.opener(),
             ..record
         }
     }
 
     /// The evidence for the element and the titles around it: all that is kept of a popup's opener.
-    fn place(&self) -> Record {
+    fn opener_record(&self) -> Record {
         let evidence = self.evidence();
-        let asks_above = !self.records.cache.surroundings.in_framework(self.element);
-        let is_part = self.is_part(&evidence) && asks_above;
+        let asks_above = !self.records.cache.headings.is_in_page_frame(self.element);
+        let is_row_part = self.is_row_part(&evidence) && asks_above;
         let is_told = asks_above && matches!(evidence, Evidence::Text { .. });
         // The titles around an element are not needed if its row identifies it, or if it is the
         // same for all records.
         let needs_titles = match evidence {
             Evidence::OwnName => true,
             Evidence::Always => false,
-            _ => is_part || !evidence.is_row(),
+            _ => is_row_part || !evidence.is_row(),
         };
         Record {
             row: self.row.and_then(|at| self.records.tree.node(at.id).handle()),
-            is_part,
-            above: (is_part || is_told).then(|| self.heading_above().map(|h| self.title_of(h))).flatten(),
+            is_row_part,
+            heading_above: (is_row_part || is_told)
+                .then(|| self.heading_above().map(|h| self.title_of(h)))
+                .flatten(),
             section: None,
-            groups: if needs_titles { self.titles() } else { Box::default() },
+            group_titles: if needs_titles { self.titles() } else { Box::default() },
             popup_text: None,
             opener: None,
             evidence,
@@ -66,19 +68,19 @@ impl ElementReader<'_, '_> {
     }
 
     /// The surroundings of the element, as far as a record asks for them.
-    pub(crate) fn context_for(&self, asked: &Record) -> ElementContext {
+    pub(crate) fn surroundings_for(&self, asked: &Record) -> ElementSurroundings {
         let section = |then: &Section| {
             let node = then.node.and_then(|n| self.records.node_at(n));
-            let text = node.map(|node| self.records.cache.surroundings.section_text(node));
+            let text = node.map(|node| self.records.cache.headings.section_text(node));
             text.or_else(|| self.section_around().map(|(_, text)| text)).map(|text| text.all)
         };
-        ElementContext {
-            above: asked.is_part.then(|| self.text_above()).flatten(),
-            titles: if asked.groups.is_empty() { Box::default() } else { self.titles() },
+        ElementSurroundings {
+            above: asked.is_row_part.then(|| self.text_above()).flatten(),
+            titles: if asked.group_titles.is_empty() { Box::default() } else { self.titles() },
             section: asked.section.as_ref().and_then(section),
-            popup_text: asked.popup_text.as_ref().and_then(|_| self.popup_text(asked.is_part)),
+            popup_text: asked.popup_text.as_ref().and_then(|_| self.popup_text(asked.is_row_part)),
             opener: asked.opener.as_ref().and_then(|_| self.opener()),
-            ..self.context()
+            ..self.surroundings()
         }
     }
 
@@ -86,20 +88,20 @@ impl ElementReader<'_, '_> {
     /// a person types.
     pub(crate) fn as_opener(&self) -> Opener {
         let mut context =
-            ElementContext { above: self.text_above(), titles: self.titles(), ..self.context() };
+            ElementSurroundings { above: self.text_above(), titles: self.titles(), ..self.surroundings() };
         if let Some(at) = &mut context.row {
             at.values = None;
         }
-        Opener(Arc::new(Opened {
+        Opener(Arc::new(OpenerData {
             role: self.element.role(),
             name: self.records.stable_name(self.element),
             handle: self.element.handle(),
-            record: self.place(),
+            record: self.opener_record(),
             context,
         }))
     }
 
-    pub(crate) fn content(&self) -> Option<&Row> {
+    pub(crate) fn row_content(&self) -> Option<&Row> {
         self.row.map(|at| &**self.records.cache.structure.row(self.records.tree, at))
     }
 
@@ -110,7 +112,7 @@ impl ElementReader<'_, '_> {
             Some(at) if !records.is_lone_group(at) => {
                 self.row_evidence(at, records.cache.structure.row(records.tree, at))
             }
-            _ => self.place_evidence(),
+            _ => self.surroundings_evidence(),
         }
     }
 
@@ -125,15 +127,15 @@ impl ElementReader<'_, '_> {
                 if !found.contains(&fingerprint) {
                     found.push(fingerprint);
                 }
-                if found.len() == MOST_PRINTS {
+                if found.len() == MAX_FINGERPRINTS {
                     break;
                 }
             }
             found.into()
         };
-        let mut fingerprints = bounded(&mut row.text.telling_outside(element).map(|(_, p)| p));
+        let mut fingerprints = bounded(&mut row.text.distinguishing_outside(element).map(|(_, p)| p));
         if fingerprints.is_empty() && at.container.ids.len() > 1 {
-            let others = row.names.telling_outside(element).filter(|&(n, _)| n != element.id());
+            let others = row.names.distinguishing_outside(element).filter(|&(n, _)| n != element.id());
             fingerprints = bounded(&mut others.map(|(_, p)| p));
         }
         if !fingerprints.is_empty() {
@@ -145,8 +147,8 @@ impl ElementReader<'_, '_> {
         // Headers may belong to the position instead: in a sorted table, another row then has them.
         // They count only without distinguishing words in the cells, and numbers count along with
         // them.
-        let headers = bounded(&mut row.headers.telling_outside(element).map(|(_, p)| p));
-        let fingerprints = bounded(&mut row.numbers.telling_outside(element).map(|(_, p)| p));
+        let headers = bounded(&mut row.headers.distinguishing_outside(element).map(|(_, p)| p));
+        let fingerprints = bounded(&mut row.numbers.distinguishing_outside(element).map(|(_, p)| p));
         if !fingerprints.is_empty() {
             return Evidence::Numbers { fingerprints, headers };
         }
@@ -155,16 +157,16 @@ impl ElementReader<'_, '_> {
         }
         let values = at.container.values(self.records.tree);
         let own = bounded(&mut row.values.telling.iter().map(|&(_, p)| p));
-        Evidence::Place {
+        Evidence::Position {
             index: at.index,
             count: at.container.ids.len(),
-            values: FieldValues { own, all: values.fingerprints.clone() },
+            values: FieldValues { own_values: own, all_values: values.fingerprints.clone() },
         }
     }
 
-    fn place_evidence(&self) -> Evidence {
-        let surroundings = &self.records.cache.surroundings;
-        if surroundings.in_framework(self.element) {
+    fn surroundings_evidence(&self) -> Evidence {
+        let surroundings = &self.records.cache.headings;
+        if surroundings.is_in_page_frame(self.element) {
             return Evidence::Always;
         }
         if let Some(heading) = surroundings.heading_of(self.element) {
@@ -180,11 +182,11 @@ impl ElementReader<'_, '_> {
     }
 
     /// The surroundings of the element, as far as evidence asks for them.
-    pub(crate) fn context(&self) -> ElementContext {
-        let (tree, surroundings) = (self.records.tree, &self.records.cache.surroundings);
+    pub(crate) fn surroundings(&self) -> ElementSurroundings {
+        let (tree, surroundings) = (self.records.tree, &self.records.cache.headings);
         let region = region_of(self.element);
-        ElementContext {
-            row: self.row.map(|at| RowContext {
+        ElementSurroundings {
+            row: self.row.map(|at| RowSurroundings {
                 row: Arc::clone(self.records.cache.structure.row(tree, at)),
                 element: range_of(self.element),
                 index: at.index,
@@ -204,7 +206,7 @@ impl ElementReader<'_, '_> {
     }
 
     fn title_of(&self, heading: NodeRef<'_>) -> Title {
-        Title { node: heading.handle(), text: self.records.cache.surroundings.heading_text(heading) }
+        Title { node: heading.handle(), text: self.records.cache.headings.heading_text(heading) }
     }
 
     /// The text of the heading above all sibling rows of the element's row.
@@ -213,11 +215,11 @@ impl ElementReader<'_, '_> {
     }
 
     fn titles(&self) -> Box<[Title]> {
-        group::titles_around(self.element, &self.records.cache.surroundings)
+        group::titles_around(self.element, &self.records.cache.headings)
     }
 
     fn section_around(&self) -> Option<(NodeRef<'_>, SectionText)> {
-        self.records.cache.surroundings.section_of(self.element)
+        self.records.cache.headings.section_of(self.element)
     }
 
     fn section(&self, record: &Record) -> Option<Section> {
@@ -225,15 +227,15 @@ impl ElementReader<'_, '_> {
         // Text that repeats the window's title changes with it, which is reported and ends nothing.
         // The bars of a window serve whatever it shows, and a single label beside the title is its
         // status.
-        let labels = if record.is_part { 2 } else { 1 };
-        let asked = node.role() != Role::Window || text.labels >= labels && !text.beside_title.is_empty();
-        asked.then(|| Section { node: node.handle(), text: text.beside_title })
+        let labels = if record.is_row_part { 2 } else { 1 };
+        let asked = node.role() != Role::Window || text.labels >= labels && !text.without_title.is_empty();
+        asked.then(|| Section { node: node.handle(), text: text.without_title })
     }
 
-    fn popup_text(&self, is_part: bool) -> Option<PopupText> {
+    fn popup_text(&self, is_row_part: bool) -> Option<PopupText> {
         // A live region around rows is a changing list; a dialog around its own parts is about one
         // thing.
-        let told = if is_part {
+        let told = if is_row_part {
             popup::popup_of(self.element).is_none()
         } else {
             self.records.cache.structure.row_of(self.element).is_some()
@@ -241,10 +243,10 @@ impl ElementReader<'_, '_> {
         if told {
             return None;
         }
-        let speaker = popup::speaker_of(self.element)?;
+        let speaker = popup::enclosing_message(self.element)?;
         // The text on one of the dialog's tab pages does not apply to the bars beside the tabs.
         let paged = |n: NodeRef<'_>| n.role() == Role::TabPanel;
-        let pages = !is_part || self.element.ancestors().take_while(|n| *n != speaker).any(paged);
+        let pages = !is_row_part || self.element.ancestors().take_while(|n| *n != speaker).any(paged);
         Some(self.records.cache.popup_texts.get((speaker.id(), pages), || popup::text_of(speaker, pages)))
     }
 

@@ -18,14 +18,14 @@ use crate::identity::step_count;
 use crate::{NodeRef, Role, States, Tree};
 
 /// The most texts that serve as a name; more are the content of a card.
-const MOST_TEXTS: usize = 2;
+const MAX_TEXTS: usize = 2;
 
 /// The most nodes below an element that may have words. A larger element is a container.
-const MOST_NODES: usize = 200;
+const MAX_NODES: usize = 200;
 
 /// The words of an element without a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ElementText {
+pub(crate) struct NamelessText {
     pub(crate) text: Box<str>,
     /// The text for messages: without counts, unless nothing else is left.
     pub(crate) label: Box<str>,
@@ -36,22 +36,22 @@ pub(crate) struct ElementText {
 }
 
 /// The number of elements per role and words, ignoring counts.
-pub(crate) type Shared = HashMap<(Role, Fingerprint), u32>;
+pub(crate) type SharedTexts = HashMap<(Role, Fingerprint), u32>;
 
-impl ElementText {
+impl NamelessText {
     /// Returns the words of an element; `None` if it has a name or is more than a thing to press.
     pub(crate) fn of(element: NodeRef<'_>) -> Option<Self> {
-        if !element.is(States::ACTIONABLE) || !element.name().is_empty() || is_unsteady(element) {
+        if !element.is(States::ACTIONABLE) || !element.name().is_empty() || is_changeable(element) {
             return None;
         }
         let mut said: Vec<(String, bool)> = Vec::new();
         let mut heading: Option<NodeRef<'_>> = None;
         for (count, node) in element.subtree().skip(1).enumerate() {
-            step_count::step();
-            if count >= MOST_NODES
+            step_count::count_step();
+            if count >= MAX_NODES
                 || node.is(States::ACTIONABLE)
                 || node.role().is_control()
-                || is_unsteady(node)
+                || is_changeable(node)
             {
                 return None;
             }
@@ -75,7 +75,7 @@ impl ElementText {
         if let Some(heading) = heading {
             said = vec![(heading.name().to_owned(), false)];
         }
-        if said.is_empty() || said.len() > MOST_TEXTS {
+        if said.is_empty() || said.len() > MAX_TEXTS {
             return None;
         }
         let telling = said.iter().filter(|(text, badge)| !(*badge && is_volatile(text)));
@@ -83,7 +83,7 @@ impl ElementText {
         if telling.is_empty() {
             telling = said.iter().map(|(text, _)| text.as_str()).collect();
         }
-        let stable: Vec<String> = telling.iter().map(|text| without_counter(text)).collect();
+        let stable: Vec<String> = telling.iter().map(|text| strip_counter(text)).collect();
         let stable = stable.join(" ").trim().to_owned();
         let texts: Vec<&str> = said.iter().map(|(text, _)| text.as_str()).collect();
         let text: Box<str> = texts.join(" ").into();
@@ -96,8 +96,8 @@ impl ElementText {
     }
 
     /// Counts the words of the nameless elements of a tree.
-    pub(crate) fn shared(tree: &Tree) -> Shared {
-        let mut shared = Shared::new();
+    pub(crate) fn count_shared(tree: &Tree) -> SharedTexts {
+        let mut shared = SharedTexts::new();
         for node in tree.nodes().filter(|n| n.is(States::ACTIONABLE)) {
             if let Some(words) = Self::of(node) {
                 *shared.entry((node.role(), words.stable)).or_default() += 1;
@@ -111,17 +111,17 @@ impl ElementText {
 /// holds little.
 #[must_use]
 pub fn words(element: NodeRef<'_>) -> Option<Box<str>> {
-    ElementText::of(element).map(|words| words.text)
+    NamelessText::of(element).map(|words| words.text)
 }
 
 /// Whether a person writes the text of a node, or it changes by itself.
-fn is_unsteady(node: NodeRef<'_>) -> bool {
+fn is_changeable(node: NodeRef<'_>) -> bool {
     is_field(node) || node.is(States::LIVE)
 }
 
 /// Removes the count from a text: `Likes 3` and `3 likes` become `Likes` and `likes`, `Cart (2)`
 /// becomes `Cart`. A number after a word that is not a plural belongs to it: `Order 18`.
-fn without_counter(text: &str) -> String {
+fn strip_counter(text: &str) -> String {
     let text = without_counts(text);
     let mut words: Vec<&str> = text.split(' ').collect();
     if words.len() == 1 && is_counter(words[0]) {
@@ -155,7 +155,7 @@ mod tests {
     use crate::testing::tree;
 
     #[test]
-    fn counters_go_and_numbers_of_things_stay() {
+    fn strip_counter_drops_counters_and_keeps_numbers() {
         for (text, stable) in [
             ("Likes 3", "Likes"),
             ("Likes: 1.2k", "Likes:"),
@@ -170,7 +170,7 @@ mod tests {
             ("2027-02-14", "2027-02-14"),
             ("Subscribe", "Subscribe"),
         ] {
-            assert_eq!(without_counter(text), stable, "{text}");
+            assert_eq!(strip_counter(text), stable, "{text}");
         }
     }
 
@@ -178,11 +178,11 @@ mod tests {
     fn said(page: &str) -> Option<String> {
         let tree = tree(&format!("page \"P\" http://h/\n{page}"));
         let clickable = tree.nodes().find(|n| n.role() == Role::Clickable)?;
-        ElementText::of(clickable).map(|words| words.text.into())
+        NamelessText::of(clickable).map(|words| words.text.into())
     }
 
     #[test]
-    fn little_things_say_their_text_and_containers_nothing() {
+    fn nameless_text_of_small_elements_but_not_containers() {
         assert_eq!(said("  clickable\n    text \"Mute\"").as_deref(), Some("Mute"));
         assert_eq!(said("  clickable\n    img \"Trash\"").as_deref(), Some("Trash"));
         let two = "  clickable\n    text \"Inbox\"\n    generic\n      text \"4\"";

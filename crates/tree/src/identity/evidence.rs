@@ -1,9 +1,9 @@
 //! The evidence that distinguishes an element from similar ones, and how it is checked later.
 
 use crate::identity::fingerprint::{Fingerprint, count_kept};
-use crate::identity::record::{ElementContext, RowContext};
-use crate::identity::rows::keys::Key;
-use crate::identity::rows::shift::{FieldValues, Shift};
+use crate::identity::record::{ElementSurroundings, RowSurroundings};
+use crate::identity::rows::field_values::{FieldValues, Shift};
+use crate::identity::rows::keys::RowKey;
 use crate::identity::surroundings::title::Title;
 use crate::identity::verdict::Clause;
 
@@ -11,7 +11,7 @@ use crate::identity::verdict::Clause;
 #[derive(Debug, Clone)]
 pub(crate) enum Evidence {
     /// The key of the row.
-    Key(Key),
+    Key(RowKey),
     /// Texts, link targets or control names that only its row had. `raw_key` is an index-like key
     /// of the row, which keeps a row valid after it became an editor.
     Text { fingerprints: Box<[Fingerprint]>, raw_key: Option<Fingerprint> },
@@ -22,7 +22,7 @@ pub(crate) enum Evidence {
     /// position.
     Numbers { fingerprints: Box<[Fingerprint]>, headers: Box<[Fingerprint]> },
     /// The position among the rows.
-    Place { index: usize, count: usize, values: FieldValues },
+    Position { index: usize, count: usize, values: FieldValues },
     /// The heading above the element.
     Heading(Title),
     /// The named region around the element.
@@ -41,12 +41,16 @@ impl Evidence {
     pub(crate) fn is_row(&self) -> bool {
         matches!(
             self,
-            Self::Key(_) | Self::Text { .. } | Self::OwnName | Self::Numbers { .. } | Self::Place { .. }
+            Self::Key(_) | Self::Text { .. } | Self::OwnName | Self::Numbers { .. } | Self::Position { .. }
         )
     }
 
     /// The clause that no longer holds, if any. `bears` says whether a node still has its title.
-    pub(crate) fn lost(&self, now: &ElementContext, bears: &dyn Fn(&Title) -> bool) -> Option<Clause> {
+    pub(crate) fn lost_clause(
+        &self,
+        now: &ElementSurroundings,
+        bears: &dyn Fn(&Title) -> bool,
+    ) -> Option<Clause> {
         let row = now.row.as_ref();
         let texts = |wanted: &[Fingerprint]| row.map_or(0, |at| count_kept(wanted, |p| at.has_text(p)));
         let (holds, clause) = match self {
@@ -60,17 +64,17 @@ impl Evidence {
             }
             Self::Numbers { headers, .. } if texts(headers) < headers.len() => (false, Clause::RowText),
             Self::Numbers { fingerprints, .. } => {
-                let is_there = |at: &RowContext, p| at.row.numbers.has(p, &at.element);
+                let is_there = |at: &RowSurroundings, p| at.row.numbers.has(p, &at.element);
                 let still = row.map_or(0, |at| count_kept(fingerprints, |p| is_there(at, p)));
                 (still * 2 > fingerprints.len(), Clause::RowNumbers)
             }
-            Self::Place { index, count, values } => {
+            Self::Position { index, count, values } => {
                 let holds = match now.shift(values) {
                     Shift::Stayed => true,
                     Shift::Moved => false,
                     Shift::Unknown => row.is_some_and(|at| (at.index, at.count) == (*index, *count)),
                 };
-                (holds, Clause::RowPlace)
+                (holds, Clause::RowPosition)
             }
             Self::Heading(title) => (title.holds(now.heading, bears), Clause::Heading),
             Self::Region(name) => (now.region == Some(*name), Clause::Region),
@@ -84,7 +88,7 @@ impl Evidence {
     }
 }
 
-impl ElementContext {
+impl ElementSurroundings {
     /// Whether a row with these field values moved, judged by the current values in the rows.
     pub(crate) fn shift(&self, issued: &FieldValues) -> Shift {
         let Some((at, values)) = self.row.as_ref().and_then(|at| Some((at, at.values.as_ref()?))) else {

@@ -34,7 +34,7 @@ pub(crate) enum TextKind {
     /// A URL.
     Address,
     /// A position among siblings.
-    Place,
+    Position,
 }
 
 impl Fingerprint {
@@ -50,7 +50,7 @@ pub(crate) fn count_kept(fingerprints: &[Fingerprint], still: impl Fn(Fingerprin
     fingerprints
         .iter()
         .filter(|&&p| {
-            step_count::step();
+            step_count::count_step();
             still(p)
         })
         .count()

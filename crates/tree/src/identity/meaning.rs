@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::identity::element_text::ElementText;
+use crate::identity::element_text::NamelessText;
 use crate::identity::evidence::Evidence;
 use crate::identity::fingerprint::Fingerprint;
 use crate::identity::record::Record;
@@ -17,23 +17,23 @@ use crate::{Handle, Role, quote};
 /// [`Records::judge`](crate::Records::judge). States and values are never part of it. `Display`
 /// names the element for people, quoted and bounded: `button "Delete" in row "Mail 1"`.
 #[derive(Debug, Clone)]
-pub struct Meaning(pub(crate) Arc<Inner>);
+pub struct Meaning(pub(crate) Arc<MeaningData>);
 
 #[derive(Debug, Clone)]
-pub(crate) struct Inner {
+pub(crate) struct MeaningData {
     pub(crate) role: Role,
     pub(crate) name: Box<str>,
     /// The name without counts.
     pub(crate) stable_name: Fingerprint,
     /// The words of an element without a name.
-    pub(crate) words: Option<ElementText>,
+    pub(crate) text: Option<NamelessText>,
     /// Whether other elements had the same words apart from counts.
-    pub(crate) words_shared: bool,
+    pub(crate) text_is_shared: bool,
     /// The URL of the document.
     pub(crate) address: Fingerprint,
     pub(crate) record: Record,
     /// The container of the element, for messages: `row "Mail 1"`.
-    pub(crate) within: Option<(&'static str, Box<str>)>,
+    pub(crate) container: Option<(&'static str, Box<str>)>,
 }
 
 impl Meaning {
@@ -55,7 +55,7 @@ impl Meaning {
         let steady = |text: &str| without_counts(text).replace(" \"", "\"");
         let reads = |now: &str| now == text || steady(now) == steady(text);
         // Texts of older versions do not name elements without an accessible name.
-        reads(&self.to_string()) || self.0.words.is_some() && reads(&self.labelled(""))
+        reads(&self.to_string()) || self.0.text.is_some() && reads(&self.labelled(""))
     }
 
     /// The role, a label, and what contains the element.
@@ -64,7 +64,7 @@ impl Meaning {
         if !label.is_empty() {
             text = format!("{text} {}", quote(label));
         }
-        match &self.0.within {
+        match &self.0.container {
             Some((what, name)) => format!("{text} in {what} {}", quote(name)),
             None => text,
         }
@@ -86,9 +86,9 @@ impl Meaning {
     /// The same meaning with the nodes of `now`, an equal meaning. When part of the page
     /// re-rendered, the nodes at issue are gone for good.
     #[must_use]
-    pub fn resting_on(&self, now: &Self) -> Self {
+    pub fn with_nodes_of(&self, now: &Self) -> Self {
         let mut inner = (*self.0).clone();
-        inner.record.rest_on(&now.0.record);
+        inner.record.take_nodes_of(&now.0.record);
         Self(Arc::new(inner))
     }
 
@@ -102,7 +102,7 @@ impl Meaning {
 
 impl fmt::Display for Meaning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words = self.0.words.as_ref().map_or("", |words| &words.label);
+        let words = self.0.text.as_ref().map_or("", |words| &words.label);
         f.write_str(&self.labelled(if self.0.name.is_empty() { words } else { &self.0.name }))
     }
 }

@@ -31,17 +31,17 @@ impl<K: Hash + Eq + Clone, V: Clone> Memo<K, V> {
 /// Identifies the records of one tree in the comparison caches of another. Equal only to its
 /// clones.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Token(Rc<()>);
+pub(crate) struct RecordsId(Rc<()>);
 
-impl PartialEq for Token {
+impl PartialEq for RecordsId {
     fn eq(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }
 }
 
-impl Eq for Token {}
+impl Eq for RecordsId {}
 
-impl Hash for Token {
+impl Hash for RecordsId {
     fn hash<H: Hasher>(&self, state: &mut H) {
         Rc::as_ptr(&self.0).hash(state);
     }

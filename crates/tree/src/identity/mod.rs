@@ -8,7 +8,7 @@
 //! issued element. [`content_match`] finds the node that replaced one that is gone.
 //!
 //! Two values are compared. A `Record` is the evidence at issue, kept without the tree. An
-//! `ElementContext` is what surrounds an element of a later tree, as far as the record asks.
+//! `ElementSurroundings` is what surrounds an element of a later tree, as far as the record asks.
 //! `Record::differences` is the one function that compares them, for elements and for openers of
 //! popups alike. They are built from `rows`, `surroundings` and `evidence`, the strongest that a
 //! row or a place offers. [`context`] answers another question: not which element it is, but
@@ -18,7 +18,7 @@
 
 mod cache;
 mod candidates;
-mod compare;
+mod content_match;
 pub(crate) mod context;
 mod element_name;
 mod element_reader;
@@ -28,29 +28,29 @@ mod fingerprint;
 mod meaning;
 mod memo;
 mod opener;
-mod parts;
 mod record;
-mod rematch;
-mod resemblance;
-mod row_label;
+mod records;
+mod row_part;
+mod row_search;
 mod rows;
 mod step_count;
 mod surroundings;
+mod text_similarity;
 mod verdict;
 
 #[cfg(test)]
 mod tests;
 
-pub use cache::RecordBook;
-pub use compare::Records;
+pub use cache::CachedTree;
+pub use content_match::{content_match, reappeared_with_list};
 pub use element_text::words;
 pub use meaning::Meaning;
 pub use opener::{Opener, Openers};
-pub use rematch::{came_back_with_its_list, content_match};
-pub(crate) use row_label::row_shows;
+pub use records::Records;
+pub(crate) use row_search::row_contains;
 pub(crate) use rows::detect::Structure;
 pub(crate) use rows::keys::is_machine_made;
 #[doc(hidden)]
 pub use rows::numbers::is_volatile;
 pub(crate) use rows::numbers::without_counts;
-pub use verdict::{Clause, Refused, Verdict};
+pub use verdict::{Clause, NoMatch, Verdict};

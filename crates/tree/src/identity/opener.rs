@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use crate::identity::fingerprint::Fingerprint;
-use crate::identity::record::{ElementContext, Record};
+use crate::identity::record::{ElementSurroundings, Record};
 use crate::identity::surroundings::popup::is_popup;
 use crate::{Handle, NodeRef, Role, Tree};
 
@@ -23,18 +23,18 @@ pub struct Openers {
 
 /// An element that may have opened a popup, as read by [`Records::opener`](crate::Records::opener).
 #[derive(Debug, Clone)]
-pub struct Opener(pub(crate) Arc<Opened>);
+pub struct Opener(pub(crate) Arc<OpenerData>);
 
 /// The role, name and record of an opener, with the context to compare.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct OpenerData {
     pub(crate) role: Role,
     /// The name without counts.
     pub(crate) name: Fingerprint,
     pub(crate) handle: Option<Handle>,
     pub(crate) record: Record,
     /// The context of the opener.
-    pub(crate) context: ElementContext,
+    pub(crate) context: ElementSurroundings,
 }
 
 impl Opener {

@@ -1,6 +1,6 @@
 //! The surroundings of an element, then and now, and the one function that compares them.
 //!
-//! A [`Record`] is the evidence at issue, kept without the tree. An [`ElementContext`] is what
+//! A [`Record`] is the evidence at issue, kept without the tree. An [`ElementSurroundings`] is what
 //! surrounds an element now, as far as a record asks. The opener of a popup is compared like the
 //! elements in it. Its context is kept, because the tree in which it was pressed is gone by then.
 
@@ -11,7 +11,7 @@ use crate::identity::evidence::Evidence;
 use crate::identity::fingerprint::{Fingerprint, count_kept};
 use crate::identity::opener::Opener;
 use crate::identity::rows::content::Row;
-use crate::identity::rows::shift::Values;
+use crate::identity::rows::field_values::Values;
 use crate::identity::surroundings::popup::PopupText;
 use crate::identity::surroundings::title::Title;
 use crate::identity::verdict::Clause;
@@ -25,13 +25,13 @@ pub(crate) struct Record {
     pub(crate) row: Option<Handle>,
     /// Whether nothing in the row identifies a record: the row is a part of something else, which
     /// is compared instead.
-    pub(crate) is_part: bool,
+    pub(crate) is_row_part: bool,
     /// The heading above the row. For a row with its own text, a change is reported but ends
     /// nothing.
-    pub(crate) above: Option<Title>,
+    pub(crate) heading_above: Option<Title>,
     pub(crate) section: Option<Section>,
     /// The titles between the element and its heading, as far as they identify it.
-    pub(crate) groups: Box<[Title]>,
+    pub(crate) group_titles: Box<[Title]>,
     pub(crate) popup_text: Option<PopupText>,
     pub(crate) opener: Option<Opener>,
 }
@@ -45,9 +45,9 @@ pub(crate) struct Section {
 
 /// The surroundings of an element, read from a tree once and kept without it.
 #[derive(Debug)]
-pub(crate) struct ElementContext {
+pub(crate) struct ElementSurroundings {
     /// The row, shared by all elements in it.
-    pub(crate) row: Option<RowContext>,
+    pub(crate) row: Option<RowSurroundings>,
     pub(crate) heading: Option<Fingerprint>,
     pub(crate) region: Option<Fingerprint>,
     /// The window, if it is the nearest named region.
@@ -66,7 +66,7 @@ pub(crate) struct ElementContext {
 
 /// The row around an element.
 #[derive(Debug)]
-pub(crate) struct RowContext {
+pub(crate) struct RowSurroundings {
     pub(crate) row: Arc<Row>,
     /// The nodes of the element itself, which say nothing about its row.
     pub(crate) element: Range<NodeId>,
@@ -77,7 +77,7 @@ pub(crate) struct RowContext {
     pub(crate) values: Option<Arc<Values>>,
 }
 
-impl RowContext {
+impl RowSurroundings {
     /// Whether the row has no text and has this index-like key.
     pub(crate) fn is_blank_with(&self, raw_key: Fingerprint) -> bool {
         self.values.is_some()
@@ -97,7 +97,7 @@ impl Record {
     /// is gone.
     pub(crate) fn differences(
         &self,
-        now: &ElementContext,
+        now: &ElementSurroundings,
         bears: &dyn Fn(&Title) -> bool,
     ) -> impl Iterator<Item = Clause> + use<> {
         let popup_text = self.popup_text.as_ref().zip(now.popup_text.as_ref());
@@ -106,44 +106,48 @@ impl Record {
         let is_opened = |then: &Opener| now.opener.as_ref().is_some_and(|now| then.is_same(now));
         let is_around = |group: &Title| now.titles.iter().any(|n| n.text == group.text) || bears(group);
         let section =
-            self.section.as_ref().filter(|_| !in_dialog && (self.is_part || !self.evidence.is_row()));
-        let above = self.above.as_ref().filter(|_| self.is_part);
+            self.section.as_ref().filter(|_| !in_dialog && (self.is_row_part || !self.evidence.is_row()));
+        let above = self.heading_above.as_ref().filter(|_| self.is_row_part);
         let clauses = [
             (Clause::Opener, self.opener.as_ref().is_none_or(is_opened)),
-            (Clause::Group, self.groups.iter().all(is_around)),
-            (Clause::DialogText, popup_text.is_none_or(|(then, now)| then.holds(now, self.is_part))),
+            (Clause::Group, self.group_titles.iter().all(is_around)),
+            (Clause::DialogText, popup_text.is_none_or(|(then, now)| then.holds(now, self.is_row_part))),
             (Clause::SectionText, section.is_none_or(|then| then.holds(now.section.as_deref()))),
             (Clause::Heading, above.is_none_or(|then| then.holds(now.above, bears))),
         ];
-        let evidence = (self.is_part || !in_dialog).then(|| self.evidence.lost(now, bears)).flatten();
+        let evidence =
+            (self.is_row_part || !in_dialog).then(|| self.evidence.lost_clause(now, bears)).flatten();
         clauses.into_iter().filter(|(_, holds)| !holds).map(|(clause, _)| clause).chain(evidence)
     }
 
     /// Replaces the nodes of this record by those of `now`, an equal record.
-    pub(crate) fn rest_on(&mut self, now: &Self) {
+    pub(crate) fn take_nodes_of(&mut self, now: &Self) {
         if let (Evidence::Heading(title), Evidence::Heading(there))
         | (Evidence::Window(title), Evidence::Window(there)) = (&mut self.evidence, &now.evidence)
         {
-            *title = title.resting_on([there]);
+            *title = title.with_node_of([there]);
         }
-        self.above = self.above.map(|title| title.resting_on(&now.above));
+        self.heading_above = self.heading_above.map(|title| title.with_node_of(&now.heading_above));
         if let (Some(section), Some(there)) = (&mut self.section, &now.section) {
             section.node = there.node;
         }
         if now.evidence.is_row() {
             self.row = now.row;
         }
-        self.groups.iter_mut().for_each(|title| *title = title.resting_on(&now.groups));
+        self.group_titles.iter_mut().for_each(|title| *title = title.with_node_of(&now.group_titles));
     }
 
     /// The nodes that the record refers to: row, heading, section, opener at issue, groups.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = Handle> {
-        let heading =
-            if let Evidence::Heading(title) = &self.evidence { Some(title) } else { self.above.as_ref() };
+        let heading = if let Evidence::Heading(title) = &self.evidence {
+            Some(title)
+        } else {
+            self.heading_above.as_ref()
+        };
         let heading = heading.and_then(|title| title.node);
         let section = self.section.as_ref().and_then(|s| s.node);
         let opener = self.opener.as_ref().and_then(|o| o.0.handle);
-        let groups = self.groups.iter().map(|group| group.node);
+        let groups = self.group_titles.iter().map(|group| group.node);
         [self.row, heading, section, opener].into_iter().chain(groups).flatten()
     }
 }

@@ -7,14 +7,14 @@ thread_local! {
 
 /// Counts one step of work that depends on the size of the tree.
 #[inline]
-pub(crate) fn step() {
+pub(crate) fn count_step() {
     #[cfg(test)]
     STEPS.with(|s| s.set(s.get() + 1));
 }
 
 /// The number of steps that a closure takes.
 #[cfg(test)]
-pub(crate) fn steps(step_count: impl FnOnce()) -> u64 {
+pub(crate) fn count_steps(step_count: impl FnOnce()) -> u64 {
     let before = STEPS.with(std::cell::Cell::get);
     step_count();
     STEPS.with(std::cell::Cell::get) - before

@@ -46,7 +46,7 @@ pub enum Clause {
     /// The numbers that distinguished the row from others.
     RowNumbers,
     /// The position of the row, where nothing else distinguishes the rows.
-    RowPlace,
+    RowPosition,
     /// The element that opened the menu or dialog.
     Opener,
     /// The text of the dialog, alert or status.
@@ -73,7 +73,7 @@ impl Clause {
             Self::Key => "the key of its row changed",
             Self::RowText => "the text of its row changed",
             Self::RowNumbers => "the numbers of its row changed",
-            Self::RowPlace => "its row was moved or other rows came or went",
+            Self::RowPosition => "its row was moved or other rows came or went",
             Self::Opener => "its menu or dialog was opened from elsewhere",
             Self::DialogText => "the text of its dialog changed",
             Self::SectionText => "the text of its section changed",
@@ -94,7 +94,7 @@ impl fmt::Display for Clause {
 /// Why no node of a new tree was accepted for an element whose own node is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Refused {
+pub enum NoMatch {
     /// The node is still in the document, only hidden, so nothing replaced it.
     Hidden,
     /// No node has this meaning.
@@ -108,11 +108,11 @@ pub enum Refused {
     /// The candidate is outside of what survived of the surroundings.
     Moved,
     /// Another row of the same list kept its node, so the list did not re-render.
-    SiblingKept,
+    SiblingSurvived,
     /// The replaced surroundings do not read the same.
-    ReadsOther,
+    TextDiffers,
     /// The candidate existed before, as another element.
     Taken,
     /// Nothing around the element could show that it re-rendered.
-    Alone,
+    Isolated,
 }

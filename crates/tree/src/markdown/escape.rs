@@ -8,8 +8,8 @@ use crate::model::escape::{escape, is_unsafe, percent_encode};
 const MAX_URL: usize = 2_000;
 
 /// Escapes text within a line. Characters that matter only at the start of a line are left to
-/// [`guard_start`].
-pub(super) fn text(said: &str) -> String {
+/// [`escape_line_start`].
+pub(super) fn escape_text(said: &str) -> String {
     let mut out = String::with_capacity(said.len() + 8);
     let mut before = ' ';
     let mut rest = said.chars();
@@ -42,7 +42,7 @@ fn is_entity(rest: &str) -> bool {
 }
 
 /// Escapes the start of a line that would otherwise make it something other than a paragraph.
-pub(super) fn guard_start(line: &mut String) {
+pub(super) fn escape_line_start(line: &mut String) {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let at = if digits > 0 { digits } else { 0 };
     let rest = &line[at..];
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_app_says_makes_no_markup() {
+    fn app_text_makes_no_markup() {
         for (said, shown) in [
             ("# not *a* `heading`", "# not \\*a\\* \\`heading\\`"),
             ("[1]: http://evil", "\\[1\\]: http://evil"),
@@ -128,12 +128,12 @@ mod tests {
             ("a\u{202e}b\nc\u{1b}[2J", "a\\u{202e}b\\nc\\u{1b}\\[2J"),
             ("…", "…"),
         ] {
-            assert_eq!(text(said), shown);
+            assert_eq!(escape_text(said), shown);
         }
     }
 
     #[test]
-    fn only_what_would_begin_a_block_is_guarded() {
+    fn only_block_starts_are_escaped() {
         for (line, shown) in [
             ("# a", "\\# a"),
             ("###", "\\###"),
@@ -153,13 +153,13 @@ mod tests {
             ("", ""),
         ] {
             let mut guarded = line.to_owned();
-            guard_start(&mut guarded);
+            escape_line_start(&mut guarded);
             assert_eq!(guarded, shown);
         }
     }
 
     #[test]
-    fn code_ends_where_we_end_it() {
+    fn code_fence_cannot_be_closed_by_the_app() {
         assert_eq!(code_span("a"), "`a`");
         assert_eq!(code_span("a`b"), "``a`b``");
         assert_eq!(code_span("`a"), "`` `a ``");
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_cannot_leave_its_line() {
+    fn url_cannot_leave_its_line() {
         assert_eq!(address("/a b?c=<d>\n# e"), "/a%20b?c=%3Cd%3E%0A#%20e");
         assert_eq!(address("/\u{202e}"), "/%E2%80%AE");
         assert_eq!(address(""), "<>");

@@ -2,19 +2,19 @@
 //! snapshot.
 
 use super::escape;
-use super::page::{DEPTH, Page, is_preformatted, plain};
+use super::page::{MAX_DEPTH, PageWriter, is_preformatted, plain_text};
 use crate::outline::{Style, describe};
 use crate::{NodeRef, Role};
 
 /// A line built from pieces.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Line {
+pub(super) struct InlineText {
     pub(super) text: String,
     /// The numbers of the links in the line.
     pub(super) links: Vec<u32>,
 }
 
-impl Line {
+impl InlineText {
     /// Creates a line without links.
     pub(super) fn of(text: String) -> Self {
         Self { text, links: Vec::new() }
@@ -37,13 +37,13 @@ impl Line {
     }
 
     /// Appends another line as a piece.
-    fn push_line(&mut self, line: Line) {
+    fn push_line(&mut self, line: InlineText) {
         self.push(&line.text);
         self.links.extend(line.links);
     }
 
     /// Appends a line, with `between` if neither side is empty.
-    pub(super) fn append(&mut self, between: &str, line: Line) {
+    pub(super) fn append(&mut self, between: &str, line: InlineText) {
         if !self.text.is_empty() && !line.text.is_empty() {
             self.text.push_str(between);
         }
@@ -88,24 +88,24 @@ fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}')
 }
 
-impl<'t> Page<'t> {
+impl<'t> PageWriter<'t> {
     /// Appends a node and its content to a line.
-    pub(super) fn inline(&mut self, node: NodeRef<'t>, line: &mut Line, depth: usize) {
+    pub(super) fn inline(&mut self, node: NodeRef<'t>, line: &mut InlineText, depth: usize) {
         if self.skips(node) {
             return;
         }
-        if depth > DEPTH {
-            line.push(&escape::text(&plain(node)));
+        if depth > MAX_DEPTH {
+            line.push(&escape::escape_text(&plain_text(node)));
             return;
         }
         if node.is_text() {
-            line.push(&escape::text(node.name()));
+            line.push(&escape::escape_text(node.name()));
             return;
         }
         match node.role() {
             Role::Separator | Role::ScrollBar => {}
             Role::Image if !node.name().is_empty() => {
-                line.push(&format!("![{}]", escape::text(node.name())));
+                line.push(&format!("![{}]", escape::escape_text(node.name())));
             }
             Role::Strong => line.push_line(self.inline_of(node, depth).wrapped("**")),
             Role::Emphasis => line.push_line(self.inline_of(node, depth).wrapped("*")),
@@ -121,9 +121,9 @@ impl<'t> Page<'t> {
     }
 
     /// The content of a node as one line; blocks in it are joined by `<br>`.
-    pub(super) fn inline_of(&mut self, node: NodeRef<'t>, depth: usize) -> Line {
-        let mut whole = Line::default();
-        let mut line = Line::default();
+    pub(super) fn inline_of(&mut self, node: NodeRef<'t>, depth: usize) -> InlineText {
+        let mut whole = InlineText::default();
+        let mut line = InlineText::default();
         for child in node.children() {
             if self.is_block(child) {
                 whole.append("<br>", std::mem::take(&mut line));
@@ -137,13 +137,13 @@ impl<'t> Page<'t> {
         whole
     }
 
-    fn block_as_line(&mut self, node: NodeRef<'t>, depth: usize) -> Line {
-        let mut line = Line::default();
+    fn block_as_line(&mut self, node: NodeRef<'t>, depth: usize) -> InlineText {
+        let mut line = InlineText::default();
         if self.skips(node) {
             return line;
         }
         // A field is a control and a link a link wherever they are.
-        if depth > DEPTH || is_control(node) || node.role() == Role::Link {
+        if depth > MAX_DEPTH || is_control(node) || node.role() == Role::Link {
             self.inline(node, &mut line, depth);
             return line;
         }
@@ -158,7 +158,7 @@ impl<'t> Page<'t> {
     }
 
     /// Appends raised or lowered text without a space. Without a tag, 10⁶ would read 106.
-    fn script(&mut self, node: NodeRef<'t>, line: &mut Line, tag: &str, depth: usize) {
+    fn script(&mut self, node: NodeRef<'t>, line: &mut InlineText, tag: &str, depth: usize) {
         let inner = self.inline_of(node, depth);
         if inner.text.starts_with('[') {
             // A footnote: its brackets are mark enough.
@@ -169,14 +169,15 @@ impl<'t> Page<'t> {
         line.links.extend(inner.links);
     }
 
-    fn link(&mut self, node: NodeRef<'t>, line: &mut Line, depth: usize) {
+    fn link(&mut self, node: NodeRef<'t>, line: &mut InlineText, depth: usize) {
         let Some(number) = self.number(node) else {
             line.push(&control(node));
             return;
         };
         let mut inner = self.inline_of(node, depth);
         if inner.is_empty() {
-            inner.text = if node.name().is_empty() { "link".to_owned() } else { escape::text(node.name()) };
+            inner.text =
+                if node.name().is_empty() { "link".to_owned() } else { escape::escape_text(node.name()) };
         }
         line.push_line(inner.linked(number));
     }
@@ -204,11 +205,11 @@ pub(super) fn is_control(node: NodeRef<'_>) -> bool {
 pub(super) fn control(node: NodeRef<'_>) -> String {
     let mut said = String::new();
     describe(&mut said, node, node.name(), Style::Full);
-    format!("[{}]", escape::text(&said))
+    format!("[{}]", escape::escape_text(&said))
 }
 
 fn code(node: NodeRef<'_>) -> String {
-    let said = plain(node);
+    let said = plain_text(node);
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     if said.is_empty() { String::new() } else { escape::code_span(&said) }
 }

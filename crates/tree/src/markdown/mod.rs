@@ -13,8 +13,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use crate::outline::folded;
-use crate::selector::likeness;
+use crate::outline::normalize_text;
+use crate::selector::text_similarity;
 use crate::{NodeId, Tree};
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -30,7 +30,7 @@ pub struct Heading {
 
 /// A line of Markdown.
 #[derive(Debug, Default)]
-struct Row {
+struct MarkdownLine {
     text: String,
     /// The numbers of the links in the line.
     links: Vec<u32>,
@@ -43,14 +43,14 @@ struct Row {
 /// A whole page as Markdown.
 #[derive(Debug)]
 pub struct Markdown {
-    rows: Vec<Row>,
+    rows: Vec<MarkdownLine>,
     links: Vec<String>,
     truncated: bool,
 }
 
 /// Why a section was not found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NoSection {
+pub enum SectionError {
     /// No heading matches; these are the nearest.
     None(Vec<Heading>),
     /// Several headings match.
@@ -67,21 +67,25 @@ pub struct Excerpt {
 }
 
 /// The most headings that an error lists.
-const NAMED: usize = 5;
+const MAX_LISTED_HEADINGS: usize = 5;
 
 /// The fewest bytes for which the beginning of a line is worth showing.
-const WORTH: usize = 200;
+const MIN_BEGINNING_BYTES: usize = 200;
 
-impl Row {
+impl MarkdownLine {
     /// The first words of a line of text, if they are worth showing.
     fn beginning(&self, max_bytes: usize) -> Option<String> {
-        if max_bytes < WORTH || self.heading.is_some() || self.fence.is_some() || self.text.starts_with('|') {
+        if max_bytes < MIN_BEGINNING_BYTES
+            || self.heading.is_some()
+            || self.fence.is_some()
+            || self.text.starts_with('|')
+        {
             return None;
         }
         // Link numbers come after the link text, so text cut before the first link has none.
         let end = self.text.find(['[', '`']).unwrap_or(self.text.len()).min(max_bytes - 4);
         let end = self.text.floor_char_boundary(end);
-        let cut = self.text[..end].rfind(' ').filter(|at| *at >= WORTH / 2)?;
+        let cut = self.text[..end].rfind(' ').filter(|at| *at >= MIN_BEGINNING_BYTES / 2)?;
         Some(format!("{}…", self.text[..cut].trim_end_matches(['\\', ' '])))
     }
 }
@@ -96,14 +100,14 @@ impl Markdown {
     /// ```
     #[must_use]
     pub fn of(tree: &Tree, scope: NodeId) -> Self {
-        let page = page::Page::of(tree, tree.node(scope));
+        let page = page::PageWriter::of(tree, tree.node(scope));
         let links = page.links.iter().map(|url| escape::address(url)).collect();
-        Self { rows: page.rows, links, truncated: tree.truncated() }
+        Self { rows: page.rows, links, truncated: tree.is_truncated() }
     }
 
     /// The range of all lines.
     #[must_use]
-    pub fn whole(&self) -> Range<usize> {
+    pub fn all_lines(&self) -> Range<usize> {
         0..self.rows.len()
     }
 
@@ -118,11 +122,11 @@ impl Markdown {
     ///
     /// # Errors
     /// Returns an error when no heading matches, or more than one.
-    pub fn section(&self, text: &str) -> Result<Range<usize>, NoSection> {
-        let wanted = folded(text);
+    pub fn section(&self, text: &str) -> Result<Range<usize>, SectionError> {
+        let wanted = normalize_text(text);
         let named = |test: &dyn Fn(&str) -> bool| -> Vec<usize> {
-            let row = |(at, row): (usize, &Row)| {
-                row.heading.as_ref().filter(|h| test(&folded(&h.title))).map(|_| at)
+            let row = |(at, row): (usize, &MarkdownLine)| {
+                row.heading.as_ref().filter(|h| test(&normalize_text(&h.title))).map(|_| at)
             };
             self.rows.iter().enumerate().filter_map(row).collect()
         };
@@ -133,12 +137,12 @@ impl Markdown {
         match found[..] {
             [at] => {
                 let level = self.rows[at].heading.as_ref().map_or(0, |h| h.level);
-                let ends = |row: &Row| row.heading.as_ref().is_some_and(|h| h.level <= level);
+                let ends = |row: &MarkdownLine| row.heading.as_ref().is_some_and(|h| h.level <= level);
                 let end = self.rows[at + 1..].iter().position(ends).map_or(self.rows.len(), |n| at + 1 + n);
                 Ok(at..end)
             }
-            [] => Err(NoSection::None(self.nearest(&wanted))),
-            _ => Err(NoSection::Several(
+            [] => Err(SectionError::None(self.nearest(&wanted))),
+            _ => Err(SectionError::Several(
                 found.iter().filter_map(|&at| self.rows[at].heading.clone()).collect(),
             )),
         }
@@ -146,11 +150,11 @@ impl Markdown {
 
     fn nearest(&self, wanted: &str) -> Vec<Heading> {
         let mut scored: Vec<(f64, &Heading)> = self
-            .headings(self.whole())
-            .map(|h| (likeness(&folded(&h.title), &[wanted.to_owned()]), h))
+            .headings(self.all_lines())
+            .map(|h| (text_similarity(&normalize_text(&h.title), &[wanted.to_owned()]), h))
             .collect();
         scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-        scored.into_iter().take(NAMED).map(|(_, h)| h.clone()).collect()
+        scored.into_iter().take(MAX_LISTED_HEADINGS).map(|(_, h)| h.clone()).collect()
     }
 
     /// Renders a range of lines with the list of their links in at most `max_bytes` bytes. A note
@@ -160,7 +164,7 @@ impl Markdown {
         let rows = trimmed(&self.rows[lines]);
         let total = self.size(rows);
         if total <= max_bytes {
-            return Excerpt { text: self.written(rows, None), missing: 0 };
+            return Excerpt { text: self.to_text(rows, None), missing: 0 };
         }
         // The size grows with the number of lines, so search for the largest number that fits.
         let (mut fits, mut too_many) = (0, rows.len());
@@ -178,7 +182,7 @@ impl Markdown {
         // The first line that does not fit is cut if it is long enough.
         let left = max_bytes.saturating_sub(self.size(shown) + note.len() + 4);
         let part = rows.get(fits).and_then(|row| row.beginning(left));
-        let mut text = self.written(shown, Some(&note));
+        let mut text = self.to_text(shown, Some(&note));
         if let Some(part) = part {
             let at = text.find(&note).unwrap_or(text.len());
             text.insert_str(at, &format!("{part}\n\n"));
@@ -192,7 +196,8 @@ impl Markdown {
         let headings: Vec<&Heading> = self.headings(lines).collect();
         let mut text = String::new();
         for (n, heading) in headings.iter().enumerate() {
-            let line = format!("{} {}\n", "#".repeat(heading.level.into()), escape::text(&heading.title));
+            let line =
+                format!("{} {}\n", "#".repeat(heading.level.into()), escape::escape_text(&heading.title));
             let missing = headings.len() - n;
             let note = format!("[… {missing} more headings: --max-bytes {}]\n", max_bytes.saturating_mul(2));
             // No note follows the last heading.
@@ -209,10 +214,10 @@ impl Markdown {
     }
 
     /// The note in place of the lines that are left out.
-    fn note(&self, rows: &[Row], shown: usize, total: usize) -> String {
+    fn note(&self, rows: &[MarkdownLine], shown: usize, total: usize) -> String {
         let next = rows[shown..].iter().find_map(|r| r.heading.as_ref());
         let section = match next {
-            Some(h) => format!("--section {}, or ", escape::text(&crate::quote(&h.title))),
+            Some(h) => format!("--section {}, or ", escape::escape_text(&crate::quote(&h.title))),
             None => String::new(),
         };
         let missing = rows.len() - shown;
@@ -221,12 +226,15 @@ impl Markdown {
     }
 
     /// The size in bytes of lines and the list of their links.
-    fn size(&self, rows: &[Row]) -> usize {
+    fn size(&self, rows: &[MarkdownLine]) -> usize {
         let rows = trimmed(rows);
         let lines: usize = rows.iter().map(|r| r.text.len() + 1).sum();
         let fence = rows.last().and_then(|r| r.fence.as_ref()).map_or(0, |f| f.len() + 1);
         let links: usize = numbers(rows).iter().map(|n| self.definition(*n).len() + 1).sum();
-        lines + fence + if links > 0 { links + 1 } else { 0 } + if self.truncated { CUT.len() + 2 } else { 0 }
+        lines
+            + fence
+            + if links > 0 { links + 1 } else { 0 }
+            + if self.truncated { TRUNCATED_NOTE.len() + 2 } else { 0 }
     }
 
     fn definition(&self, number: u32) -> String {
@@ -234,7 +242,7 @@ impl Markdown {
         format!("[{number}]: {url}")
     }
 
-    fn written(&self, rows: &[Row], note: Option<&str>) -> String {
+    fn to_text(&self, rows: &[MarkdownLine], note: Option<&str>) -> String {
         let mut out = String::new();
         for row in rows {
             out.push_str(&row.text);
@@ -244,7 +252,7 @@ impl Markdown {
             out.push_str(fence);
             out.push('\n');
         }
-        let notes = note.into_iter().chain(self.truncated.then_some(CUT));
+        let notes = note.into_iter().chain(self.truncated.then_some(TRUNCATED_NOTE));
         for note in notes {
             let gap = if out.is_empty() { "" } else { "\n" };
             writeln!(out, "{gap}{note}").expect("writing to a String cannot fail");
@@ -262,28 +270,28 @@ impl Markdown {
 }
 
 /// The note when the device truncated the capture.
-const CUT: &str = "[… the page is larger than what is captured]";
+const TRUNCATED_NOTE: &str = "[… the page is larger than what is captured]";
 
-impl Row {
+impl MarkdownLine {
     fn is_empty(&self) -> bool {
         self.text.trim_matches(['>', ' ']).is_empty()
     }
 }
 
 /// The index of the last nonempty line.
-fn trimmed_end(rows: &[Row]) -> Option<usize> {
+fn trimmed_end(rows: &[MarkdownLine]) -> Option<usize> {
     rows.iter().rposition(|r| !r.is_empty())
 }
 
 /// The lines without empty ones at the ends.
-fn trimmed(rows: &[Row]) -> &[Row] {
+fn trimmed(rows: &[MarkdownLine]) -> &[MarkdownLine] {
     let start = rows.iter().position(|r| !r.is_empty()).unwrap_or(rows.len());
     let end = trimmed_end(rows).map_or(start, |at| at + 1);
     &rows[start..end]
 }
 
 /// The numbers of the links in the lines, sorted, without duplicates.
-fn numbers(rows: &[Row]) -> Vec<u32> {
+fn numbers(rows: &[MarkdownLine]) -> Vec<u32> {
     let mut numbers: Vec<u32> = rows.iter().flat_map(|r| r.links.iter().copied()).collect();
     numbers.sort_unstable();
     numbers.dedup();

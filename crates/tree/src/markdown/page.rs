@@ -1,20 +1,20 @@
 //! Walks a tree and emits lines of Markdown.
 
-use super::inline::{Line, control, is_control};
-use super::{Heading, Row, escape};
-use crate::outline::{Sketch, readable};
+use super::inline::{InlineText, control, is_control};
+use super::{Heading, MarkdownLine, escape};
+use crate::outline::{Draft, readable};
 use crate::{Attr, NodeRef, Role, States, Tree};
 use hashbrown::HashMap;
 
 /// The nesting up to which elements are distinguished, not counting wrappers around a single child.
 /// Deeper content is read as text.
-pub(super) const DEPTH: usize = 250;
+pub(super) const MAX_DEPTH: usize = 250;
 
 /// The nesting up to which lists and quotes are indented. Deeper content stays at that level.
-const INDENTED: usize = 12;
+const MAX_INDENT: usize = 12;
 
 /// HTML elements that flow with the text around them. Other platforms have no such elements.
-const INLINE: &[&str] = &[
+const INLINE_TAGS: &[&str] = &[
     "a", "abbr", "b", "bdi", "bdo", "big", "cite", "data", "dfn", "em", "font", "i", "ins", "kbd", "label",
     "output", "q", "ruby", "rb", "rp", "rt", "s", "samp", "slot", "small", "span", "strike", "strong", "sub",
     "sup", "time", "tt", "u", "var", "svg", "text", "tspan", "g", "picture", "img",
@@ -26,16 +26,16 @@ struct Indent {
     /// The prefix of the first line, until that is emitted.
     marker: Option<String>,
     /// The prefix of all other lines.
-    rest: &'static str,
+    continuation: &'static str,
 }
 
 /// A page while it is being written.
 #[derive(Debug)]
-pub(super) struct Page<'t> {
-    sketch: Sketch<'t>,
+pub(super) struct PageWriter<'t> {
+    draft: Draft<'t>,
     /// For each node, whether it is or contains a block.
     blocks: Vec<bool>,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<MarkdownLine>,
     /// The URLs of links by number, counting from 1.
     pub(super) links: Vec<String>,
     numbers: HashMap<String, u32>,
@@ -48,9 +48,9 @@ pub(super) struct Page<'t> {
     pending_link: Option<u32>,
 }
 
-impl<'t> Page<'t> {
+impl<'t> PageWriter<'t> {
     pub(super) fn of(tree: &'t Tree, scope: NodeRef<'t>) -> Self {
-        let sketch = readable(tree, scope.id());
+        let draft = readable(tree, scope.id());
         let mut blocks = vec![false; tree.len()];
         for node in scope.subtree().collect::<Vec<_>>().into_iter().rev() {
             let at = node.id().index();
@@ -63,7 +63,7 @@ impl<'t> Page<'t> {
             }
         }
         let mut page = Self {
-            sketch,
+            draft,
             blocks,
             rows: Vec::new(),
             links: Vec::new(),
@@ -76,7 +76,7 @@ impl<'t> Page<'t> {
         if page.is_block(scope) {
             page.block(scope, 0);
         } else {
-            let mut line = Line::default();
+            let mut line = InlineText::default();
             page.inline(scope, &mut line, 0);
             page.paragraph(line);
         }
@@ -85,7 +85,7 @@ impl<'t> Page<'t> {
 
     /// Whether nothing of a node is written.
     pub(super) fn skips(&self, node: NodeRef<'_>) -> bool {
-        self.sketch.drops(node) || (node.is(States::HIDDEN) && (node.is_text() || is_control(node)))
+        self.draft.drops(node) || (node.is(States::HIDDEN) && (node.is_text() || is_control(node)))
     }
 
     pub(super) fn is_block(&self, node: NodeRef<'_>) -> bool {
@@ -111,12 +111,12 @@ impl<'t> Page<'t> {
     // ---- Blocks ----
 
     pub(super) fn block(&mut self, node: NodeRef<'t>, depth: usize) {
-        let node = self.unwrapped(node);
+        let node = self.skip_wrappers(node);
         if self.skips(node) {
             return;
         }
-        if depth > DEPTH {
-            self.paragraph(Line::of(escape::text(&plain(node))));
+        if depth > MAX_DEPTH {
+            self.paragraph(InlineText::of(escape::escape_text(&plain_text(node))));
             return;
         }
         match node.role() {
@@ -146,7 +146,7 @@ impl<'t> Page<'t> {
     }
 
     /// The content of a chain of wrappers around a single child.
-    fn unwrapped(&self, mut node: NodeRef<'t>) -> NodeRef<'t> {
+    fn skip_wrappers(&self, mut node: NodeRef<'t>) -> NodeRef<'t> {
         while node.role() == Role::Generic && !is_preformatted(node) && !self.skips(node) {
             let mut children = node.children();
             match (children.next(), children.next()) {
@@ -159,7 +159,7 @@ impl<'t> Page<'t> {
 
     /// Writes the children: blocks, and paragraphs of the text between them.
     pub(super) fn children(&mut self, node: NodeRef<'t>, depth: usize) {
-        let mut line = Line::default();
+        let mut line = InlineText::default();
         for child in node.children() {
             if self.is_block(child) {
                 self.paragraph(std::mem::take(&mut line));
@@ -179,7 +179,7 @@ impl<'t> Page<'t> {
         let name = node.name();
         let mut near = node.subtree().skip(1).take(50);
         if !near.any(|n| n.name() == name && !self.skips(n)) {
-            self.paragraph(Line::of(format!("**{}**", escape::text(name))));
+            self.paragraph(InlineText::of(format!("**{}**", escape::escape_text(name))));
         }
     }
 
@@ -188,7 +188,7 @@ impl<'t> Page<'t> {
             0 => 2,
             level => level.min(6),
         };
-        let mut line = Line::default();
+        let mut line = InlineText::default();
         for child in node.children() {
             if self.is_block(child) {
                 let inner = self.inline_of(child, depth + 1);
@@ -198,13 +198,13 @@ impl<'t> Page<'t> {
             }
         }
         if line.is_empty() {
-            line.text = escape::text(node.name());
+            line.text = escape::escape_text(node.name());
         }
         if line.is_empty() {
             return;
         }
-        let title = if node.name().is_empty() { plain(node) } else { node.name().to_owned() };
-        let line = self.with_link(line);
+        let title = if node.name().is_empty() { plain_text(node) } else { node.name().to_owned() };
+        let line = self.attach_pending_link(line);
         self.emit(format!("{} {}", "#".repeat(level.into()), line.text), line.links);
         if let Some(row) = self.rows.last_mut() {
             row.heading = Some(Heading { level, title });
@@ -213,7 +213,7 @@ impl<'t> Page<'t> {
 
     fn list(&mut self, list: NodeRef<'t>, depth: usize) {
         let mut number = list.attr(Attr::Start).and_then(|s| s.parse::<u32>().ok()).unwrap_or(1);
-        let mut loose = Line::default();
+        let mut loose = InlineText::default();
         let (nested, mut first) = (self.marker_is_open(), true);
         for child in list.children() {
             if matches!(child.role(), Role::ListItem | Role::TreeItem | Role::MenuItem) && !self.skips(child)
@@ -244,21 +244,21 @@ impl<'t> Page<'t> {
         let before = self.rows.len();
         self.indented(marker, rest, |page| {
             if is_control(item) {
-                page.paragraph(Line::of(control(item)));
+                page.paragraph(InlineText::of(control(item)));
             } else {
                 if item.role() == Role::TreeItem && !item.is(States::NAME_FROM_CONTENT) {
-                    page.paragraph(Line::of(escape::text(item.name())));
+                    page.paragraph(InlineText::of(escape::escape_text(item.name())));
                 }
                 page.children(item, depth);
             }
             if page.rows.len() == before && !item.name().is_empty() {
-                page.paragraph(Line::of(escape::text(item.name())));
+                page.paragraph(InlineText::of(escape::escape_text(item.name())));
             }
         });
     }
 
     fn code_block(&mut self, node: NodeRef<'t>) {
-        let said = node.attr(Attr::Preformatted).map_or_else(|| plain(node), str::to_owned);
+        let said = node.attr(Attr::Preformatted).map_or_else(|| plain_text(node), str::to_owned);
         let said = said.trim_matches(['\n', '\r']);
         if said.trim().is_empty() {
             return;
@@ -291,13 +291,14 @@ impl<'t> Page<'t> {
         let before = self.rows.len();
         self.children(node, depth);
         if self.rows.len() == before {
-            let text = if node.name().is_empty() { "link".to_owned() } else { escape::text(node.name()) };
-            self.paragraph(Line::of(text));
+            let text =
+                if node.name().is_empty() { "link".to_owned() } else { escape::escape_text(node.name()) };
+            self.paragraph(InlineText::of(text));
         }
         self.pending_link = outer;
     }
 
-    fn with_link(&mut self, line: Line) -> Line {
+    fn attach_pending_link(&mut self, line: InlineText) -> InlineText {
         match self.pending_link.take() {
             Some(number) if !line.text.contains("][") => line.linked(number),
             Some(number) => {
@@ -311,12 +312,12 @@ impl<'t> Page<'t> {
 
     // ---- Lines ----
 
-    pub(super) fn paragraph(&mut self, line: Line) {
+    pub(super) fn paragraph(&mut self, line: InlineText) {
         if line.is_empty() {
             return;
         }
-        let mut line = self.with_link(line);
-        escape::guard_start(&mut line.text);
+        let mut line = self.attach_pending_link(line);
+        escape::escape_line_start(&mut line.text);
         self.emit(line.text, line.links);
     }
 
@@ -324,12 +325,16 @@ impl<'t> Page<'t> {
     pub(super) fn emit(&mut self, text: String, links: Vec<u32>) {
         if !self.tight && !self.rows.is_empty() {
             let empty = self.prefix_of(true).trim_end().to_owned();
-            self.rows.push(Row { text: empty, ..Row::default() });
+            self.rows.push(MarkdownLine { text: empty, ..MarkdownLine::default() });
         }
         self.tight = false;
         self.after_field = false;
         let prefix = self.prefix();
-        self.rows.push(Row { text: (prefix + &text).trim_end().to_owned(), links, ..Row::default() });
+        self.rows.push(MarkdownLine {
+            text: (prefix + &text).trim_end().to_owned(),
+            links,
+            ..MarkdownLine::default()
+        });
     }
 
     /// Whether a marker waits for its first line.
@@ -338,7 +343,7 @@ impl<'t> Page<'t> {
     }
 
     fn in_item(&self) -> bool {
-        self.indents.last().is_some_and(|i| i.rest.trim().is_empty())
+        self.indents.last().is_some_and(|i| i.continuation.trim().is_empty())
     }
 
     /// The prefix of the next line. Uses up the markers.
@@ -352,19 +357,19 @@ impl<'t> Page<'t> {
 
     /// The prefix of a line. Before an empty line, indentation that is yet to begin is left out.
     fn prefix_of(&self, empty: bool) -> String {
-        let shown = self.indents.iter().take(INDENTED).take_while(|i| !empty || i.marker.is_none());
-        shown.map(|i| i.marker.as_deref().unwrap_or(i.rest)).collect()
+        let shown = self.indents.iter().take(MAX_INDENT).take_while(|i| !empty || i.marker.is_none());
+        shown.map(|i| i.marker.as_deref().unwrap_or(i.continuation)).collect()
     }
 
     fn indented(&mut self, marker: &str, rest: &'static str, write: impl FnOnce(&mut Self)) {
-        self.indents.push(Indent { marker: Some(marker.to_owned()), rest });
+        self.indents.push(Indent { marker: Some(marker.to_owned()), continuation: rest });
         write(self);
         self.indents.pop();
     }
 }
 
 /// The text in a node.
-pub(super) fn plain(node: NodeRef<'_>) -> String {
+pub(super) fn plain_text(node: NodeRef<'_>) -> String {
     let words = node.subtree().filter(|n| n.is_text() && !n.is(States::HIDDEN)).map(NodeRef::name);
     words.collect::<Vec<_>>().join(" ")
 }
@@ -383,7 +388,7 @@ fn is_block_itself(node: NodeRef<'_>) -> bool {
         role if role.is_inline() || role.is_markup() => false,
         Role::Code => is_preformatted(node),
         Role::Generic | Role::Clickable | Role::Term | Role::Status | Role::Note => {
-            is_preformatted(node) || !INLINE.contains(&node.tag())
+            is_preformatted(node) || !INLINE_TAGS.contains(&node.tag())
         }
         // Fields have lines of their own.
         role if role.is_control() => role.holds_a_value() || matches!(role, Role::TreeItem),

@@ -1,24 +1,24 @@
 //! Renders tables as GFM does (GFM 0.29, 4.10).
 
 use super::escape;
-use super::inline::Line;
-use super::page::Page;
+use super::inline::InlineText;
+use super::page::PageWriter;
 use crate::{Attr, NodeRef, Role};
 
 /// The most columns that are written.
-const COLUMNS: usize = 100;
+const MAX_COLUMNS: usize = 100;
 
 /// The longest cell, in bytes, that is repeated in each of the rows that it spans.
-const REPEATED: usize = 100;
+const MAX_REPEATED_CELL: usize = 100;
 
 /// A cell of a table.
 #[derive(Debug, Default, Clone)]
 struct Cell {
-    line: Line,
+    line: InlineText,
     header: bool,
 }
 
-impl<'t> Page<'t> {
+impl<'t> PageWriter<'t> {
     /// Writes a table. A layout table is written like any other container.
     pub(super) fn table(&mut self, table: NodeRef<'t>, depth: usize) {
         let mut rows = Vec::new();
@@ -57,7 +57,7 @@ impl<'t> Page<'t> {
         let caption = table.children().find(|c| c.role() == Role::Caption);
         let mut line = caption.map(|c| self.inline_of(c, depth)).unwrap_or_default();
         if line.is_empty() && !table.name().is_empty() {
-            line.text = escape::text(table.name());
+            line.text = escape::escape_text(table.name());
         }
         self.paragraph(line.wrapped("**"));
     }
@@ -80,7 +80,7 @@ impl<'t> Page<'t> {
         let mut own = cells_of(row).into_iter();
         loop {
             let at = cells.len();
-            if at >= COLUMNS {
+            if at >= MAX_COLUMNS {
                 break;
             }
             if let Some((left, cell)) = down.get_mut(at).filter(|(left, _)| *left > 0) {
@@ -98,14 +98,15 @@ impl<'t> Page<'t> {
             };
             let mut line = self.inline_of(node, depth);
             if line.is_empty() {
-                line.text = escape::text(node.name());
+                line.text = escape::escape_text(node.name());
             }
             let cell = Cell { line, header: node.role() == Role::ColumnHeader };
             let empty = Cell { header: cell.header, ..Cell::default() };
-            let (across, rows) = (span(node, Attr::ColSpan, COLUMNS - at), span(node, Attr::RowSpan, 65_534));
+            let (across, rows) =
+                (span(node, Attr::ColSpan, MAX_COLUMNS - at), span(node, Attr::RowSpan, 65_534));
             if rows > 1 {
                 let mut again = cell.clone();
-                if again.line.text.len() > REPEATED {
+                if again.line.text.len() > MAX_REPEATED_CELL {
                     again.line.text.clear();
                 }
                 down.resize(down.len().max(at + across), (0, Cell::default()));

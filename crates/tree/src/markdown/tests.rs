@@ -1,6 +1,6 @@
 //! Pages as Markdown: golden files, sections, bounds, and what hostile pages cannot do.
 
-use super::{Markdown, NoSection};
+use super::{Markdown, SectionError};
 use crate::{NodeId, testing};
 use proptest::prelude::*;
 use std::fmt::Write as _;
@@ -24,7 +24,7 @@ fn read(input: &str, command: &str) -> String {
     }
     let page = Markdown::of(&tree, scope);
     let lines = match section.map(|s| page.section(&s)) {
-        None => page.whole(),
+        None => page.all_lines(),
         Some(Ok(lines)) => lines,
         Some(Err(e)) => return format!("{e:?}\n"),
     };
@@ -37,16 +37,16 @@ fn golden_files() {
 }
 
 #[test]
-fn the_bound_holds_and_what_is_missing_is_said() {
+fn size_limit_holds_and_names_missing_lines() {
     let tree = testing::generate(20_000, 7);
     let page = Markdown::of(&tree, NodeId::ROOT);
     for max_bytes in [200, 2_000, 24_000, 100_000] {
-        let excerpt = page.text(page.whole(), max_bytes);
+        let excerpt = page.text(page.all_lines(), max_bytes);
         assert!(excerpt.text.len() <= max_bytes, "{} bytes of {max_bytes}", excerpt.text.len());
         assert!(excerpt.missing > 0 && excerpt.text.contains(&format!("[… {} more line", excerpt.missing)));
         assert!(excerpt.text.len() * 10 > max_bytes * 7, "{} bytes of {max_bytes}", excerpt.text.len());
     }
-    let whole = page.text(page.whole(), usize::MAX);
+    let whole = page.text(page.all_lines(), usize::MAX);
     assert_eq!(whole.missing, 0);
     assert!(!whole.text.contains('…'));
 }
@@ -55,17 +55,17 @@ fn the_bound_holds_and_what_is_missing_is_said() {
 fn outline_that_fits_exactly_keeps_its_last_heading() {
     let tree = testing::tree("page \"P\" http://h/\n  heading \"One\" level=1\n  heading \"Two\" level=2\n");
     let page = Markdown::of(&tree, NodeId::ROOT);
-    let whole = page.outline(page.whole(), usize::MAX).text;
+    let whole = page.outline(page.all_lines(), usize::MAX).text;
     assert_eq!(whole, "# One\n## Two\n");
     // The note of a cut outline is longer than these headings.
-    let wide = page.outline(page.whole(), 60);
+    let wide = page.outline(page.all_lines(), 60);
     assert_eq!((wide.text.as_str(), wide.missing), (whole.as_str(), 0));
-    let narrow = page.outline(page.whole(), 10);
+    let narrow = page.outline(page.all_lines(), 10);
     assert_eq!(narrow.missing, 2);
 }
 
 #[test]
-fn a_chain_of_wrappers_costs_no_stack() {
+fn deep_wrapper_chain_does_not_overflow_the_stack() {
     let mut page = String::from("page \"P\" http://h/\n");
     for depth in 1..=3_000 {
         writeln!(page, "{}generic", "  ".repeat(depth)).expect("a String");
@@ -84,7 +84,7 @@ fn a_chain_of_wrappers_costs_no_stack() {
 }
 
 #[test]
-fn a_part_of_a_long_line_is_better_than_nothing() {
+fn long_line_is_cut_rather_than_omitted() {
     let words = "many words of a page that has one line only ".repeat(200);
     let input = format!("page \"P\" http://h/\n  paragraph\n    text \"{words}\"\n");
     let text = read(&input, "read --max-bytes 1000");
@@ -97,13 +97,13 @@ fn a_part_of_a_long_line_is_better_than_nothing() {
 }
 
 #[test]
-fn a_section_that_is_not_there_names_the_nearest() {
+fn missing_section_error_lists_nearest_headings() {
     let tree =
         testing::tree("page \"P\" http://h/\n  heading \"Install\"* level=1\n  heading \"Usage\"* level=2");
     let page = Markdown::of(&tree, NodeId::ROOT);
-    let Err(NoSection::None(near)) = page.section("Instal notes") else { panic!("found") };
+    let Err(SectionError::None(near)) = page.section("Instal notes") else { panic!("found") };
     assert_eq!(near[0].title, "Install");
-    let Err(NoSection::None(near)) = page.section("") else { panic!("found") };
+    let Err(SectionError::None(near)) = page.section("") else { panic!("found") };
     assert_eq!(near.len(), 2);
 }
 
@@ -120,7 +120,7 @@ proptest! {
 
     /// A paragraph, whatever its words, stays one line of text.
     #[test]
-    fn a_paragraph_makes_no_structure(words in prop::collection::vec("[-#>|`\\[\\]*_~+=:<!&1. a\n\u{202e}]{0,6}", 1..5)) {
+    fn paragraph_makes_no_structure(words in prop::collection::vec("[-#>|`\\[\\]*_~+=:<!&1. a\n\u{202e}]{0,6}", 1..5)) {
         let mut builder = crate::TreeBuilder::new(crate::IdentityGrade::NeverReused);
         let document = crate::Document { scope: 1, frame: String::new(), url: "http://h/".into(), title: "P".into() };
         builder.document(0, document, 1).expect("a root");
@@ -132,7 +132,7 @@ proptest! {
         }
         let tree = builder.finish().expect("a tree");
         let page = Markdown::of(&tree, NodeId::ROOT);
-        let text = page.text(page.whole(), 10_000).text;
+        let text = page.text(page.all_lines(), 10_000).text;
         prop_assert!(text.lines().count() <= 1, "{text}");
         prop_assert!(!text.lines().any(is_ours), "{text}");
         let hidden = text.contains('\u{202e}');

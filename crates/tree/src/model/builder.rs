@@ -92,19 +92,19 @@ impl TreeBuilder {
     }
 
     /// Sets the captured surface.
-    pub fn surface(&mut self, surface: SurfaceId) -> &mut Self {
+    pub fn set_surface(&mut self, surface: SurfaceId) -> &mut Self {
         self.tree.surface = surface;
         self
     }
 
     /// Sets whether a limit truncated the capture.
-    pub fn truncated(&mut self, truncated: bool) -> &mut Self {
+    pub fn set_truncated(&mut self, truncated: bool) -> &mut Self {
         self.tree.truncated = truncated;
         self
     }
 
     /// Adds watched handles that are in a document but not in the tree.
-    pub fn hidden(&mut self, handles: impl IntoIterator<Item = Handle>) -> &mut Self {
+    pub fn add_hidden(&mut self, handles: impl IntoIterator<Item = Handle>) -> &mut Self {
         self.tree.hidden.extend(handles);
         self
     }

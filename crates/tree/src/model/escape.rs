@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_acts_on_a_terminal_or_a_line_passes() {
+    fn escape_removes_control_and_line_characters() {
         for (raw, shown) in [
             ("a\nb", r#""a\nb""#),
             ("a\r\tb", r#""a\r\tb""#),
@@ -157,14 +157,14 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_is_cut_by_characters() {
+    fn long_name_is_cut_by_characters() {
         let exact = "é".repeat(MAX_CHARS);
         assert_eq!(quote(&exact), format!("\"{exact}\""));
         assert_eq!(quote(&format!("{exact}x")), format!("\"{exact}…\""));
     }
 
     #[test]
-    fn an_address_keeps_its_quotes_and_loses_its_controls() {
+    fn url_keeps_quotes_and_loses_controls() {
         assert_eq!(escape("http://a/?q=\"x\"\u{7}", 200), "http://a/?q=\"x\"\\u{7}");
         assert_eq!(escape("abcdef", 3), "abc…");
         assert_eq!(bare_url("http://a/?q=b#c"), "http://a/?q=b#c");

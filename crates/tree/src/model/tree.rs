@@ -120,7 +120,7 @@ impl Tree {
 
     /// Whether a limit truncated the capture, so that absence proves nothing.
     #[must_use]
-    pub fn truncated(&self) -> bool {
+    pub fn is_truncated(&self) -> bool {
         self.truncated
     }
 

@@ -9,38 +9,38 @@
 //!
 //! Toolbars with many buttons become one line (`bars.rs`).
 
-use super::bars;
-use super::sketch::{Shown, Sketch};
+use super::draft::{Draft, DraftLine};
+use super::toolbars;
 use crate::{NodeRef, Role, States};
 
 /// Up to this many texts, a dialog or message is a question or an answer; more are content.
-const FEW_TEXTS: usize = 3;
+const MAX_KEPT_TEXTS: usize = 3;
 
-pub(super) fn apply(sketch: &mut Sketch<'_>, folds_bars: bool) {
-    sketch.with_lines(choose);
+pub(super) fn apply(draft: &mut Draft<'_>, folds_bars: bool) {
+    draft.with_lines(choose_lines);
     if folds_bars {
-        bars::fold(sketch);
+        toolbars::fold_toolbars(draft);
     }
-    sketch.with_lines(fold_empty);
+    draft.with_lines(fold_empty);
 }
 
-fn choose(sketch: &mut Sketch<'_>, lines: &[Shown<'_>]) {
-    let speaks = speaking(lines);
+fn choose_lines(draft: &mut Draft<'_>, lines: &[DraftLine<'_>]) {
+    let speaks = lines_with_texts(lines);
     for (at, line) in lines.iter().enumerate() {
         let node = line.node;
         if node.is_text() {
             let kept = line.parent.is_some_and(|p| speaks[p]);
             if !kept {
-                sketch.drop(node);
+                draft.drop(node);
             }
         } else if node.role() == Role::Option && (!node.is(States::ACTIONABLE) || in_closed_list(node)) {
             // Options of a closed list cannot be pressed; the list shows the chosen one.
-            sketch.drop(node);
-        } else if !is_needed(sketch, node) || repeats_in_child(sketch, lines, at) {
-            sketch.fold(node);
-        } else if sketch.label(node).is_empty() && !node.name().is_empty() {
+            draft.drop(node);
+        } else if !is_needed(draft, node) || is_repeated_by_link(draft, lines, at) {
+            draft.fold(node);
+        } else if draft.label(node).is_empty() && !node.name().is_empty() {
             // The cells that repeat the name are not shown here.
-            sketch.set_label(node, node.name().to_owned());
+            draft.set_label(node, node.name().to_owned());
         }
     }
 }
@@ -50,8 +50,8 @@ fn in_closed_list(option: NodeRef<'_>) -> bool {
     list.is_some_and(|l| l.role() == Role::Combobox && !l.is(States::EXPANDED))
 }
 
-fn is_needed(sketch: &Sketch<'_>, node: NodeRef<'_>) -> bool {
-    let named = !sketch.label(node).is_empty();
+fn is_needed(draft: &Draft<'_>, node: NodeRef<'_>) -> bool {
+    let named = !draft.label(node).is_empty();
     node.is(States::ACTIONABLE)
         || node.role().is_control()
         || match node.role() {
@@ -69,17 +69,17 @@ fn is_message(role: Role) -> bool {
 }
 
 /// Whether a heading contains only a link, which says everything.
-fn repeats_in_child(sketch: &Sketch<'_>, lines: &[Shown<'_>], at: usize) -> bool {
+fn is_repeated_by_link(draft: &Draft<'_>, lines: &[DraftLine<'_>], at: usize) -> bool {
     let node = lines[at].node;
     node.role() == Role::Heading
         && !node.is(States::ACTIONABLE)
         && lines[at].children == 1
         && lines[at + 1].node.is(States::ACTIONABLE)
-        && sketch.label(lines[at + 1].node) == sketch.label(node)
+        && draft.label(lines[at + 1].node) == draft.label(node)
 }
 
 /// For each line, whether the texts directly below it are kept.
-fn speaking(lines: &[Shown<'_>]) -> Vec<bool> {
+fn lines_with_texts(lines: &[DraftLine<'_>]) -> Vec<bool> {
     let mut texts = vec![0_usize; lines.len()];
     for line in lines.iter().filter(|l| l.node.is_text()) {
         if let Some(parent) = line.parent {
@@ -87,18 +87,18 @@ fn speaking(lines: &[Shown<'_>]) -> Vec<bool> {
         }
     }
     let says = |role| is_message(role) || matches!(role, Role::Dialog | Role::AlertDialog);
-    lines.iter().zip(texts).map(|(l, texts)| says(l.node.role()) && texts <= FEW_TEXTS).collect()
+    lines.iter().zip(texts).map(|(l, texts)| says(l.node.role()) && texts <= MAX_KEPT_TEXTS).collect()
 }
 
 /// Folds groups without lines, and messages without text or lines.
-fn fold_empty(sketch: &mut Sketch<'_>, lines: &[Shown<'_>]) {
+fn fold_empty(draft: &mut Draft<'_>, lines: &[DraftLine<'_>]) {
     for line in lines.iter().filter(|line| line.children == 0 && !line.node.is(States::ACTIONABLE)) {
         let quiet = match line.node.role() {
             Role::Group | Role::RadioGroup => true,
-            role => is_message(role) && sketch.label(line.node).is_empty(),
+            role => is_message(role) && draft.label(line.node).is_empty(),
         };
         if quiet {
-            sketch.fold(line.node);
+            draft.fold(line.node);
         }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) enum Style {
 #[must_use]
 pub fn line(node: NodeRef<'_>, r#ref: Option<Ref>, telling: Option<&str>) -> String {
     let mut out = r#ref.map_or_else(String::new, |r| format!("{r} "));
-    let label = if node.value().is_empty() { or_first_words(node, node.name()) } else { node.name() };
+    let label = if node.value().is_empty() { label_or_first_text(node, node.name()) } else { node.name() };
     describe(&mut out, node, label, Style::Full);
     if let Some(telling) = telling {
         out.push_str(" in ");
@@ -31,7 +31,7 @@ pub fn line(node: NodeRef<'_>, r#ref: Option<Ref>, telling: Option<&str>) -> Str
 }
 
 /// The label, or the first text inside of a node without one: a message must name the row.
-pub(crate) fn or_first_words<'a>(node: NodeRef<'a>, label: &'a str) -> &'a str {
+pub(crate) fn label_or_first_text<'a>(node: NodeRef<'a>, label: &'a str) -> &'a str {
     if !label.is_empty() {
         return label;
     }
@@ -53,7 +53,7 @@ pub(crate) fn describe(out: &mut String, node: NodeRef<'_>, label: &str, style: 
 }
 
 /// States that are written as one word.
-const WORDS: [(States, &str); 9] = [
+const STATE_WORDS: [(States, &str); 9] = [
     (States::SELECTED, "selected"),
     (States::DISABLED, "disabled"),
     (States::REQUIRED, "required"),
@@ -74,7 +74,7 @@ pub(crate) fn state_words<'t>(node: NodeRef<'t>, label: &str, style: Style) -> V
     }
     words.extend(value(node, label, style).map(Cow::Owned));
     if label.is_empty() && node.is(States::ACTIONABLE) {
-        words.extend(instead_of_a_name(node).map(Cow::Owned));
+        words.extend(name_substitute(node).map(Cow::Owned));
     }
     if states.contains(States::MIXED) {
         words.push(if states.contains(States::PRESSABLE) { "pressed=mixed" } else { "checked=mixed" }.into());
@@ -98,7 +98,7 @@ pub(crate) fn state_words<'t>(node: NodeRef<'t>, label: &str, style: Style) -> V
         let said = matches!(current, "true" | "page");
         words.push(if said { "current".into() } else { format!("current={}", quote(current)).into() });
     }
-    words.extend(WORDS.into_iter().filter(|(s, _)| states.contains(*s)).map(|(_, word)| word.into()));
+    words.extend(STATE_WORDS.into_iter().filter(|(s, _)| states.contains(*s)).map(|(_, word)| word.into()));
     if style == Style::Raw && states.contains(States::HIDDEN) {
         words.push("hidden".into());
     }
@@ -106,7 +106,7 @@ pub(crate) fn state_words<'t>(node: NodeRef<'t>, label: &str, style: Style) -> V
 }
 
 /// A substitute for the name of a nameless actionable element (a link around a picture).
-fn instead_of_a_name(node: NodeRef<'_>) -> Option<String> {
+fn name_substitute(node: NodeRef<'_>) -> Option<String> {
     let known_by = [
         (Attr::Description, "description"),
         (Attr::Href, "href"),
@@ -120,12 +120,12 @@ fn instead_of_a_name(node: NodeRef<'_>) -> Option<String> {
 }
 
 /// The most nodes searched in an icon: a link around a span around a picture.
-const ICON: usize = 8;
+const MAX_ICON_NODES: usize = 8;
 
 /// The picture that a wordless element consists of, by its file name or icon class.
 fn picture_in(node: NodeRef<'_>) -> Option<(&'static str, &str)> {
     let mut within = node.subtree();
-    let parts: Vec<NodeRef<'_>> = within.by_ref().take(ICON).collect();
+    let parts: Vec<NodeRef<'_>> = within.by_ref().take(MAX_ICON_NODES).collect();
     if within.next().is_some() || parts.iter().any(|n| !n.name().is_empty() || !n.value().is_empty()) {
         return None;
     }

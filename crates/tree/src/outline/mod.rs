@@ -7,24 +7,24 @@
 //!
 //! Specification: `commands.md`, "Snapshot text".
 
-mod bars;
+mod disambiguate;
 mod distil;
+mod draft;
 mod interactive;
 mod line;
 mod passes;
 mod plan;
 mod runs;
-mod sketch;
-mod tell;
 #[cfg(test)]
 mod tests;
+mod toolbars;
 mod view;
 
 pub(crate) use distil::{distilled, readable};
+pub(crate) use draft::{Draft, DraftLine};
 pub use line::line;
-pub(crate) use line::{Style, describe, or_first_words, state_words};
+pub(crate) use line::{Style, describe, label_or_first_text, state_words};
 pub(crate) use plan::takes_ref;
 pub use plan::{Outline, Plan};
-pub(crate) use sketch::{Shown, Sketch};
-pub(crate) use view::folded;
-pub use view::{Cues, DEFAULT_MAX_BYTES, View};
+pub(crate) use view::normalize_text;
+pub use view::{DEFAULT_MAX_BYTES, OutlineQueries, View};

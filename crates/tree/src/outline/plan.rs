@@ -1,11 +1,11 @@
 //! Plans the printed lines before refs are issued, then renders them with the refs.
 
+use super::disambiguate;
 use super::distil::distilled;
+use super::draft::{Draft, DraftLine};
 use super::line::{Style, describe};
-use super::runs::{self, More};
-use super::sketch::{Shown, Sketch};
-use super::tell;
-use super::view::{Cues, View};
+use super::runs::{self, OmittedItems};
+use super::view::{OutlineQueries, View};
 use crate::model::escape::{bare_url, quote};
 use crate::{NodeId, NodeRef, Role, Tree};
 use std::collections::BTreeMap;
@@ -20,16 +20,16 @@ pub struct Outline;
 #[derive(Debug)]
 pub struct Plan<'t> {
     tree: &'t Tree,
-    lines: Vec<Line>,
+    lines: Vec<OutlineLine>,
     total: usize,
     /// The number of lines that the size limit left out.
-    pub(super) beyond: usize,
+    pub(super) omitted_lines: usize,
     max_bytes: usize,
     depth_cut: bool,
 }
 
 #[derive(Debug)]
-enum Line {
+enum OutlineLine {
     Node {
         id: NodeId,
         depth: usize,
@@ -40,33 +40,34 @@ enum Line {
         /// line, which says how to see them.
         folded: Option<(usize, bool)>,
     },
-    More {
-        more: More,
+    Omission {
+        more: OmittedItems,
         depth: usize,
     },
 }
 
 /// The bytes for the end of a folded toolbar's line: ` 12 buttons (snapshot -s @e12)`.
-const FOLDED_ROOM: usize = 40;
+const FOLDED_BYTES: usize = 40;
 
 /// The bytes for a ref with its separators, and for a line about what was left out. Generous
 /// estimates.
-const REF_ROOM: usize = 12;
-const MORE_ROOM: usize = 80;
+const REF_BYTES: usize = 12;
+const OMISSION_BYTES: usize = 80;
 
 /// The bytes reserved for the lines that say what was left out.
-const LAST_WORDS: usize = 200;
+const CUT_NOTE_BYTES: usize = 200;
 
 impl Outline {
-    /// Plans the text of a view. Asks `cues` only about nodes of `tree`.
+    /// Plans the text of a view. Asks `queries` only about nodes of `tree`.
     ///
     /// # Panics
     /// Panics when `view.scope` is not a node of `tree`.
     #[must_use]
-    pub fn plan<'t>(tree: &'t Tree, view: &View, cues: &Cues<'_>) -> Plan<'t> {
-        let mut sketch = distilled(tree, view);
-        let mut gaps = if view.all { BTreeMap::new() } else { runs::cut(&mut sketch, cues.held) };
-        let all_lines = sketch.lines();
+    pub fn plan<'t>(tree: &'t Tree, view: &View, queries: &OutlineQueries<'_>) -> Plan<'t> {
+        let mut draft = distilled(tree, view);
+        let mut gaps =
+            if view.all { BTreeMap::new() } else { runs::cut_runs(&mut draft, queries.has_live_ref) };
+        let all_lines = draft.lines();
         let style = match (view.raw, view.interactive) {
             (true, _) => Style::Raw,
             (_, true) => Style::Compact,
@@ -75,8 +76,8 @@ impl Outline {
         let mut plan = Plan {
             tree,
             lines: Vec::new(),
-            total: sketch.total(),
-            beyond: 0,
+            total: draft.total(),
+            omitted_lines: 0,
             max_bytes: view.max_bytes,
             depth_cut: false,
         };
@@ -88,14 +89,14 @@ impl Outline {
         let deepest = view.depth.unwrap_or(usize::MAX);
         let room = if view.all { all_lines.len() } else { 0 };
         let (mut chosen, mut texts, mut used) = (Vec::with_capacity(room), Vec::with_capacity(room), 0);
-        let inside = inside_counts(&all_lines, deepest);
+        let inside = omitted_lines_inside(&all_lines, deepest);
         for (at, shown) in all_lines.iter().enumerate() {
             if shown.depth >= deepest {
                 plan.depth_cut = true;
                 continue;
             }
             let mut text = String::new();
-            describe(&mut text, shown.node, sketch.label(shown.node), style);
+            describe(&mut text, shown.node, draft.label(shown.node), style);
             if inside[at] > 0 {
                 write!(text, " … {} inside", inside[at]).expect("writing to a String cannot fail");
             }
@@ -107,7 +108,9 @@ impl Outline {
             texts.push(text);
         }
         if !view.raw {
-            for (at, suffix) in tell::suffixes(&sketch, &chosen, view.interactive, cues) {
+            for (at, suffix) in
+                disambiguate::distinguishing_suffixes(&draft, &chosen, view.interactive, queries)
+            {
                 texts[at].push_str(&suffix);
             }
         }
@@ -115,27 +118,33 @@ impl Outline {
         let (mut used, mut bars) = (0, false);
         plan.lines.reserve(chosen.len());
         for (shown, text) in chosen.iter().zip(texts) {
-            plan.push_gaps(&mut gaps, shown.node.id(), &sketch, &mut used);
-            let folded = Some(sketch.folded(shown.node)).filter(|&buttons| buttons > 0);
-            used += 2 * shown.depth + ref_width + text.len() + 1 + folded.map_or(0, |_| FOLDED_ROOM);
+            plan.push_gaps(&mut gaps, shown.node.id(), &draft, &mut used);
+            let folded = Some(draft.folded(shown.node)).filter(|&buttons| buttons > 0);
+            used += 2 * shown.depth + ref_width + text.len() + 1 + folded.map_or(0, |_| FOLDED_BYTES);
             if used > budget {
                 break;
             }
             let has_ref = takes_ref(shown.node);
             let folded = folded.map(|buttons| (buttons, !std::mem::replace(&mut bars, true)));
-            plan.lines.push(Line::Node { id: shown.node.id(), depth: shown.depth, text, has_ref, folded });
+            plan.lines.push(OutlineLine::Node {
+                id: shown.node.id(),
+                depth: shown.depth,
+                text,
+                has_ref,
+                folded,
+            });
         }
         let within_depth = all_lines.iter().filter(|l| l.depth < deepest).count();
-        plan.beyond = within_depth - plan.shown();
-        if plan.beyond == 0 {
-            plan.push_gaps(&mut gaps, NodeId(u32::MAX), &sketch, &mut used);
+        plan.omitted_lines = within_depth - plan.shown();
+        if plan.omitted_lines == 0 {
+            plan.push_gaps(&mut gaps, NodeId(u32::MAX), &draft, &mut used);
         }
         plan
     }
 }
 
 /// The number of lines that `-d` leaves out, per line at the deepest level shown.
-fn inside_counts(lines: &[Shown<'_>], deepest: usize) -> Vec<usize> {
+fn omitted_lines_inside(lines: &[DraftLine<'_>], deepest: usize) -> Vec<usize> {
     let mut counts = vec![0; lines.len()];
     let mut last = None;
     for (at, line) in lines.iter().enumerate() {
@@ -156,30 +165,30 @@ pub(crate) fn takes_ref(node: NodeRef<'_>) -> bool {
 impl Plan<'_> {
     /// The bytes available for lines.
     fn budget(&self, view: &View) -> usize {
-        view.max_bytes.saturating_sub(LAST_WORDS + self.header(Some(Generation::new(u64::MAX))).len() + 1)
+        view.max_bytes.saturating_sub(CUT_NOTE_BYTES + self.header(Some(Generation::new(u64::MAX))).len() + 1)
     }
 
     fn push_gaps(
         &mut self,
-        gaps: &mut BTreeMap<NodeId, More>,
+        gaps: &mut BTreeMap<NodeId, OmittedItems>,
         before: NodeId,
-        sketch: &Sketch<'_>,
+        draft: &Draft<'_>,
         used: &mut usize,
     ) {
         while let Some(entry) = gaps.first_entry().filter(|e| *e.key() < before) {
             let (at, more) = entry.remove_entry();
-            let depth = self.tree.node(at).ancestors().filter(|n| sketch.shows(*n)).count();
+            let depth = self.tree.node(at).ancestors().filter(|n| draft.shows(*n)).count();
             // `… 975 more listitem (find TEXT, or snapshot --all -s @e2)`
             *used += 2 * depth + 80;
-            self.lines.push(Line::More { more, depth });
+            self.lines.push(OutlineLine::Omission { more, depth });
         }
     }
 
     /// The nodes that need a ref, in line order.
     #[must_use]
     pub fn refs(&self) -> Vec<NodeId> {
-        let needs = |l: &Line| match *l {
-            Line::Node { id, has_ref: true, .. } => Some(id),
+        let needs = |l: &OutlineLine| match *l {
+            OutlineLine::Node { id, has_ref: true, .. } => Some(id),
             _ => None,
         };
         self.lines.iter().filter_map(needs).collect()
@@ -188,7 +197,7 @@ impl Plan<'_> {
     /// The number of nodes with a line.
     #[must_use]
     pub fn shown(&self) -> usize {
-        self.lines.iter().filter(|l| matches!(l, Line::Node { .. })).count()
+        self.lines.iter().filter(|l| matches!(l, OutlineLine::Node { .. })).count()
     }
 
     /// The number of nodes in the scope.
@@ -199,8 +208,8 @@ impl Plan<'_> {
 
     /// Whether `-d` or the size limit left out lines.
     #[must_use]
-    pub fn cut(&self) -> bool {
-        self.beyond > 0 || self.depth_cut
+    pub fn is_cut(&self) -> bool {
+        self.omitted_lines > 0 || self.depth_cut
     }
 
     /// The header: `page "Shop" http://127.0.0.1:8901/ · refs s482913 · 32 of 171 nodes`.
@@ -224,20 +233,20 @@ impl Plan<'_> {
     pub fn render(&self, ref_of: &dyn Fn(NodeId) -> Option<Ref>) -> String {
         // Reserve space for everything, because the text of a large page would be copied at each
         // doubling.
-        let room = |line: &Line| match line {
-            Line::Node { depth, text, folded, .. } => {
-                2 * depth + REF_ROOM + text.len() + folded.map_or(0, |_| FOLDED_ROOM)
+        let room = |line: &OutlineLine| match line {
+            OutlineLine::Node { depth, text, folded, .. } => {
+                2 * depth + REF_BYTES + text.len() + folded.map_or(0, |_| FOLDED_BYTES)
             }
-            Line::More { depth, .. } => 2 * depth + MORE_ROOM,
+            OutlineLine::Omission { depth, .. } => 2 * depth + OMISSION_BYTES,
         };
         let mut out = String::with_capacity(self.lines.iter().map(room).sum());
         for line in &self.lines {
             let depth = match line {
-                Line::Node { depth, .. } | Line::More { depth, .. } => *depth,
+                OutlineLine::Node { depth, .. } | OutlineLine::Omission { depth, .. } => *depth,
             };
             out.extend(std::iter::repeat_n("  ", depth));
             match line {
-                Line::Node { id, text, has_ref, folded, .. } => {
+                OutlineLine::Node { id, text, has_ref, folded, .. } => {
                     let r = has_ref.then(|| ref_of(*id)).flatten();
                     if let Some(r) = r {
                         write!(out, "{r} ").expect("writing to a String cannot fail");
@@ -247,19 +256,21 @@ impl Plan<'_> {
                         render_folded(&mut out, *buttons, r.filter(|_| *first));
                     }
                 }
-                Line::More { more, .. } => render_more(&mut out, more, more.within.and_then(ref_of)),
+                OutlineLine::Omission { more, .. } => {
+                    render_more(&mut out, more, more.within.and_then(ref_of))
+                }
             }
             out.push('\n');
         }
-        if self.beyond > 0 {
+        if self.omitted_lines > 0 {
             writeln!(
                 out,
                 "… {} more nodes beyond {} bytes (find TEXT, snapshot -s REF, -d N, or --all)",
-                self.beyond, self.max_bytes
+                self.omitted_lines, self.max_bytes
             )
             .expect("writing to a String cannot fail");
         }
-        if self.tree.truncated() {
+        if self.tree.is_truncated() {
             out.push_str("… the app has more than was captured\n");
         }
         out
@@ -274,7 +285,7 @@ fn render_folded(out: &mut String, buttons: usize, opens: Option<Ref>) {
     }
 }
 
-fn render_more(out: &mut String, more: &More, within: Option<Ref>) {
+fn render_more(out: &mut String, more: &OmittedItems, within: Option<Ref>) {
     let what = match more.role {
         Role::Generic | Role::Clickable => "rows",
         role => role.name(),

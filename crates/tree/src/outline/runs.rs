@@ -1,17 +1,17 @@
 //! Cuts runs of similar siblings: a thousand rows say no more than twenty-five.
 
-use super::sketch::{Fate, Sketch};
+use super::draft::{Draft, Fate};
 use crate::{Attr, NodeId, NodeRef, Role};
 use std::collections::BTreeMap;
 
 /// The run length above which a run is cut.
-const LONGEST: usize = 30;
+const MAX_RUN: usize = 30;
 /// The number of items that stay of a cut run.
-const KEPT: usize = 25;
+const KEPT_ITEMS: usize = 25;
 
 /// A gap in a run.
 #[derive(Debug, Clone)]
-pub(super) struct More {
+pub(super) struct OmittedItems {
     /// The number of missing items.
     pub(super) count: usize,
     /// The role of the items.
@@ -24,29 +24,36 @@ pub(super) struct More {
 
 /// Drops the items of runs beyond the limit, except those that contain a node for which `held` is
 /// true. Returns the gaps, keyed by their first dropped node.
-pub(super) fn cut(sketch: &mut Sketch<'_>, held: &dyn Fn(NodeId) -> bool) -> BTreeMap<NodeId, More> {
+pub(super) fn cut_runs(
+    draft: &mut Draft<'_>,
+    held: &dyn Fn(NodeId) -> bool,
+) -> BTreeMap<NodeId, OmittedItems> {
     let mut gaps = BTreeMap::new();
-    let tree = sketch.tree;
-    let counts = Counts::new(sketch);
-    let parents: Vec<NodeRef<'_>> = sketch.nodes().filter(|n| n.children().nth(LONGEST).is_some()).collect();
+    let tree = draft.tree;
+    let counts = LineCounts::new(draft);
+    let parents: Vec<NodeRef<'_>> = draft.nodes().filter(|n| n.children().nth(MAX_RUN).is_some()).collect();
     for parent in parents {
-        if std::iter::once(parent).chain(parent.ancestors()).any(|n| sketch.fate(n) == Fate::Drop) {
+        if std::iter::once(parent).chain(parent.ancestors()).any(|n| draft.fate(n) == Fate::Drop) {
             continue; // in an item that was cut by now
         }
         // Children without a line (white space, decoration) do not interrupt a run.
         let children: Vec<NodeRef<'_>> = parent.children().filter(|c| counts.lines_of(*c) > 0).collect();
-        for run in children.chunk_by(|a, b| kind(*a) == kind(*b)).filter(|run| run.len() > LONGEST) {
+        for run in children
+            .chunk_by(|a, b| similarity_key(*a) == similarity_key(*b))
+            .filter(|run| run.len() > MAX_RUN)
+        {
             let within = scope_of(parent);
             let mut gap: Option<NodeId> = None;
             let mut first = true;
-            for &item in &run[KEPT..] {
+            for &item in &run[KEPT_ITEMS..] {
                 if item.subtree().any(|n| held(n.id())) {
                     gap = None;
                     continue;
                 }
-                sketch.drop(item);
+                draft.drop(item);
                 let at = *gap.get_or_insert_with(|| {
-                    let more = More { count: 0, role: item.role(), within: within.map(NodeRef::id), first };
+                    let more =
+                        OmittedItems { count: 0, role: item.role(), within: within.map(NodeRef::id), first };
                     first = false;
                     gaps.insert(item.id(), more);
                     item.id()
@@ -54,7 +61,7 @@ pub(super) fn cut(sketch: &mut Sketch<'_>, held: &dyn Fn(NodeId) -> bool) -> BTr
                 gaps.get_mut(&at).expect("just inserted").count += 1;
             }
             if let (Some(container), false) = (within, first) {
-                sketch.show(tree.node(container.id()));
+                draft.show(tree.node(container.id()));
             }
         }
     }
@@ -73,7 +80,7 @@ fn scope_of(parent: NodeRef<'_>) -> Option<NodeRef<'_>> {
 }
 
 /// The properties by which siblings are similar.
-fn kind(node: NodeRef<'_>) -> (Role, &str, &str) {
+fn similarity_key(node: NodeRef<'_>) -> (Role, &str, &str) {
     // Elements without a role are distinguished by the first word of their class: `row odd`, `row
     // even`.
     let class = match node.role() {
@@ -86,12 +93,12 @@ fn kind(node: NodeRef<'_>) -> (Role, &str, &str) {
 }
 
 /// The number of lines before each position.
-struct Counts(Vec<u32>);
+struct LineCounts(Vec<u32>);
 
-impl Counts {
-    fn new(sketch: &Sketch<'_>) -> Self {
-        let mut before = vec![0; sketch.tree.len() + 1];
-        for node in sketch.nodes().filter(|n| sketch.shows(*n)) {
+impl LineCounts {
+    fn new(draft: &Draft<'_>) -> Self {
+        let mut before = vec![0; draft.tree.len() + 1];
+        for node in draft.nodes().filter(|n| draft.shows(*n)) {
             before[node.id().index() + 1] = 1;
         }
         let mut sum = 0;

@@ -1,14 +1,14 @@
 //! Outlines as a whole: golden files, bounds, sizes.
 
-use super::{Cues, Outline, Plan, View};
+use super::{Outline, OutlineQueries, Plan, View};
 use crate::selector::Selector;
 use crate::{Attr, NodeId, NodeRef, Role, Tree, testing};
 use hashbrown::HashMap;
 use stickpin_refs::{Generation, Ref};
 
 /// The text of a view with refs counted from 1.
-fn text(tree: &Tree, view: &View, cues: &Cues<'_>, header: bool) -> String {
-    let plan = Outline::plan(tree, view, cues);
+fn text(tree: &Tree, view: &View, queries: &OutlineQueries<'_>, header: bool) -> String {
+    let plan = Outline::plan(tree, view, queries);
     let refs: HashMap<NodeId, Ref> =
         plan.refs().into_iter().zip(1..).map(|(id, n)| (id, Ref::new(n).expect("from 1"))).collect();
     let mut out = String::new();
@@ -56,8 +56,9 @@ fn parse_view(tree: &Tree, command: &str) -> View {
 fn golden_files() {
     crate::golden::check(env!("CARGO_MANIFEST_DIR"), "outline", 9, &|input, command| {
         let tree = testing::tree(input);
-        let cues = Cues { held: &|_| false, telling: &|id| row_text(&tree, id) };
-        text(&tree, &parse_view(&tree, command), &cues, true)
+        let queries =
+            OutlineQueries { has_live_ref: &|_| false, distinguishing_text: &|id| row_text(&tree, id) };
+        text(&tree, &parse_view(&tree, command), &queries, true)
     });
 }
 
@@ -81,21 +82,21 @@ fn rows(count: usize, button: &dyn Fn(usize) -> String) -> Tree {
 
 /// agent-browser 0.41.2 prints 9,058 bytes for 100 rows; four fifths of it is the bar.
 #[test]
-fn a_hundred_rows_cost_at_most_four_fifths_of_the_peer() {
+fn hundred_rows_stay_below_the_size_budget() {
     let tree = rows(100, &|i| format!("Buy {i}"));
     let view = View { interactive: true, all: true, ..View::default() };
-    let shown = text(&tree, &view, &Cues::NONE, true);
+    let shown = text(&tree, &view, &OutlineQueries::NONE, true);
     assert_eq!(shown.lines().count(), 302);
     assert!(shown.len() * 10 <= 9_058 * 8, "{} bytes", shown.len());
     assert!(shown.contains("textbox \"Qty 99\" =\"0\""));
 }
 
 #[test]
-fn equal_buttons_in_rows_are_told_apart() {
+fn equal_buttons_in_rows_are_distinguished() {
     let tree = rows(40, &|_| "Buy".to_owned());
     let view = View { interactive: true, all: true, ..View::default() };
-    let cues = Cues { held: &|_| false, telling: &|id| row_text(&tree, id) };
-    let shown = text(&tree, &view, &cues, false);
+    let queries = OutlineQueries { has_live_ref: &|_| false, distinguishing_text: &|id| row_text(&tree, id) };
+    let shown = text(&tree, &view, &queries, false);
     let mut lines: Vec<&str> =
         shown.lines().filter_map(|l| l.split_once(' ')).map(|(_, line)| line).collect();
     assert!(lines.contains(&"button \"Buy\" in \"Item 7\""));
@@ -106,13 +107,13 @@ fn equal_buttons_in_rows_are_told_apart() {
 }
 
 #[test]
-fn rows_with_issued_refs_are_not_cut_away() {
+fn rows_with_issued_refs_are_not_cut() {
     let tree = rows(40, &|i| format!("Buy {i}"));
     let held = tree.nodes().find(|n| n.name() == "Buy 35" && !n.is_text()).expect("it is there").id();
-    let cues = Cues { held: &|id| id == held, ..Cues::NONE };
-    let plan = Outline::plan(&tree, &View::default(), &cues);
+    let queries = OutlineQueries { has_live_ref: &|id| id == held, ..OutlineQueries::NONE };
+    let plan = Outline::plan(&tree, &View::default(), &queries);
     let shown = plan.render(&|_| None);
-    assert!(is_run_cut(&plan) && !plan.cut());
+    assert!(is_run_cut(&plan) && !plan.is_cut());
     assert!(plan.refs().contains(&held));
     let gaps: Vec<&str> = shown.lines().filter(|l| l.contains('…')).map(str::trim).collect();
     assert_eq!(gaps, ["… 10 more listitem (find TEXT, or snapshot --all)", "… 4 more listitem"]);
@@ -124,37 +125,38 @@ fn is_run_cut(plan: &Plan<'_>) -> bool {
 }
 
 #[test]
-fn a_run_of_thirty_is_whole() {
+fn run_of_thirty_is_not_cut() {
     let plan_of = |count| {
         let tree = rows(count, &|i| format!("Buy {i}"));
-        is_run_cut(&Outline::plan(&tree, &View::default(), &Cues::NONE))
+        is_run_cut(&Outline::plan(&tree, &View::default(), &OutlineQueries::NONE))
     };
     assert!(!plan_of(30));
     assert!(plan_of(31));
 }
 
 #[test]
-fn the_bound_holds_and_what_is_not_printed_is_not_issued() {
+fn size_limit_holds_and_unprinted_lines_get_no_refs() {
     let tree = testing::generate(20_000, 7);
     for max_bytes in [0, 300, 2_000, 24_000] {
         for interactive in [false, true] {
             let view = View { max_bytes, interactive, ..View::default() };
-            let plan = Outline::plan(&tree, &view, &Cues::NONE);
+            let plan = Outline::plan(&tree, &view, &OutlineQueries::NONE);
             let shown = plan.render(&|_| Ref::new(99_999));
             // Below the few words that say what is missing there is nothing left to save.
             let whole = plan.header(Some(Generation::new(482_913))).len() + 1 + shown.len();
             assert!(whole <= max_bytes.max(300), "{whole} bytes of {max_bytes}");
             assert_eq!(plan.refs().len(), shown.matches("@e99999 ").count());
-            assert!(plan.beyond > 0 && plan.cut());
-            assert!(shown.contains(&format!("… {} more nodes beyond {max_bytes} bytes", plan.beyond)));
+            assert!(plan.omitted_lines > 0 && plan.is_cut());
+            assert!(shown.contains(&format!("… {} more nodes beyond {max_bytes} bytes", plan.omitted_lines)));
         }
     }
-    let all = Outline::plan(&tree, &View { all: true, max_bytes: 10, ..View::default() }, &Cues::NONE);
-    assert!(!all.cut() && !is_run_cut(&all) && all.shown() > 10_000);
+    let all =
+        Outline::plan(&tree, &View { all: true, max_bytes: 10, ..View::default() }, &OutlineQueries::NONE);
+    assert!(!all.is_cut() && !is_run_cut(&all) && all.shown() > 10_000);
 }
 
 #[test]
-fn the_scope_itself_is_shown() {
+fn scope_node_is_shown() {
     let tree = testing::tree(
         r#"
         page "P" http://h/
@@ -164,7 +166,8 @@ fn the_scope_itself_is_shown() {
         "#,
     );
     let scope = tree.nodes().find(|n| n.role() == Role::Generic).map(NodeRef::id);
-    let shown = text(&tree, &View { scope, interactive: true, ..View::default() }, &Cues::NONE, true);
+    let shown =
+        text(&tree, &View { scope, interactive: true, ..View::default() }, &OutlineQueries::NONE, true);
     assert_eq!(
         shown,
         "page \"P\" http://h/ · refs s482913 · 2 of 4 nodes\n@e1 generic\n  @e2 link \"Home\"\n"
@@ -172,7 +175,7 @@ fn the_scope_itself_is_shown() {
 }
 
 #[test]
-fn icons_without_a_word_are_told_by_their_picture() {
+fn wordless_icon_is_named_by_its_picture() {
     let tree = testing::tree(
         r#"
         page "P" http://h/
@@ -189,7 +192,7 @@ fn icons_without_a_word_are_told_by_their_picture() {
             text "Ann"
         "#,
     );
-    let shown = text(&tree, &View { interactive: true, ..View::default() }, &Cues::NONE, false);
+    let shown = text(&tree, &View { interactive: true, ..View::default() }, &OutlineQueries::NONE, false);
     let lines: Vec<&str> =
         shown.lines().map(|line| line.split_once(' ').map_or(line, |(_, line)| line)).collect();
     assert_eq!(

@@ -39,19 +39,20 @@ impl Default for View {
 }
 
 /// The questions that a plan asks of its caller.
-pub struct Cues<'a> {
+pub struct OutlineQueries<'a> {
     /// Whether a ref to this node was issued and still holds, so that its row must not be cut.
-    pub held: &'a dyn Fn(NodeId) -> bool,
+    pub has_live_ref: &'a dyn Fn(NodeId) -> bool,
     /// The shortest text that distinguishes the node's row from its sibling rows.
-    pub telling: &'a dyn Fn(NodeId) -> Option<String>,
+    pub distinguishing_text: &'a dyn Fn(NodeId) -> Option<String>,
 }
 
-impl Cues<'_> {
+impl OutlineQueries<'_> {
     /// Answers for a session without refs and without rows to distinguish.
-    pub const NONE: Cues<'static> = Cues { held: &|_| false, telling: &|_| None };
+    pub const NONE: OutlineQueries<'static> =
+        OutlineQueries { has_live_ref: &|_| false, distinguishing_text: &|_| None };
 }
 
 /// Lower-cases a text and collapses its white space.
-pub(crate) fn folded(text: &str) -> String {
+pub(crate) fn normalize_text(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }

@@ -2,7 +2,7 @@
 
 use super::text::TextIndex;
 use super::{Alternative, Compare, Flag, Key, Selector, Term, reduce};
-use crate::identity::{Structure, row_shows};
+use crate::identity::{Structure, row_contains};
 use crate::{Attr, Document, NodeId, NodeRef, Role, States, Tree};
 use hashbrown::HashSet;
 use std::borrow::Cow;
@@ -36,20 +36,20 @@ impl Selector {
 }
 
 /// A term with data that is computed once for the whole tree.
-enum Prepared<'s> {
+enum PreparedTerm<'s> {
     Role(Role),
     Has {
         key: Key,
-        value: Wanted<'s>,
+        value: WantedText<'s>,
     },
     /// Matches by label or value, or by text content as one of `holders`.
     Text {
-        value: Wanted<'s>,
+        value: WantedText<'s>,
         holders: HashSet<NodeId>,
     },
     /// Matches by the texts of the node's row.
     Row {
-        value: Wanted<'s>,
+        value: WantedText<'s>,
         structure: Structure,
     },
     Is {
@@ -63,9 +63,10 @@ enum Prepared<'s> {
 
 impl Alternative {
     fn find(&self, tree: &Tree, css: &CssAnswers<'_>, texts: &mut Option<TextIndex>) -> Vec<NodeId> {
-        let mut terms: Vec<Prepared<'_>> = self.terms.iter().map(|t| t.prepare(tree, css, texts)).collect();
+        let mut terms: Vec<PreparedTerm<'_>> =
+            self.terms.iter().map(|t| t.prepare(tree, css, texts)).collect();
         // Check the expensive term last, on what the others left.
-        terms.sort_by_key(|term| matches!(term, Prepared::Row { .. }));
+        terms.sort_by_key(|term| matches!(term, PreparedTerm::Row { .. }));
         // A text leaf is represented by its element, and the title of a page is not shown on it.
         // Match either only on request.
         let named = |role| self.terms.contains(&Term::Role(role));
@@ -94,21 +95,21 @@ impl Term {
         tree: &Tree,
         css: &CssAnswers<'_>,
         texts: &mut Option<TextIndex>,
-    ) -> Prepared<'s> {
+    ) -> PreparedTerm<'s> {
         match self {
-            Self::Role(role) => Prepared::Role(*role),
-            Self::Is { flag, wanted } => Prepared::Is { flag: *flag, wanted: *wanted },
-            Self::Css(css) => Prepared::Css(css),
+            Self::Role(role) => PreparedTerm::Role(*role),
+            Self::Is { flag, wanted } => PreparedTerm::Is { flag: *flag, wanted: *wanted },
+            Self::Css(css) => PreparedTerm::Css(css),
             Self::Has { key: Key::Text, compare, value } => {
-                let value = Wanted::new(*compare, value);
-                let holders = texts.get_or_insert_with(|| TextIndex::new(tree)).holders(tree, &value);
-                Prepared::Text { value, holders }
+                let value = WantedText::new(*compare, value);
+                let holders = texts.get_or_insert_with(|| TextIndex::new(tree)).find_holders(tree, &value);
+                PreparedTerm::Text { value, holders }
             }
             Self::Has { key: Key::Row, compare, value } => {
-                Prepared::Row { value: Wanted::new(*compare, value), structure: Structure::new(tree) }
+                PreparedTerm::Row { value: WantedText::new(*compare, value), structure: Structure::new(tree) }
             }
             Self::Has { key, compare, value } => {
-                Prepared::Has { key: *key, value: Wanted::new(*compare, value) }
+                PreparedTerm::Has { key: *key, value: WantedText::new(*compare, value) }
             }
             Self::In(inner) => {
                 let mut ranges: Vec<(NodeId, NodeId)> = Vec::new();
@@ -119,13 +120,13 @@ impl Term {
                         ranges.push((id, tree.node(id).subtree_end()));
                     }
                 }
-                Prepared::In(ranges)
+                PreparedTerm::In(ranges)
             }
         }
     }
 }
 
-impl Prepared<'_> {
+impl PreparedTerm<'_> {
     fn holds(&self, node: NodeRef<'_>, css: &CssAnswers<'_>) -> bool {
         match self {
             Self::Role(role) => node.role() == *role,
@@ -141,7 +142,7 @@ impl Prepared<'_> {
                     !node.value().is_empty() && !node.is(States::PROTECTED) && value.is(node.value());
                 named || valued || holders.contains(&node.id())
             }
-            Self::Row { value, structure } => row_shows(structure, node, |text| value.is(text)),
+            Self::Row { value, structure } => row_contains(structure, node, |text| value.is(text)),
             Self::Has { key, value } => key.is(node, value),
         }
     }
@@ -171,14 +172,15 @@ impl Flag {
 }
 
 /// The attributes that hold a developer's stable id.
-pub(super) const IDS: [Attr; 5] = [Attr::Id, Attr::TestId, Attr::DataTest, Attr::DataCy, Attr::DataTestId];
+pub(super) const ID_ATTRIBUTES: [Attr; 5] =
+    [Attr::Id, Attr::TestId, Attr::DataTest, Attr::DataCy, Attr::DataTestId];
 
 impl Key {
-    fn is(self, node: NodeRef<'_>, value: &Wanted<'_>) -> bool {
+    fn is(self, node: NodeRef<'_>, value: &WantedText<'_>) -> bool {
         let filled = |s: &str| !s.is_empty() && value.is(s);
         match self {
             Self::Role => value.is(node.role().name()),
-            Self::Id => IDS.into_iter().any(|a| node.attr(a).is_some_and(|id| value.is(id))),
+            Self::Id => ID_ATTRIBUTES.into_iter().any(|a| node.attr(a).is_some_and(|id| value.is(id))),
             Self::Label => filled(node.name()) || (value.is_empty() && node.name().is_empty()),
             // A secret must not be guessed by matching.
             Self::Value if node.is(States::PROTECTED) => false,
@@ -189,7 +191,7 @@ impl Key {
             }
             Self::Placeholder => node.attr(Attr::Placeholder).is_some_and(|p| value.is(p)),
             Self::Url => match node.attr(Attr::Href) {
-                Some(href) => value.is(href) || value.is(&absolute(href, node.document())),
+                Some(href) => value.is(href) || value.is(&absolute_url(href, node.document())),
                 None => value.is(&node.document().url),
             },
             Self::App => nearest(node, Role::Application).is_some_and(|n| value.is(n.name())),
@@ -207,24 +209,24 @@ fn nearest(node: NodeRef<'_>, role: Role) -> Option<NodeRef<'_>> {
 }
 
 /// A link target with the origin of its document.
-fn absolute(href: &str, document: &Document) -> String {
+fn absolute_url(href: &str, document: &Document) -> String {
     let has_origin = href.starts_with('/') && document.url.contains("://");
     if has_origin { format!("{}{href}", document.origin()) } else { href.to_owned() }
 }
 
 /// A value to compare with.
 #[derive(Debug)]
-pub(super) struct Wanted<'s> {
+pub(super) struct WantedText<'s> {
     compare: Compare,
     raw: &'s str,
     /// The value with collapsed white space, in lower case for [`Compare::Part`].
     pub(super) text: String,
 }
 
-impl<'s> Wanted<'s> {
+impl<'s> WantedText<'s> {
     fn new(compare: Compare, raw: &'s str) -> Self {
-        let collapsed = typed(raw).split_whitespace().collect::<Vec<_>>().join(" ");
-        let text = if compare == Compare::Part { collapsed.to_lowercase() } else { collapsed };
+        let collapsed = normalize_typed_text(raw).split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = if compare == Compare::Contains { collapsed.to_lowercase() } else { collapsed };
         Self { compare, raw, text }
     }
 
@@ -238,17 +240,21 @@ impl<'s> Wanted<'s> {
 
     pub(super) fn is(&self, found: &str) -> bool {
         match self.compare {
-            Compare::Whole => found == self.raw || typed(found) == self.text,
-            Compare::Part => contains_without_case(&typed(found), &self.text),
-            Compare::Start => found.starts_with(self.raw) || typed(found).starts_with(&self.text),
-            Compare::End => found.ends_with(self.raw) || typed(found).ends_with(&self.text),
+            Compare::Equals => found == self.raw || normalize_typed_text(found) == self.text,
+            Compare::Contains => contains_without_case(&normalize_typed_text(found), &self.text),
+            Compare::StartsWith => {
+                found.starts_with(self.raw) || normalize_typed_text(found).starts_with(&self.text)
+            }
+            Compare::EndsWith => {
+                found.ends_with(self.raw) || normalize_typed_text(found).ends_with(&self.text)
+            }
         }
     }
 }
 
 /// A text as a reader would type it: all white space becomes spaces, and invisible characters (soft
 /// hyphens, line break opportunities) are removed.
-pub(super) fn typed(text: &str) -> Cow<'_, str> {
+pub(super) fn normalize_typed_text(text: &str) -> Cow<'_, str> {
     let unseen = |c: char| matches!(c, '\u{ad}' | '\u{200b}' | '\u{2060}' | '\u{feff}');
     let other = |c: char| !c.is_ascii() && c.is_whitespace();
     if text.is_ascii() || !text.contains(|c| unseen(c) || other(c)) {

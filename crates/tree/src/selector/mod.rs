@@ -36,10 +36,10 @@ mod text;
 
 pub use error::SelectorError;
 pub use matching::CssAnswers;
-pub(crate) use nearest::likeness;
 pub use nearest::nearest;
+pub(crate) use nearest::text_similarity;
 pub use reduce::reduce;
-pub use relax::Likeness;
+pub use relax::SuggestionReason;
 pub use terms::Condition;
 
 use crate::Role;
@@ -86,26 +86,26 @@ pub(crate) enum Term {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compare {
     /// `=`: the whole text, case-sensitive.
-    Whole,
+    Equals,
     /// `~=`: a part of the text, ignoring case.
-    Part,
+    Contains,
     /// `^=`: the beginning, case-sensitive.
-    Start,
+    StartsWith,
     /// `$=`: the end, case-sensitive.
-    End,
+    EndsWith,
 }
 
 impl Compare {
-    pub(crate) const ALL: [Self; 4] = [Self::Part, Self::Start, Self::End, Self::Whole];
+    pub(crate) const ALL: [Self; 4] = [Self::Contains, Self::StartsWith, Self::EndsWith, Self::Equals];
 
     /// The operator as written.
     #[must_use]
     pub const fn sign(self) -> &'static str {
         match self {
-            Self::Whole => "=",
-            Self::Part => "~=",
-            Self::Start => "^=",
-            Self::End => "$=",
+            Self::Equals => "=",
+            Self::Contains => "~=",
+            Self::StartsWith => "^=",
+            Self::EndsWith => "$=",
         }
     }
 }
@@ -176,7 +176,7 @@ impl Selector {
     /// TEXT`.
     #[must_use]
     pub fn containing(text: &str) -> Self {
-        let term = Term::Has { key: Key::Text, compare: Compare::Part, value: text.to_owned() };
+        let term = Term::Has { key: Key::Text, compare: Compare::Contains, value: text.to_owned() };
         Self { alternatives: vec![Alternative { terms: vec![term], nth: None }] }
     }
 
@@ -184,7 +184,7 @@ impl Selector {
     /// term with a key. A quoted text alone or a flag alone (`checked`) is plain text.
     #[must_use]
     pub fn is_selector(query: &str) -> bool {
-        parse::read(query).is_ok_and(|(_, keyed)| keyed)
+        parse::parse_selector(query).is_ok_and(|(_, keyed)| keyed)
     }
 
     /// The `css=` terms, which only the device can answer. Pass its answers to

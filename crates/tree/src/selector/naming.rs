@@ -1,13 +1,13 @@
 //! Creates selectors that find an element again without its ref, as recorders write them.
 
-use super::matching::IDS;
+use super::matching::ID_ATTRIBUTES;
 use super::{Alternative, Compare, Key, Selector, Term, reduce};
 use crate::identity::{is_machine_made, without_counts};
 use crate::{Attr, NodeId, NodeRef, Records, Role};
 
 /// The longest useful name or text, in characters. A longer one is hard to read and likely to
 /// change.
-const LONGEST: usize = 120;
+const MAX_NAME_CHARS: usize = 120;
 
 impl Selector {
     /// Returns the strongest selector that matches only this element.
@@ -17,7 +17,7 @@ impl Selector {
     /// `None` if nothing distinguishes the element; `nth` is never used, because another order
     /// would select another element.
     #[must_use]
-    pub fn naming(records: &Records<'_>, node: NodeId) -> Option<Self> {
+    pub fn unique_for(records: &Records<'_>, node: NodeId) -> Option<Self> {
         let tree = records.tree();
         let unique = |terms: &Vec<Term>| {
             let alternative = Alternative { terms: terms.clone(), nth: None };
@@ -26,7 +26,7 @@ impl Selector {
         };
         let element = tree.node(node);
         let by_id = ids(element).map(|id| vec![id]).find(&unique);
-        let by_words = by_words(element, records).into_iter().find(&unique);
+        let by_words = text_candidates(element, records).into_iter().find(&unique);
         let alternatives: Vec<Alternative> =
             by_id.into_iter().chain(by_words).map(|terms| Alternative { terms, nth: None }).collect();
         (!alternatives.is_empty()).then_some(Self { alternatives })
@@ -38,40 +38,44 @@ fn has(key: Key, compare: Compare, value: &str) -> Term {
 }
 
 fn ids(element: NodeRef<'_>) -> impl Iterator<Item = Term> {
-    let values = IDS.into_iter().filter_map(move |attr| element.attr(attr).map(|value| (attr, value)));
+    let values =
+        ID_ATTRIBUTES.into_iter().filter_map(move |attr| element.attr(attr).map(|value| (attr, value)));
     values
         .filter(|(attr, id)| *attr != Attr::Id || !is_machine_made(id))
         .filter(|(_, id)| usable(id))
-        .map(|(_, id)| has(Key::Id, Compare::Whole, id))
+        .map(|(_, id)| has(Key::Id, Compare::Equals, id))
 }
 
 fn usable(text: &str) -> bool {
-    !text.trim().is_empty() && text.chars().count() <= LONGEST
+    !text.trim().is_empty() && text.chars().count() <= MAX_NAME_CHARS
 }
 
 /// Candidates, best first.
-fn by_words(element: NodeRef<'_>, records: &Records<'_>) -> Vec<Vec<Term>> {
+fn text_candidates(element: NodeRef<'_>, records: &Records<'_>) -> Vec<Vec<Term>> {
     let role = Term::Role(element.role());
     let mut selves: Vec<Vec<Term>> = Vec::new();
     if usable(element.name()) {
         // `Cart (2)` may be `Cart (3)` tomorrow.
         let steady = without_counts(element.name());
         if steady != element.name() && usable(&steady) {
-            selves.push(vec![role.clone(), has(Key::Label, Compare::Part, &steady)]);
+            selves.push(vec![role.clone(), has(Key::Label, Compare::Contains, &steady)]);
         }
-        selves.push(vec![role.clone(), has(Key::Label, Compare::Whole, element.name())]);
+        selves.push(vec![role.clone(), has(Key::Label, Compare::Equals, element.name())]);
     }
     if let Some(placeholder) = element.attr(Attr::Placeholder).filter(|p| usable(p)) {
-        selves.push(vec![role.clone(), has(Key::Placeholder, Compare::Whole, placeholder)]);
+        selves.push(vec![role.clone(), has(Key::Placeholder, Compare::Equals, placeholder)]);
     }
     if let Some(href) = element.attr(Attr::Href).filter(|h| usable(h) && !h.starts_with(['#', 'j'])) {
-        selves.push(vec![role.clone(), has(Key::Url, Compare::Whole, href)]);
+        selves.push(vec![role.clone(), has(Key::Url, Compare::Equals, href)]);
     }
     selves.push(vec![role]);
 
     let mut contexts: Vec<Term> = Vec::new();
     contexts.extend(
-        records.telling(element.id()).filter(|t| usable(t)).map(|t| has(Key::Row, Compare::Whole, &t)),
+        records
+            .distinguishing_text(element.id())
+            .filter(|t| usable(t))
+            .map(|t| has(Key::Row, Compare::Equals, &t)),
     );
     contexts.extend(element.ancestors().filter_map(container).take(4));
 
@@ -100,7 +104,7 @@ fn container(node: NodeRef<'_>) -> Option<Term> {
         return None;
     }
     if usable(node.name()) && !node.is(crate::States::NAME_FROM_CONTENT) {
-        return Some(inside(vec![Term::Role(node.role()), has(Key::Label, Compare::Whole, node.name())]));
+        return Some(inside(vec![Term::Role(node.role()), has(Key::Label, Compare::Equals, node.name())]));
     }
     let landmark = matches!(
         node.role(),
@@ -152,7 +156,7 @@ page "Mail" http://h.example/mail
         let openers = Openers::default();
         let records = Records::new(&tree, &openers);
         let node = tree.nodes().find(|n| n.address().is_some_and(|a| a.id == id)).expect("a node").id();
-        let selector = Selector::naming(&records, node)?;
+        let selector = Selector::unique_for(&records, node)?;
         // The selector matches the same after it was written and parsed.
         let read: Selector = selector.to_string().parse().expect("it can be read");
         assert_eq!(read, selector);
@@ -161,7 +165,7 @@ page "Mail" http://h.example/mail
     }
 
     #[test]
-    fn the_strongest_that_is_unique() {
+    fn naming_picks_the_strongest_unique_selector() {
         for (id, expected) in [
             (10, r#"role=link label~=Cart"#),
             (21, r#"role=button label=Delete row="Mail 1""#),
@@ -179,7 +183,7 @@ page "Mail" http://h.example/mail
     }
 
     #[test]
-    fn equals_have_no_name() {
+    fn indistinguishable_elements_have_no_selector() {
         assert_eq!(name(51), None);
         assert_eq!(name(53), None);
     }

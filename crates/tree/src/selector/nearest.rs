@@ -5,11 +5,11 @@ use crate::{NodeId, NodeRef, Role, States, StrId, Tree};
 use hashbrown::HashMap;
 
 /// The least similarity (0 to 1) of a useful suggestion.
-const LIKE_ENOUGH: f64 = 0.45;
+const MIN_SIMILARITY: f64 = 0.45;
 /// The number of characters of a name that are compared.
-const COMPARED: usize = 80;
+const MAX_COMPARED_CHARS: usize = 80;
 /// The most different names that are compared closely.
-const LOOKED_AT: usize = 1_000;
+const MAX_COMPARED_NAMES: usize = 1_000;
 
 /// Returns at most `limit` visible elements whose name, value or text is most similar to what the
 /// selector asks for. The best come first, equally good ones in document order.
@@ -18,12 +18,12 @@ const LOOKED_AT: usize = 1_000;
 /// no text, or nothing is similar.
 #[must_use]
 pub fn nearest(tree: &Tree, selector: &Selector, limit: usize) -> Vec<NodeId> {
-    let wanted: Vec<String> = selector.texts().map(folded).filter(|t| !t.is_empty()).collect();
+    let wanted: Vec<String> = selector.texts().map(normalize_name).filter(|t| !t.is_empty()).collect();
     let roles: Vec<Role> = selector.roles().collect();
     if wanted.is_empty() {
         return Vec::new();
     }
-    let likeness = likenesses(tree, &wanted);
+    let likeness = similarities(tree, &wanted);
     let mut scored: Vec<(f64, NodeId)> = Vec::new();
     for node in tree.nodes().filter(|n| !n.is(States::HIDDEN)) {
         let (Some(score), Some(element)) = (likeness.get(&node.name_id()), candidate(node)) else { continue };
@@ -51,19 +51,19 @@ fn candidate(node: NodeRef<'_>) -> Option<NodeRef<'_>> {
     (element.role() != Role::Document).then_some(element)
 }
 
-fn folded(text: &str) -> String {
-    text.chars().take(COMPARED).collect::<String>().to_lowercase()
+fn normalize_name(text: &str) -> String {
+    text.chars().take(MAX_COMPARED_CHARS).collect::<String>().to_lowercase()
 }
 
 /// The similarity of each different name in the tree to the wanted texts, if sufficient. A cheap
 /// check of all names selects those to compare closely, so that a page of 100,000 names stays fast.
-fn likenesses(tree: &Tree, wanted: &[String]) -> HashMap<StrId, f64> {
-    let letters: Vec<u64> = wanted.iter().map(|w| letters_of(w)).collect();
+fn similarities(tree: &Tree, wanted: &[String]) -> HashMap<StrId, f64> {
+    let letters: Vec<u64> = wanted.iter().map(|w| letter_set(w)).collect();
     let mut promising: HashMap<StrId, (u32, String)> = HashMap::new();
     for node in tree.nodes().filter(|n| !n.name().is_empty()) {
         promising.entry(node.name_id()).or_insert_with(|| {
-            let name = folded(node.name());
-            let its = letters_of(&name);
+            let name = normalize_name(node.name());
+            let its = letter_set(&name);
             let contained = wanted.iter().any(|w| contains(&name, w));
             let shared =
                 letters.iter().map(|w| 100 * (w & its).count_ones() / (w | its).count_ones().max(1)).max();
@@ -73,13 +73,13 @@ fn likenesses(tree: &Tree, wanted: &[String]) -> HashMap<StrId, f64> {
     let mut ranked: Vec<(u32, StrId, String)> =
         promising.into_iter().map(|(id, (s, name))| (s, id, name)).collect();
     ranked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-    ranked.truncate(LOOKED_AT);
-    let close = ranked.into_iter().map(|(_, id, name)| (id, likeness(&name, wanted)));
-    close.filter(|&(_, score)| score >= LIKE_ENOUGH).collect()
+    ranked.truncate(MAX_COMPARED_NAMES);
+    let close = ranked.into_iter().map(|(_, id, name)| (id, text_similarity(&name, wanted)));
+    close.filter(|&(_, score)| score >= MIN_SIMILARITY).collect()
 }
 
 /// The characters of a text as a set, some sharing a bit.
-fn letters_of(text: &str) -> u64 {
+fn letter_set(text: &str) -> u64 {
     text.chars().filter(|c| !c.is_whitespace()).fold(0, |set, c| set | 1 << (u32::from(c) % 64))
 }
 
@@ -91,7 +91,7 @@ fn contains(name: &str, wanted: &str) -> bool {
 }
 
 /// The similarity of a name to the wanted texts, from 0 to 1. All must be in lower case.
-pub(crate) fn likeness(name: &str, wanted: &[String]) -> f64 {
+pub(crate) fn text_similarity(name: &str, wanted: &[String]) -> f64 {
     let best = wanted.iter().map(|w| {
         if name == *w {
             return 1.0;

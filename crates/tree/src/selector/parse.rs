@@ -20,14 +20,14 @@ impl FromStr for Selector {
     type Err = SelectorError;
 
     fn from_str(input: &str) -> Parsed<Self> {
-        read(input).map(|(selector, _)| selector)
+        parse_selector(input).map(|(selector, _)| selector)
     }
 }
 
 /// Parses a selector. Also returns whether every alternative has a term with a key; quoted text and
 /// bare flags could as well be plain text.
-pub(super) fn read(input: &str) -> Parsed<(Selector, bool)> {
-    let mut reader = Reader { input, at: 0 };
+pub(super) fn parse_selector(input: &str) -> Parsed<(Selector, bool)> {
+    let mut reader = Parser { input, at: 0 };
     let found = reader.selector(0)?;
     if reader.rest().is_empty() {
         return Ok(found);
@@ -36,13 +36,13 @@ pub(super) fn read(input: &str) -> Parsed<(Selector, bool)> {
 }
 
 /// The part of an alternative that one term adds.
-enum Piece {
+enum ParsedTerm {
     Term(Term),
     Nth(NonZeroU32),
 }
 
 /// The input and the current position.
-struct Reader<'i> {
+struct Parser<'i> {
     input: &'i str,
     at: usize,
 }
@@ -51,7 +51,7 @@ fn fail<T>(span: Range<usize>, message: impl Into<String>, hint: impl Into<Strin
     Err(SelectorError { message: message.into(), span, hint: hint.into() })
 }
 
-impl<'i> Reader<'i> {
+impl<'i> Parser<'i> {
     fn rest(&self) -> &'i str {
         &self.input[self.at..]
     }
@@ -109,11 +109,11 @@ impl<'i> Reader<'i> {
         while !self.is_closed() {
             let start = self.at;
             match self.term(depth)? {
-                Piece::Term(term) => found.terms.push(term),
-                Piece::Nth(_) if found.nth.is_some() => {
+                ParsedTerm::Term(term) => found.terms.push(term),
+                ParsedTerm::Nth(_) if found.nth.is_some() => {
                     return fail(start..self.at, "`nth` is given twice", "leave one: role=listitem nth=2");
                 }
-                Piece::Nth(n) => found.nth = Some(n),
+                ParsedTerm::Nth(n) => found.nth = Some(n),
             }
             let typed = &self.input[start..self.at];
             keyed |= typed.contains(['=', '(']) && !typed.starts_with('"');
@@ -129,10 +129,10 @@ impl<'i> Reader<'i> {
         Ok((found, keyed))
     }
 
-    fn term(&mut self, depth: usize) -> Parsed<Piece> {
+    fn term(&mut self, depth: usize) -> Parsed<ParsedTerm> {
         if self.rest().starts_with('"') {
             let value = self.quoted()?;
-            return Ok(Piece::Term(Term::Has { key: Key::Text, compare: Compare::Whole, value }));
+            return Ok(ParsedTerm::Term(Term::Has { key: Key::Text, compare: Compare::Equals, value }));
         }
         let start = self.at;
         let word = self.take_while(|c| is_bare_char(c) && !matches!(c, '=' | '~' | '^' | '$'));
@@ -141,12 +141,12 @@ impl<'i> Reader<'i> {
         }
         let Some(compare) = Compare::ALL.into_iter().find(|compare| self.take(compare.sign())) else {
             return match Flag::of(word) {
-                Some(flag) => Ok(Piece::Term(Term::Is { flag, wanted: true })),
+                Some(flag) => Ok(ParsedTerm::Term(Term::Is { flag, wanted: true })),
                 None => self.bare_word(start, word),
             };
         };
         if let Some(key) = Key::of(word) {
-            return self.has(start, key, compare).map(Piece::Term);
+            return self.has(start, key, compare).map(ParsedTerm::Term);
         }
         let flag = Flag::of(word);
         let example = match word {
@@ -157,7 +157,7 @@ impl<'i> Reader<'i> {
         if flag.is_none() && !matches!(word, "css" | "nth") {
             return self.unknown_key(start, word, compare);
         }
-        if compare != Compare::Whole {
+        if compare != Compare::Equals {
             let message = format!("`{word}` cannot be compared with `{}`", compare.sign());
             return fail(start..start + word.len() + 2, message, format!("use `=`: {example}"));
         }
@@ -165,10 +165,10 @@ impl<'i> Reader<'i> {
         let text = self.value(start, word)?;
         let found = before..self.at;
         let Some(flag) = flag else {
-            return if word == "css" { Ok(Piece::Term(Term::Css(text))) } else { nth(found, &text) };
+            return if word == "css" { Ok(ParsedTerm::Term(Term::Css(text))) } else { nth(found, &text) };
         };
         match text.parse() {
-            Ok(wanted) => Ok(Piece::Term(Term::Is { flag, wanted })),
+            Ok(wanted) => Ok(ParsedTerm::Term(Term::Is { flag, wanted })),
             Err(_) => {
                 let message = format!("`{word}` is {}, not true or false", quote(&text));
                 fail(found, message, format!("{word} or {word}=false"))
@@ -177,7 +177,7 @@ impl<'i> Reader<'i> {
     }
 
     /// Parses the content of `in(`, which begins at `start`.
-    fn inside(&mut self, start: usize, depth: usize) -> Parsed<Piece> {
+    fn inside(&mut self, start: usize, depth: usize) -> Parsed<ParsedTerm> {
         if depth == MAX_DEPTH {
             let message = format!("`in(` is nested more than {MAX_DEPTH} deep");
             return fail(start..self.at, message, "name the nearest container only: in(role=dialog)");
@@ -186,13 +186,13 @@ impl<'i> Reader<'i> {
         if !self.take(")") {
             return fail(start..self.at, "`in(` is not closed", "close it: in(role=dialog)");
         }
-        Ok(Piece::Term(Term::In(found)))
+        Ok(ParsedTerm::Term(Term::In(found)))
     }
 
     fn has(&mut self, start: usize, key: Key, compare: Compare) -> Parsed<Term> {
         let before = self.at;
         let value = self.value(start, key.word())?;
-        if key != Key::Role || compare != Compare::Whole {
+        if key != Key::Role || compare != Compare::Equals {
             return Ok(Term::Has { key, compare, value });
         }
         value.parse().map(Term::Role).or_else(|_| {
@@ -305,9 +305,9 @@ impl<'i> Reader<'i> {
     }
 }
 
-fn nth(span: Range<usize>, text: &str) -> Parsed<Piece> {
+fn nth(span: Range<usize>, text: &str) -> Parsed<ParsedTerm> {
     match text.parse() {
-        Ok(n) if text.bytes().all(|b| b.is_ascii_digit()) => Ok(Piece::Nth(n)),
+        Ok(n) if text.bytes().all(|b| b.is_ascii_digit()) => Ok(ParsedTerm::Nth(n)),
         _ => {
             let message = format!("`nth` is {}, not a number from 1", quote(text));
             fail(span, message, "it counts from 1: role=listitem nth=2 is the second")

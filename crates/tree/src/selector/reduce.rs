@@ -28,7 +28,7 @@ pub fn reduce(tree: &Tree, matches: &[NodeId]) -> Vec<NodeId> {
                     kept.retain(|&k| k != outer);
                     around.pop();
                 }
-                Relation::Apart => break,
+                Relation::Separate => break,
             }
         }
         if !part {
@@ -57,7 +57,7 @@ enum Relation {
     /// The outer element only wraps the inner one.
     Wrapper,
     /// Two different things.
-    Apart,
+    Separate,
 }
 
 fn relation(outer: NodeRef<'_>, inner: NodeRef<'_>) -> Relation {
@@ -70,7 +70,7 @@ fn relation(outer: NodeRef<'_>, inner: NodeRef<'_>) -> Relation {
                 .subtree()
                 .skip(1)
                 .any(|n| acts(n) && !inner.contains(n.id()) && !n.contains(inner.id()));
-            if others { Relation::Apart } else { Relation::Wrapper }
+            if others { Relation::Separate } else { Relation::Wrapper }
         }
         (true, true) if weak(inner) => Relation::Part,
         (false, false) if inner.role() == Role::Generic || inner.is_text() => Relation::Part,
@@ -78,7 +78,7 @@ fn relation(outer: NodeRef<'_>, inner: NodeRef<'_>) -> Relation {
         (false, false) if outer.role() == Role::Generic || outer.is(States::NAME_FROM_CONTENT) => {
             Relation::Wrapper
         }
-        _ => Relation::Apart,
+        _ => Relation::Separate,
     }
 }
 

@@ -4,7 +4,7 @@ use super::{Alternative, Key, Selector, Term};
 
 /// The common property of a suggestion and a selector, strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Likeness {
+pub enum SuggestionReason {
     /// The same developer's id.
     Id,
     /// The same role and label.
@@ -13,7 +13,7 @@ pub enum Likeness {
     Label,
 }
 
-impl Likeness {
+impl SuggestionReason {
     /// The name of the reason.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -29,15 +29,15 @@ impl Selector {
     /// Returns selectors with fewer terms, best first: for each likeness, first within the same
     /// containers, then anywhere.
     #[must_use]
-    pub fn relaxed(&self) -> Vec<(Likeness, Self)> {
-        let mut found: Vec<(Likeness, Self)> = Vec::new();
+    pub fn relaxed(&self) -> Vec<(SuggestionReason, Self)> {
+        let mut found: Vec<(SuggestionReason, Self)> = Vec::new();
         let mut add = |likeness, terms: Vec<Term>| {
             let selector = Self { alternatives: vec![Alternative { terms, nth: None }] };
             if !found.iter().any(|(_, known)| *known == selector) {
                 found.push((likeness, selector));
             }
         };
-        for likeness in [Likeness::Id, Likeness::RoleAndLabel, Likeness::Label] {
+        for likeness in [SuggestionReason::Id, SuggestionReason::RoleAndLabel, SuggestionReason::Label] {
             for alternative in &self.alternatives {
                 let of = |wanted: fn(&Term) -> bool| -> Vec<Term> {
                     alternative.terms.iter().filter(|t| wanted(t)).cloned().collect()
@@ -46,10 +46,12 @@ impl Selector {
                     of(|t| matches!(t, Term::Has { key: Key::Label | Key::Text | Key::Placeholder, .. }));
                 let role = of(|t| matches!(t, Term::Role(_)));
                 let terms = match likeness {
-                    Likeness::Id => of(|t| matches!(t, Term::Has { key: Key::Id, .. })),
-                    Likeness::RoleAndLabel if !label.is_empty() && !role.is_empty() => [role, label].concat(),
-                    Likeness::Label => label,
-                    Likeness::RoleAndLabel => Vec::new(),
+                    SuggestionReason::Id => of(|t| matches!(t, Term::Has { key: Key::Id, .. })),
+                    SuggestionReason::RoleAndLabel if !label.is_empty() && !role.is_empty() => {
+                        [role, label].concat()
+                    }
+                    SuggestionReason::Label => label,
+                    SuggestionReason::RoleAndLabel => Vec::new(),
                 };
                 if terms.is_empty() {
                     continue;
@@ -70,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn less_and_less_is_asked() {
+    fn relaxed_selectors_drop_terms_in_order() {
         let selector: Selector = r#"id=save || role=button label="Save all" row="Mail 1" in(role=dialog)"#
             .parse()
             .expect("a selector");

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use std::num::NonZeroU32;
 
 #[test]
-fn golden_files_of_selectors_that_are_read() {
+fn golden_files_of_valid_selectors() {
     crate::golden::check(env!("CARGO_MANIFEST_DIR"), "selectors/ok", 12, &|input, _| {
         let input = input.trim_end_matches('\n');
         let selector: Selector = input.parse().expect("it is in the folder ok");
@@ -19,7 +19,7 @@ fn golden_files_of_selectors_that_are_read() {
 }
 
 #[test]
-fn golden_files_of_selectors_that_are_refused() {
+fn golden_files_of_invalid_selectors() {
     crate::golden::check(env!("CARGO_MANIFEST_DIR"), "selectors/err", 20, &|input, _| {
         let input = input.trim_end_matches('\n');
         let error = input.parse::<Selector>().expect_err("it is in the folder err");
@@ -30,7 +30,7 @@ fn golden_files_of_selectors_that_are_refused() {
 }
 
 #[test]
-fn plain_text_is_no_selector() {
+fn plain_text_is_not_a_selector() {
     for text in
         ["Save", "checked", "\"Save\"", "a=b", "1 + 1 = 2", "", "Total: 5 (incl.)", "in (a)", "x || y"]
     {
@@ -51,13 +51,17 @@ fn term() -> impl Strategy<Value = Term> {
     let key = prop::sample::select(Key::ALL).prop_filter("a role is a term of its own", |k| *k != Key::Role);
     let leaf = prop_oneof![
         prop::sample::select(Role::ALL).prop_map(Term::Role),
-        (key, value()).prop_map(|(key, value)| Term::Has { key, compare: Compare::Whole, value }),
+        (key, value()).prop_map(|(key, value)| Term::Has { key, compare: Compare::Equals, value }),
         (prop::sample::select(Key::ALL), value()).prop_map(|(key, value)| Term::Has {
             key,
-            compare: Compare::Part,
+            compare: Compare::Contains,
             value
         }),
-        (prop::sample::select(Key::ALL), prop::sample::select(vec![Compare::Start, Compare::End]), value())
+        (
+            prop::sample::select(Key::ALL),
+            prop::sample::select(vec![Compare::StartsWith, Compare::EndsWith]),
+            value()
+        )
             .prop_map(|(key, compare, value)| Term::Has { key, compare, value }),
         (prop::sample::select(Flag::ALL), any::<bool>()).prop_map(|(flag, wanted)| Term::Is { flag, wanted }),
         value().prop_map(Term::Css),
@@ -97,7 +101,7 @@ proptest! {
 
     #[test]
     fn a_quoted_name_can_be_copied_into_a_selector(name in "\\PC{0,40}|[\\x00-\\x20\"\\\\\u{202e}a]{0,20}") {
-        let expected = Term::Has { key: Key::Label, compare: Compare::Whole, value: name.clone() };
+        let expected = Term::Has { key: Key::Label, compare: Compare::Equals, value: name.clone() };
         let selector: Selector = format!("label={}", crate::quote(&name)).parse().expect("quoting is parsed");
         prop_assert_eq!(&selector.alternatives[0].terms[0], &expected);
     }
@@ -145,7 +149,7 @@ fn ids(tree: &Tree, found: &[NodeId]) -> Vec<u64> {
 }
 
 #[test]
-fn terms_match_what_they_say() {
+fn each_term_matches_its_condition() {
     let tree = testing::tree(PAGE);
     for (selector, expected) in [
         ("role=heading", vec![20]),
@@ -211,7 +215,7 @@ fn terms_match_what_they_say() {
 }
 
 #[test]
-fn text_that_begins_behind_a_rejected_occurrence_is_found() {
+fn text_after_a_rejected_occurrence_is_found() {
     // `xa a` holds `aa` only without its white space; `a` and the next leaf hold it.
     let page = "page \"P\" http://h/\n  paragraph #2\n    text \"xa a\"\n    emphasis #3\n      text \"a\"\n";
     let tree = testing::tree(page);
@@ -222,7 +226,7 @@ fn text_that_begins_behind_a_rejected_occurrence_is_found() {
 }
 
 #[test]
-fn the_device_answers_css() {
+fn css_terms_use_the_device_answers() {
     let tree = testing::tree(PAGE);
     let selector: Selector = "css=\"li button\" enabled || css=\"x\"".parse().expect("a selector");
     assert_eq!(selector.css(), ["li button", "x"]);
@@ -234,7 +238,7 @@ fn the_device_answers_css() {
 }
 
 #[test]
-fn one_thing_is_one_match() {
+fn nested_matches_reduce_to_one() {
     let found = |page: &str, selector: &str| {
         let tree = testing::tree(page);
         let matches = selector.parse::<Selector>().expect("a selector").matches(&tree);
@@ -260,7 +264,7 @@ fn one_thing_is_one_match() {
 }
 
 #[test]
-fn the_nearest_by_text_are_offered() {
+fn nearest_elements_by_text_are_suggested() {
     let tree = testing::tree(PAGE);
     let near = |selector: &str| {
         let selector: Selector = selector.parse().expect("a selector");
@@ -277,7 +281,7 @@ fn the_nearest_by_text_are_offered() {
 }
 
 #[test]
-fn text_is_found_as_somebody_types_it_who_reads_it() {
+fn text_matches_as_a_reader_types_it() {
     let tree = testing::tree(
         "page \"P\" http://p.test/ scope=1\n  paragraph #2\n    text \"10\u{a0}000\u{a0} of them\"\n  paragraph #3\n    text \"Ver\u{ad}fassung\"\n  button \"Save\u{a0}all\" #4\n",
     );

@@ -5,31 +5,31 @@
 //! leaf with it. Each query takes one pass over the text of the tree, whatever its depth.
 
 use super::Compare;
-use super::matching::{Wanted, typed};
+use super::matching::{WantedText, normalize_typed_text};
 use crate::{NodeId, NodeRef, States, Tree};
 use hashbrown::HashSet;
 
 /// All text of a tree without white space, and where each leaf begins in it.
 #[derive(Debug)]
 pub(super) struct TextIndex {
-    exact: Squeezed,
+    exact: CompactText,
     /// The text in lower case, created on first use.
-    folded: Option<Squeezed>,
+    folded: Option<CompactText>,
 }
 
 #[derive(Debug)]
-struct Squeezed {
+struct CompactText {
     text: String,
     /// Pairs (begin in `text`, leaf).
     leaves: Vec<(usize, NodeId)>,
 }
 
-impl Squeezed {
+impl CompactText {
     fn new(tree: &Tree, fold: bool) -> Self {
         let mut found = Self { text: String::new(), leaves: Vec::new() };
         for leaf in tree.nodes().filter(|n| n.is_text() && !n.name().is_empty()) {
             found.leaves.push((found.text.len(), leaf.id()));
-            for word in typed(leaf.name()).split(' ') {
+            for word in normalize_typed_text(leaf.name()).split(' ') {
                 if fold { found.text.push_str(&word.to_lowercase()) } else { found.text.push_str(word) }
             }
         }
@@ -48,20 +48,20 @@ impl Squeezed {
 
 impl TextIndex {
     pub(super) fn new(tree: &Tree) -> Self {
-        Self { exact: Squeezed::new(tree, false), folded: None }
+        Self { exact: CompactText::new(tree, false), folded: None }
     }
 
     /// Returns the smallest elements whose text is (or contains) the wanted text. Leaves out text
     /// inside of a control that is named by its content: the control itself matches by its name.
-    pub(super) fn holders(&mut self, tree: &Tree, wanted: &Wanted<'_>) -> HashSet<NodeId> {
+    pub(super) fn find_holders(&mut self, tree: &Tree, wanted: &WantedText<'_>) -> HashSet<NodeId> {
         let mut found = HashSet::new();
         let squeezed: String = wanted.text.split_whitespace().collect();
         if squeezed.is_empty() {
             return found;
         }
         let all = match wanted.compare() {
-            Compare::Part => self.folded.get_or_insert_with(|| Squeezed::new(tree, true)),
-            Compare::Whole | Compare::Start | Compare::End => &self.exact,
+            Compare::Contains => self.folded.get_or_insert_with(|| CompactText::new(tree, true)),
+            Compare::Equals | Compare::StartsWith | Compare::EndsWith => &self.exact,
         };
         let mut from = 0;
         while let Some(at) = all.text[from..].find(&squeezed) {
@@ -74,7 +74,9 @@ impl TextIndex {
             if first == last && !is_whole {
                 continue;
             }
-            let Some(holder) = common(tree, all.leaves[first].1, all.leaves[last].1) else { continue };
+            let Some(holder) = common_ancestor(tree, all.leaves[first].1, all.leaves[last].1) else {
+                continue;
+            };
             let inside = |leaf: Option<&(usize, NodeId)>| leaf.is_some_and(|&(_, l)| holder.contains(l));
             let starts = || {
                 let before = first.checked_sub(1).and_then(|before| all.leaves.get(before));
@@ -84,10 +86,10 @@ impl TextIndex {
             // one.
             let ends = || (first == last || end == all.end(last)) && !inside(all.leaves.get(last + 1));
             let is_meant = match wanted.compare() {
-                Compare::Part => true,
-                Compare::Whole => starts() && ends(),
-                Compare::Start => starts(),
-                Compare::End => ends(),
+                Compare::Contains => true,
+                Compare::Equals => starts() && ends(),
+                Compare::StartsWith => starts(),
+                Compare::EndsWith => ends(),
             };
             if is_meant && !is_part_of_control(holder, wanted) {
                 found.insert(holder.id());
@@ -102,12 +104,12 @@ fn first_char(s: &str) -> usize {
 }
 
 /// The smallest element around two leaves.
-fn common(tree: &Tree, first: NodeId, last: NodeId) -> Option<NodeRef<'_>> {
+fn common_ancestor(tree: &Tree, first: NodeId, last: NodeId) -> Option<NodeRef<'_>> {
     tree.node(first).ancestors().find(|n| n.contains(last))
 }
 
 /// Whether a control around an element has the same text as its name.
-fn is_part_of_control(holder: NodeRef<'_>, wanted: &Wanted<'_>) -> bool {
+fn is_part_of_control(holder: NodeRef<'_>, wanted: &WantedText<'_>) -> bool {
     std::iter::once(holder).chain(holder.ancestors()).any(|n| {
         (n.is(States::NAME_FROM_CONTENT) || n.is(States::ACTIONABLE)) && n != holder && wanted.is(n.name())
     })

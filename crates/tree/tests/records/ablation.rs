@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use stickpin_tree::{
-    Attr, Clause, Handle, Meaning, NodeId, NodeRef, NodeSpec, Records, Refused, Role, States, Tree,
+    Attr, Clause, Handle, Meaning, NoMatch, NodeId, NodeRef, NodeSpec, Records, Role, States, Tree,
     TreeBuilder, Verdict, content_match, is_volatile,
 };
 
@@ -131,13 +131,13 @@ impl Ablation {
         old: (&Records<'_>, NodeId),
         issued: &Meaning,
         new: &Records<'_>,
-    ) -> Result<NodeId, Refused> {
+    ) -> Result<NodeId, NoMatch> {
         let found = content_match(old.0, old.1, issued, new)?;
         let taken = Taken { issued, old: old.0.tree().node(old.1), new: new.tree().node(found) };
         match self.how {
-            How::Match(is_refused) if is_refused(&taken) => Err(Refused::Absent),
-            How::Everything => Err(Refused::Absent),
-            How::Counts => self.judge(new, issued, found).map(|()| found).map_err(|_| Refused::Absent),
+            How::Match(is_refused) if is_refused(&taken) => Err(NoMatch::Absent),
+            How::Everything => Err(NoMatch::Absent),
+            How::Counts => self.judge(new, issued, found).map(|()| found).map_err(|_| NoMatch::Absent),
             _ => Ok(found),
         }
     }
@@ -271,6 +271,6 @@ fn rebuilt(tree: &Tree, change: impl Fn(&Tree, &mut Draft<'_>), hidden: &[Handle
         };
         builder.node(depth, spec).expect("a node that fitted");
     }
-    builder.hidden(hidden.iter().copied());
+    builder.add_hidden(hidden.iter().copied());
     builder.finish().expect("a tree")
 }

@@ -109,7 +109,7 @@ fn tree(event: &Value, scopes: &mut HashMap<String, u64>) -> Tree {
         pushed.expect("a node that fits");
     }
     let hidden = event["hid"].as_array().into_iter().flatten().filter_map(Value::as_u64);
-    builder.hidden(hidden.map(|id| Handle { scope: top, id }));
+    builder.add_hidden(hidden.map(|id| Handle { scope: top, id }));
     builder.finish().expect("a tree")
 }
 

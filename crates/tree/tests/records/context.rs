@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use stickpin_tree::{
     Context, ContextChange, ContextMap, ContextReader, FactKey, NodeId, NodeRef, Records, Role, States,
-    ends_segment, is_volatile,
+    is_segment_root, is_volatile,
 };
 
 use crate::ablation::{Ablation, WHOLE};
@@ -19,7 +19,7 @@ type Segments = fn(&Records<'_>, NodeRef<'_>) -> bool;
 pub const SCOPES: [(&str, Segments); 5] = [
     ("own row and headings around", narrow),
     ("sections apart", sections),
-    ("complementary sections, messages and popups apart", ends_segment),
+    ("complementary sections, messages and popups apart", is_segment_root),
     ("popups and messages apart", popups),
     ("whole page but for other rows", page),
 ];
@@ -50,11 +50,11 @@ fn sections(records: &Records<'_>, node: NodeRef<'_>) -> bool {
             | TabPanel
             | Toolbar
     );
-    section || ends_segment(records, node)
+    section || is_segment_root(records, node)
 }
 
 fn popups(records: &Records<'_>, node: NodeRef<'_>) -> bool {
-    node.role() != Role::Complementary && ends_segment(records, node)
+    node.role() != Role::Complementary && is_segment_root(records, node)
 }
 
 fn page(records: &Records<'_>, node: NodeRef<'_>) -> bool {
@@ -102,7 +102,7 @@ pub fn measure(case: &Case, segments: Segments, volatility: Volatility, without:
     let whole = replay::records(&whole, &openers);
     let reader = |at: usize| ContextReader::with_segments(&whole[at], segments);
     let counts = |c: &ContextChange| {
-        volatility == Volatility::Learned || !(is_volatile(&c.was) && is_volatile(&c.now))
+        volatility == Volatility::Learned || !(is_volatile(&c.before) && is_volatile(&c.after))
     };
     // Reads at the same place while nobody acted, and what is known to change by itself by now.
     let mut changed: HashMap<FactKey, u32> = HashMap::new();
@@ -116,7 +116,7 @@ pub fn measure(case: &Case, segments: Segments, volatility: Volatility, without:
         let map = reader(at).map();
         if let Some(before) = &before {
             if own {
-                shown.tell_effects(before, &map, |_| Context::default(), Context::default);
+                shown.note_effects(before, &map, |_| Context::default(), Context::default);
             } else {
                 for change in before.changes_to(&map) {
                     let times = changed.entry(change.key).or_default();
@@ -151,11 +151,11 @@ pub fn measure(case: &Case, segments: Segments, volatility: Volatility, without:
                         outcome.notices.push(format!(
                             "{words}: {:?} {:?} -> {:?} ({})",
                             first.kind,
-                            first.was,
-                            first.now,
+                            first.before,
+                            first.after,
                             changes.len()
                         ));
-                        shown.tell(&reader(at).context(node));
+                        shown.note_shown(&reader(at).context(node));
                     } else if !right {
                         outcome.wrong.push(words);
                     }
@@ -183,7 +183,7 @@ fn compare(
     tickers: &HashSet<FactKey>,
 ) -> Vec<ContextChange> {
     let now = reader.context(node);
-    shown.context_of(&now).changes_to(&now, &reader.content_of(node), |key| tickers.contains(&key))
+    shown.context_of(&now).changes_to(&now, &reader.own_content(node), |key| tickers.contains(&key))
 }
 
 /// All recordings under one rule.
@@ -231,5 +231,5 @@ pub fn table(gauntlet: &[Case], situations: &[Case], flows: &[Case]) -> String {
 /// Wrong acts without a word under the shipped context rule, beside the record rule without a
 /// clause.
 pub fn wrong_beside(cases: &[Case], without: Ablation) -> usize {
-    total(cases, ends_segment, Volatility::Learned, without).wrong.len()
+    total(cases, is_segment_root, Volatility::Learned, without).wrong.len()
 }

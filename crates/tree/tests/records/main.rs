@@ -158,7 +158,7 @@ fn ordinary_flows() {
 
 /// `docs/records.md` holds the table of what each clause is worth.
 #[test]
-fn the_table_in_the_docs_is_current() {
+fn records_table_in_docs_is_current() {
     let (situations, flows) = (situations(), flows());
     let mut told = gauntlet();
     told.extend(corpus());
@@ -195,12 +195,12 @@ const SILENT_PERCENT: usize = 7;
 /// `docs/identity.md` holds the table by which the compared context was chosen.
 /// `INSTA_UPDATE=always` writes it.
 #[test]
-fn contexts_compared() {
+fn context_table_in_docs_is_current() {
     let (situations, flows) = (situations(), flows());
     let gauntlet = gauntlet();
     table_is_current("docs/identity.md", &context::table(&gauntlet, &situations, &flows));
     let total = |cases: &[Case]| {
-        context::total(cases, stickpin_tree::ends_segment, context::Volatility::Learned, WHOLE)
+        context::total(cases, stickpin_tree::is_segment_root, context::Volatility::Learned, WHOLE)
     };
     let silent = total(&gauntlet).wrong.into_iter().filter(|name| !name.contains("(hard)"));
     // Nothing in the trees tells them apart: a covering box is seen by the device, and the menu

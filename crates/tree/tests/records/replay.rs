@@ -81,7 +81,7 @@ pub fn replay(case: &Case, mode: Mode, without: Ablation) -> Vec<Judged> {
                     let handle = |at: usize, node| records[at].tree().node(node).handle();
                     if handle(seen, then) != handle(at, node) {
                         // As a session does: found in other nodes, it rests on these.
-                        entry.issued = entry.issued.resting_on(&records[at].meaning(node));
+                        entry.issued = entry.issued.with_nodes_of(&records[at].meaning(node));
                     }
                     entry.seen = (at, node);
                 }
@@ -153,7 +153,7 @@ pub fn openers(case: &Case, trees: &[Cow<'_, Tree>], without: Ablation) -> Vec<O
         openers.observe(tree);
         all.push(openers.clone());
         if let Some(target) = event.act.as_ref().and_then(|a| event.node(a.truth?)) {
-            let opener = Records::new(tree, all.last().expect("just pushed")).opener(target);
+            let opener = Records::new(tree, all.last().expect("just pushed")).as_opener(target);
             openers.note_act(opener.filter(|_| without.notes_openers()));
         }
     }

@@ -132,7 +132,7 @@ impl Line {
         let builder = builder.get_or_insert_with(|| TreeBuilder::new(grade));
         if depth == 0 {
             let hidden = hidden.iter().map(|&id| Handle { scope: doc.scope, id });
-            builder.surface(SurfaceId(surface)).truncated(truncated).hidden(hidden);
+            builder.set_surface(SurfaceId(surface)).set_truncated(truncated).add_hidden(hidden);
         }
         builder.document(depth, doc, *next_id).unwrap_or_else(|e| self.bad(&e.to_string()));
         *next_id += 1;

@@ -19,7 +19,7 @@ fn part(value: &serde_json::Value, scope: u64, frame: &str) -> Part {
 #[test]
 fn columns_become_a_tree() {
     let tree = assemble(&part(&page(), 5, ""), &HashMap::new(), SurfaceId(4)).unwrap();
-    assert_eq!((tree.len(), tree.surface(), tree.truncated()), (4, SurfaceId(4), false));
+    assert_eq!((tree.len(), tree.surface(), tree.is_truncated()), (4, SurfaceId(4), false));
     assert_eq!(tree.documents()[0].url, "http://shop/");
     let button = tree.root().children().next().unwrap();
     assert_eq!(

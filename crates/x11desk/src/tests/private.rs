@@ -26,12 +26,12 @@ async fn what_is_started_ends_and_leaves_nothing() {
     private.end().await.unwrap();
     for process in &running {
         for _ in 0..500 {
-            if !process.alive() {
+            if !process.is_alive() {
                 break;
             }
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         }
-        assert!(!process.alive(), "{process:?}");
+        assert!(!process.is_alive(), "{process:?}");
     }
     assert!(!runtime.parent().unwrap().is_symlink());
     let left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().path()).collect();
@@ -58,12 +58,12 @@ async fn what_a_killed_owner_left_is_swept() {
     assert!(swept.iter().filter(|s| s.starts_with("ended")).count() >= 3, "{swept:?}");
     for process in &running {
         for _ in 0..500 {
-            if !process.alive() {
+            if !process.is_alive() {
                 break;
             }
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         }
-        assert!(!process.alive(), "{process:?}");
+        assert!(!process.is_alive(), "{process:?}");
     }
     assert!(!runtime.parent().unwrap().is_symlink());
 }

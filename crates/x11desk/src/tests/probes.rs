@@ -61,5 +61,5 @@ pub(super) fn leave_seat_behind(d: &Display) -> Result<(), Fault> {
 
 /// What runs on a private display and bears its mark: apps, services, what they started.
 pub(super) fn processes(private: &crate::Private) -> Vec<Process> {
-    Process::marked(&format!("XDG_RUNTIME_DIR={}", private.runtime().display()))
+    Process::find_marked(&format!("XDG_RUNTIME_DIR={}", private.runtime().display()))
 }

@@ -28,7 +28,7 @@ use values::{clipped, value};
 /// Returns an error if there are more nodes than a tree can hold.
 pub(crate) fn build(picture: &Picture, ids: &Ids, at: &Where, watch: &[Handle]) -> Result<Tree, TreeError> {
     let mut builder = TreeBuilder::new(IdentityGrade::WhileAlive);
-    builder.surface(SurfaceId(1)).truncated(picture.truncated);
+    builder.set_surface(SurfaceId(1)).set_truncated(picture.truncated);
     let title = picture.title().to_owned();
     let document = Document { scope: APP, frame: String::new(), url: at.url.clone(), title };
     builder.document(0, document, ids.id(&picture.root().path))?;
@@ -59,7 +59,7 @@ pub(crate) fn build(picture: &Picture, ids: &Ids, at: &Where, watch: &[Handle]) 
     let Building { mut builder, ids, .. } = building;
     let covered = windows.iter().any(|&window| gecko::shows_nothing(picture, window));
     let hidden = if covered { gecko::behind(picture, ids, watch) } else { hidden(picture, ids, watch) };
-    builder.hidden(hidden);
+    builder.add_hidden(hidden);
     builder.finish()
 }
 
@@ -111,7 +111,7 @@ impl<'a> Building<'a> {
             return Ok(());
         }
         if depth > DEPTH {
-            self.builder.truncated(true);
+            self.builder.set_truncated(true);
             return Ok(());
         }
         let own = if self.row_headers.contains(&at) { n::ROW_HEADER } else { meant(picture, object, above) };

@@ -24,13 +24,13 @@ async fn what_an_app_cannot_say_is_not_taken_for_nothing() {
         for (path, what) in [(WINDOW, "GetChildren"), (FIRST, "GetState")] {
             let app = Speaker::start();
             let (mut device, _) = app.device().await;
-            assert!(!read(&mut device).await.truncated());
+            assert!(!read(&mut device).await.is_truncated());
             app.becomes(|now| match garbled {
                 true => now.garbles = vec![(path, what)],
                 false => now.refuses = vec![(path, what)],
             });
             let tree = read(&mut device).await;
-            assert!(!has(&tree, "Save") && tree.truncated(), "{what} of {path}, garbled: {garbled}");
+            assert!(!has(&tree, "Save") && tree.is_truncated(), "{what} of {path}, garbled: {garbled}");
         }
     }
 }

@@ -87,7 +87,8 @@ impl Form {
     async fn open() -> Option<Self> {
         let dir = tempfile::tempdir().unwrap();
         let private = desktop(dir.path()).await?;
-        let Some(zenity) = stickpin_process::on_path(&["zenity"], std::env::var_os("PATH").as_deref()) else {
+        let Some(zenity) = stickpin_process::find_on_path(&["zenity"], std::env::var_os("PATH").as_deref())
+        else {
             skip::skipped(REQUIRE, "zenity is not installed");
             return None;
         };

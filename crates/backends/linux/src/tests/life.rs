@@ -21,7 +21,7 @@ async fn open(dir: &Path, what: &str) -> Option<Box<dyn Device>> {
     request.options = options.as_object().cloned().unwrap_or_default();
     request.ready_timeout = Duration::from_secs(20);
     let program = what.split(' ').next().unwrap_or(what);
-    let installed = stickpin_process::on_path(&[program], path.as_deref()).is_some();
+    let installed = stickpin_process::find_on_path(&[program], path.as_deref()).is_some();
     match LinuxProvider::new(config).open(request).await {
         Ok(device) => Some(device),
         Err(e) if e.code == ErrorCode::ToolMissing || !installed => {

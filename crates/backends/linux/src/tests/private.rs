@@ -19,7 +19,8 @@ async fn a_window_manager_that_ends_is_not_waited_for() {
     private.end().await.unwrap();
     let tools = tempfile::tempdir().unwrap();
     let path = std::env::var_os("PATH");
-    let real = |program| stickpin_process::on_path(&[program], path.as_deref()).expect("it is installed");
+    let real =
+        |program| stickpin_process::find_on_path(&[program], path.as_deref()).expect("it is installed");
     std::os::unix::fs::symlink(real("Xvfb"), tools.path().join("Xvfb")).unwrap();
     // The bus has something to say, too, between the last word of the window manager and its end.
     let at = tools.path().display();
@@ -53,7 +54,7 @@ async fn a_registry_that_answers_late_has_until_the_end_of_the_opening() {
     let opening = opening();
     let desktop = Desktop::connect(&addresses, Box::new(|_| {}), opening.until).await.unwrap();
     assert!(desktop.running(opening.until).await.unwrap().is_empty());
-    let registry = Process::marked(&format!("XDG_RUNTIME_DIR={}", private.runtime().display()))
+    let registry = Process::find_marked(&format!("XDG_RUNTIME_DIR={}", private.runtime().display()))
         .into_iter()
         .find(|process| {
             let name = std::fs::read_to_string(format!("/proc/{}/comm", process.pid));

@@ -356,7 +356,7 @@ async fn what_is_too_long_or_too_deep_is_cut_and_the_rest_is_read() {
     let json: String = page.eval("__stickpin.capture({})").await.unwrap();
     assert!(json.len() < 1_000_000, "{} bytes", json.len());
     let tree = page.capture().await;
-    assert!(tree.truncated());
+    assert!(tree.is_truncated());
     let has = |name: &str| tree.nodes().any(|n| n.role() == Role::Button && n.name() == name);
     assert!(has("Still here") && !has("Unreachable"));
     let longest = tree.nodes().map(|n| n.name().len()).max().unwrap();

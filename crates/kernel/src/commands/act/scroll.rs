@@ -152,7 +152,7 @@ impl Scroll {
         let mut moved = false;
         let mut ended = false;
         for _ in 0..ROUNDS {
-            let tree = capture::look(cx, Origin::Look).await?;
+            let tree = capture::look(cx, Origin::Internal).await?;
             let matches = resolve::matches(cx, &tree, selector).await?;
             if let Some(&node) = stickpin_tree::reduce(&tree, &matches).first() {
                 if let Some(address) = tree.node(node).address() {

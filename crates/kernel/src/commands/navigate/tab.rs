@@ -240,7 +240,7 @@ impl InTab {
             now.waits = Some(dialog.words());
             return Ok(now);
         }
-        capture::look(cx, if interactive { Origin::Snapshot } else { Origin::Look }).await?;
+        capture::look(cx, if interactive { Origin::Snapshot } else { Origin::Internal }).await?;
         let at = page(cx).await?;
         (now.url, now.title) = (at.url, at.title);
         if interactive {

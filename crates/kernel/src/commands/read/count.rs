@@ -33,7 +33,7 @@ impl Command for Count {
             return Err(Error::invalid_args(format!("{} is not a selector", self.selector))
                 .hint("for example: `stickpin count 'role=listitem'`"));
         };
-        let tree = capture::look(cx, Origin::Look).await?;
+        let tree = capture::look(cx, Origin::Internal).await?;
         let matches = resolve::matches(cx, &tree, selector).await?;
         Ok(Counted { count: stickpin_tree::reduce(&tree, &matches).len() })
     }

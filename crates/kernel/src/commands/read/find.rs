@@ -100,7 +100,7 @@ impl Command for Find {
                 .hint("for example: `stickpin find \"add to cart\"`"));
         }
         let selector = self.selector()?;
-        let tree = capture::look(cx, Origin::Look).await?;
+        let tree = capture::look(cx, Origin::Internal).await?;
         let matches = resolve::matches(cx, &tree, &selector).await?;
         let all = stickpin_tree::reduce(&tree, &matches);
         if all.is_empty() {

@@ -2,7 +2,7 @@
 
 use crate::commands::prelude::*;
 use serde_json::json;
-use stickpin_tree::{DEFAULT_MAX_BYTES, Heading, Markdown, NoSection, NodeId, bare_url, escape, quote};
+use stickpin_tree::{DEFAULT_MAX_BYTES, Heading, Markdown, NodeId, SectionError, bare_url, escape, quote};
 
 /// Print the page, or the content of one element, as Markdown.
 ///
@@ -58,7 +58,7 @@ impl Command for Read {
     type Output = Reading;
 
     async fn run(self, cx: &mut Cx) -> Result<Reading> {
-        capture::look(cx, Origin::Look).await?;
+        capture::look(cx, Origin::Internal).await?;
         let scope = match &self.target {
             Some(target) => resolve::in_stored_tree(cx, target).await?,
             None => NodeId::ROOT,
@@ -68,7 +68,7 @@ impl Command for Read {
         let page = Markdown::of(&tree, scope);
         let lines = match &self.section {
             Some(text) => page.section(text).map_err(|why| no_section(text, why))?,
-            None => page.whole(),
+            None => page.all_lines(),
         };
         let excerpt = if self.outline { page.outline(lines, max_bytes) } else { page.text(lines, max_bytes) };
         let document = tree.node(scope).document();
@@ -77,17 +77,17 @@ impl Command for Read {
             title: document.title.clone(),
             markdown: excerpt.text,
             cut: excerpt.missing > 0,
-            truncated: tree.truncated(),
+            truncated: tree.is_truncated(),
         })
     }
 }
 
-fn no_section(text: &str, why: NoSection) -> Error {
+fn no_section(text: &str, why: SectionError) -> Error {
     let (code, message, headings) = match why {
-        NoSection::None(headings) => {
+        SectionError::None(headings) => {
             (ErrorCode::ElementNotFound, format!("no heading matches {}", quote(text)), headings)
         }
-        NoSection::Several(headings) => {
+        SectionError::Several(headings) => {
             let count = headings.len();
             (ErrorCode::AmbiguousMatch, format!("{count} headings match {}", quote(text)), headings)
         }

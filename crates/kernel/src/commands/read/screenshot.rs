@@ -223,7 +223,7 @@ pub(super) fn keep(cx: &mut Cx, path: Option<PathBuf>, name: &str, bytes: &[u8])
 pub(super) async fn still(cx: &mut Cx, request: ShotRequest) -> Result<(Arc<Tree>, Shot, Vec<Placed>)> {
     let mut round = 1;
     loop {
-        let tree = capture::look(cx, Origin::Look).await?;
+        let tree = capture::look(cx, Origin::Internal).await?;
         let before = points::boxes(cx, &tree).await?;
         let shot = facets::pictures(cx.device()?, "take pictures")?.screenshot(request.clone()).await?;
         let mut after = points::boxes(cx, &tree).await?;

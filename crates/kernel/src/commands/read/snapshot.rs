@@ -5,7 +5,7 @@ use crate::commands::prelude::*;
 use crate::observe::changes;
 use crate::observe::changes::Changes;
 use stickpin_refs::Ref;
-use stickpin_tree::{Cues, DEFAULT_MAX_BYTES, NodeId, Outline, View};
+use stickpin_tree::{DEFAULT_MAX_BYTES, NodeId, Outline, OutlineQueries, View};
 
 /// Print the app as a tree of roles and names, with refs for its elements.
 ///
@@ -124,12 +124,15 @@ impl Snapshot {
         };
         let session = &mut cx.live()?.session;
         let records = session.records(&tree);
-        let cues = Cues { held: &|n| session.ref_of(n).is_some(), telling: &|n| records.telling(n) };
+        let cues = OutlineQueries {
+            has_live_ref: &|n| session.ref_of(n).is_some(),
+            distinguishing_text: &|n| records.distinguishing_text(n),
+        };
         let plan = Outline::plan(&tree, &view, &cues);
         let generation = session.generation();
         let nodes = plan.refs();
         // Shortened runs of siblings still count as read in full; a depth limit never does.
-        let in_full = scope.is_none() && self.depth.is_none() && !plan.cut();
+        let in_full = scope.is_none() && self.depth.is_none() && !plan.is_cut();
         let refs = if in_full { capture::issue_in_full(cx, &nodes)? } else { capture::issue(cx, &nodes)? };
         let session = &cx.live()?.session;
         let lines = plan.render(&|n| session.ref_of(n));
@@ -143,8 +146,8 @@ impl Snapshot {
             refs: digest.then(|| refs.iter().map(Ref::to_string).collect()),
             shown: plan.shown(),
             total: plan.total(),
-            cut: plan.cut(),
-            truncated: tree.truncated(),
+            cut: plan.is_cut(),
+            truncated: tree.is_truncated(),
         })
     }
 }

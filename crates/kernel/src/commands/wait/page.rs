@@ -95,7 +95,7 @@ impl Command for WaitText {
         let what = format!("the text {}", quote(&self.text));
         let selector = Selector::containing(&self.text);
         loop {
-            let tree = capture::look(cx, Origin::Look).await?;
+            let tree = capture::look(cx, Origin::Internal).await?;
             let found = selector.matches(&tree).into_iter().find(|&n| !tree.node(n).is(States::HIDDEN));
             if let Some(node) = found {
                 return Ok(Waited { truth: capture::line(cx, &tree, node)? });

@@ -88,7 +88,7 @@ impl World {
             b.node(depth / 2 + 1, spec).expect("the outline is well indented");
         }
 
-        b.truncated(self.truncated);
+        b.set_truncated(self.truncated);
         b.finish().expect("the outline is a tree")
     }
 }

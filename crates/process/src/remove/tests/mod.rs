@@ -63,8 +63,8 @@ fn removed_while_mounting(folder: &Path, words: &[&str], place: &Path) -> String
 }
 
 #[test]
-fn a_mount_that_comes_during_the_removal_keeps_its_files() {
-    if !has_own_mounts("a_mount_that_comes_during_the_removal_keeps_its_files") {
+fn mount_during_removal_keeps_its_files() {
+    if !has_own_mounts("mount_during_removal_keeps_its_files") {
         return;
     }
     // Another device; the same device, which the device number does not reveal; the folder itself.
@@ -85,7 +85,7 @@ fn a_mount_that_comes_during_the_removal_keeps_its_files() {
 }
 
 #[test]
-fn a_link_goes_and_what_it_leads_to_stays() {
+fn link_is_removed_and_its_target_stays() {
     let (_dir, folder, person) = folders();
     std::os::unix::fs::symlink(&person, folder.join("run/link")).unwrap();
     std::os::unix::fs::symlink(person.join("letter"), folder.join("run/letter")).unwrap();
@@ -98,15 +98,15 @@ fn a_link_goes_and_what_it_leads_to_stays() {
 }
 
 #[test]
-fn a_folder_that_became_a_link_is_not_followed() {
+fn folder_replaced_by_link_is_not_followed() {
     let (dir, folder, person) = folders();
     std::os::unix::fs::symlink(&person, folder.join("run/link")).unwrap();
     let run = rustix::fs::open(folder.join("run"), FOLDER, Mode::empty()).unwrap();
     // The entry became a link after its name was read.
     let path = folder.join("run/link");
     for opened in [
-        (Place { above: run.as_fd(), name: b"link", path: &path }).open_plainly().map(drop),
-        (Place { above: run.as_fd(), name: b"link", path: &path }).open_here().map(drop),
+        (FolderEntry { above: run.as_fd(), name: b"link", path: &path }).open_plainly().map(drop),
+        (FolderEntry { above: run.as_fd(), name: b"link", path: &path }).open_here().map(drop),
     ] {
         assert!(matches!(opened, Err(Errno::NOTDIR | Errno::LOOP | Errno::MLINK)), "{opened:?}");
     }
@@ -114,18 +114,18 @@ fn a_folder_that_became_a_link_is_not_followed() {
     // was opened.
     std::fs::rename(folder.join("run"), dir.path().join("moved")).unwrap();
     std::os::unix::fs::symlink(&person, folder.join("run")).unwrap();
-    (Place { above: run.as_fd(), name: b"link", path: &path }).remove(FileType::Directory).unwrap();
+    (FolderEntry { above: run.as_fd(), name: b"link", path: &path }).remove(FileType::Directory).unwrap();
     assert!(person.join("letter").exists() && !dir.path().join("moved/link").is_symlink());
 }
 
 #[test]
-fn what_cannot_be_removed_is_named_and_what_is_gone_is_no_error() {
+fn failed_removal_is_named_and_absence_is_ok() {
     let (_dir, folder, _) = folders();
     remove_folder(&folder).unwrap();
     remove_folder(&folder).unwrap();
     remove_folder(&folder.join("below/nothing")).unwrap();
     assert_eq!(remove(Path::new("/")).unwrap_err().kind(), io::ErrorKind::InvalidInput);
-    let e = Place { above: CWD, name: b"a", path: Path::new("/s/a") }.said(Errno::ACCESS);
+    let e = FolderEntry { above: CWD, name: b"a", path: Path::new("/s/a") }.named_error(Errno::ACCESS);
     assert_eq!(e.kind(), io::ErrorKind::PermissionDenied);
     assert!(e.to_string().starts_with("/s/a: "), "{e}");
 }

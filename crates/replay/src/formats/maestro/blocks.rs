@@ -1,23 +1,23 @@
 //! Commands of flows that contain other commands.
 
 use super::super::yaml::Yaml;
-use super::commands::{CONDITIONS, Command, Nodes, bounded};
+use super::commands::{CONDITIONS, Command, Nodes, repetitions};
 use super::fields::{Fields, number};
-use super::{Flow, env, selector, text};
-use crate::script::{Asked, Block, Kind, Node, ScriptError, Template};
+use super::{FlowHeader, env, selector, text};
+use crate::script::{Block, Node, NodeKind, ScriptError, Template, Visibility};
 use std::convert::Infallible;
 
-pub(super) fn run_flow(flow: &Flow, command: &mut Command<'_>, depth: usize) -> Nodes {
+pub(super) fn run_flow(flow: &FlowHeader, command: &mut Command<'_>, depth: usize) -> Nodes {
     if command.is_text() {
         let file = text::of(command.name, command.given)?;
-        return Ok(vec![command.node(Kind::Include { file, env: Vec::new() })]);
+        return Ok(vec![command.node(NodeKind::Include { file, env: Vec::new() })]);
     }
     let env = command.fields.take("env").map_or(Ok(Vec::new()), env)?;
     let when = command.fields.take("when");
     let body = match (command.fields.text("file")?, command.fields.take("commands")) {
-        (Some(file), None) => vec![command.node(Kind::Include { file, env })],
+        (Some(file), None) => vec![command.node(NodeKind::Include { file, env })],
         (None, Some(commands)) => scoped(flow.list(commands, depth + 1)?, &env),
-        _ => return Err(command.at.fault("`runFlow` needs either `file` or `commands`", "")),
+        _ => return Err(command.at.error_at("`runFlow` needs either `file` or `commands`", "")),
     };
     match when {
         Some(when) => conditional(flow, when, body),
@@ -36,17 +36,17 @@ fn scoped(nodes: Vec<Node>, env: &[(String, Template)]) -> Vec<Node> {
     };
     let node = |node: Node| {
         let kind = match node.kind {
-            Kind::Blank | Kind::Comment(_) => node.kind,
-            Kind::Command(words) => Kind::Command(words.iter().map(text).collect()),
-            Kind::Include { file, env: given } => {
+            NodeKind::Blank | NodeKind::Comment(_) => node.kind,
+            NodeKind::Command(words) => NodeKind::Command(words.iter().map(text).collect()),
+            NodeKind::Include { file, env: given } => {
                 let mut inner: Vec<_> = given.iter().map(|(key, value)| (key.clone(), text(value))).collect();
                 let outer = env.iter().filter(|(key, _)| given.iter().all(|(own, _)| own != key));
                 inner.extend(outer.cloned());
-                Kind::Include { file: text(&file), env: inner }
+                NodeKind::Include { file: text(&file), env: inner }
             }
-            Kind::Block(block, body) => {
+            NodeKind::Block(block, body) => {
                 let Ok(block) = block.map(|_, target| Ok::<_, Infallible>(text(target)));
-                Kind::Block(block, scoped(body, env))
+                NodeKind::Block(block, scoped(body, env))
             }
         };
         Node { line: node.line, kind }
@@ -55,23 +55,23 @@ fn scoped(nodes: Vec<Node>, env: &[(String, Template)]) -> Vec<Node> {
 }
 
 /// Platforms that no device here belongs to.
-const PHONES: [&str; 2] = ["android", "ios"];
+const PHONE_PLATFORMS: [&str; 2] = ["android", "ios"];
 
 /// Wraps the lines in the conditions of a `when`.
-fn conditional(flow: &Flow, when: &Yaml, mut body: Vec<Node>) -> Nodes {
+fn conditional(flow: &FlowHeader, when: &Yaml, mut body: Vec<Node>) -> Nodes {
     let mut fields = Fields::of("when", when)?;
     let mut asked = false;
     if let Some(yaml) = fields.take("platform") {
         asked = true;
         let wanted = yaml.value.as_text();
         if wanted.is_empty() {
-            return Err(yaml.at.fault("`platform` takes a name", "platform: Web"));
+            return Err(yaml.at.error_at("`platform` takes a name", "platform: Web"));
         }
-        let phone = PHONES.iter().any(|phone| wanted.eq_ignore_ascii_case(phone));
+        let phone = PHONE_PLATFORMS.iter().any(|phone| wanted.eq_ignore_ascii_case(phone));
         let Some(platform) = flow.platform.or(phone.then_some("no phone")) else {
             return Err(yaml
                 .at
-                .fault("the platform of this flow is unknown", "a header with `url` says: Web"));
+                .error_at("the platform of this flow is unknown", "a header with `url` says: Web"));
         };
         if !wanted.eq_ignore_ascii_case(platform) {
             body.clear();
@@ -84,18 +84,18 @@ fn conditional(flow: &Flow, when: &Yaml, mut body: Vec<Node>) -> Nodes {
             "false" | "${false}" => body.clear(),
             _ => {
                 let hint = "true, false, visible, notVisible, platform";
-                return Err(yaml.at.fault("`true` of `when` is JavaScript, which is not run", hint));
+                return Err(yaml.at.error_at("`true` of `when` is JavaScript, which is not run", hint));
             }
         }
     }
     for (name, state) in CONDITIONS {
         let Some(yaml) = fields.take(name) else { continue };
         asked = true;
-        let target = selector::of(name, yaml)?;
-        body = vec![Node { line: yaml.at.line, kind: Kind::Block(Block::If(state, target), body) }];
+        let target = selector::from_yaml(name, yaml)?;
+        body = vec![Node { line: yaml.at.line, kind: NodeKind::Block(Block::If(state, target), body) }];
     }
     if !asked {
-        return Err(when.at.fault("`when` has no supported condition", "visible, notVisible, platform"));
+        return Err(when.at.error_at("`when` has no supported condition", "visible, notVisible, platform"));
     }
     fields.end()?;
     Ok(body)
@@ -105,53 +105,53 @@ fn conditional(flow: &Flow, when: &Yaml, mut body: Vec<Node>) -> Nodes {
 /// endless.
 const MAX_ROUNDS: u32 = 100;
 
-pub(super) fn repeat(flow: &Flow, command: &mut Command<'_>, depth: usize) -> Nodes {
-    let times = command.fields.take("times").map(|yaml| bounded("times", yaml)).transpose()?;
+pub(super) fn repeat(flow: &FlowHeader, command: &mut Command<'_>, depth: usize) -> Nodes {
+    let times = command.fields.take("times").map(|yaml| repetitions("times", yaml)).transpose()?;
     let condition = command.fields.take("while");
     let ended = match (times, condition) {
-        (None, None) => return Err(command.at.fault("`repeat` needs `times` or `while`", "times: 5")),
-        (None, Some(condition)) => Some(ended(command, condition)?),
+        (None, None) => return Err(command.at.error_at("`repeat` needs `times` or `while`", "times: 5")),
+        (None, Some(condition)) => Some(loop_end_check(command, condition)?),
         (Some(_), _) => None,
     };
     let Some(commands) = command.fields.take("commands") else {
-        return Err(command.at.fault("`repeat` needs `commands`", ""));
+        return Err(command.at.error_at("`repeat` needs `commands`", ""));
     };
     let mut body = flow.list(commands, depth + 1)?;
     if let Some(condition) = condition {
         body = conditional(flow, condition, body)?;
     }
-    let rounds = command.node(Kind::Block(Block::Repeat(times.unwrap_or(MAX_ROUNDS)), body));
+    let rounds = command.node(NodeKind::Block(Block::Repeat(times.unwrap_or(MAX_ROUNDS)), body));
     Ok([rounds].into_iter().chain(ended).collect())
 }
 
 /// Creates the line that fails if the condition of a `while` still holds after the last round.
-fn ended(command: &Command<'_>, condition: &Yaml) -> Result<Node, ScriptError> {
+fn loop_end_check(command: &Command<'_>, condition: &Yaml) -> Result<Node, ScriptError> {
     let mut fields = Fields::of("while", condition)?;
     let mut found = Vec::new();
     for (name, state) in CONDITIONS {
         let Some(yaml) = fields.take(name) else { continue };
-        let opposite = if state == Asked::Visible { Asked::Hidden } else { Asked::Visible };
-        found.push(command.waits(&selector::of(name, yaml)?, opposite, None));
+        let opposite = if state == Visibility::Visible { Visibility::Hidden } else { Visibility::Visible };
+        found.push(command.wait_line(&selector::from_yaml(name, yaml)?, opposite, None));
     }
     match found.pop() {
         Some(node) if found.is_empty() && fields.end().is_ok() => Ok(node),
-        _ => Err(condition.at.fault(
+        _ => Err(condition.at.error_at(
             "`while` without `times` takes either `visible` or `notVisible`, and nothing else",
             "times: 5 bounds any other condition",
         )),
     }
 }
 
-pub(super) fn retry(flow: &Flow, command: &mut Command<'_>, depth: usize) -> Nodes {
+pub(super) fn retry(flow: &FlowHeader, command: &mut Command<'_>, depth: usize) -> Nodes {
     let retries =
         command.fields.take("maxRetries").map_or(Ok(1), |yaml| match number("maxRetries", yaml)? {
             retries @ 0..=3 => Ok(retries),
-            _ => Err(yaml.at.fault("`maxRetries` takes a number from 0 to 3", "")),
+            _ => Err(yaml.at.error_at("`maxRetries` takes a number from 0 to 3", "")),
         })?;
     let body = match (command.fields.text("file")?, command.fields.take("commands")) {
-        (Some(file), None) => vec![command.node(Kind::Include { file, env: Vec::new() })],
+        (Some(file), None) => vec![command.node(NodeKind::Include { file, env: Vec::new() })],
         (None, Some(commands)) => flow.list(commands, depth + 1)?,
-        _ => return Err(command.at.fault("`retry` needs either `file` or `commands`", "")),
+        _ => return Err(command.at.error_at("`retry` needs either `file` or `commands`", "")),
     };
-    Ok(vec![command.node(Kind::Block(Block::Retry(retries + 1), body))])
+    Ok(vec![command.node(NodeKind::Block(Block::Retry(retries + 1), body))])
 }

@@ -1,51 +1,51 @@
 //! Converts the commands of flows into lines of scripts.
 
-use super::super::refused::unsupported;
-use super::super::yaml::{Key, Mark, Value, Yaml};
+use super::super::unsupported::unsupported;
+use super::super::yaml::{Yaml, YamlKey, YamlPosition, YamlValue};
 use super::fields::{Fields, number};
 use super::gestures::{point, scroll_until_visible, swipe};
-use super::{Flow, blocks, selector, text};
-use crate::script::{Asked, Block, Kind, MAX_TIMES, Node, Part, ScriptError, Template};
+use super::{FlowHeader, blocks, selector, text};
+use crate::script::{Block, MAX_TIMES, Node, NodeKind, ScriptError, Template, TemplatePart, Visibility};
 use stickpin_kernel::schema::nearest;
 
 /// Timeout of assertions in milliseconds, as in Maestro.
-const PATIENCE: u32 = 7000;
+const ASSERT_TIMEOUT_MS: u32 = 7000;
 
 /// Default number of characters that `eraseText` deletes.
-const ERASED: u32 = 50;
+const DEFAULT_ERASED_CHARS: u32 = 50;
 
 /// Default timeout for animations in milliseconds, as in Maestro.
-const ANIMATION: u32 = 15_000;
+const ANIMATION_TIMEOUT_MS: u32 = 15_000;
 
 pub(super) type Nodes = Result<Vec<Node>, ScriptError>;
 
 /// A command and its arguments.
 pub(super) struct Command<'y> {
     pub(super) name: &'y str,
-    pub(super) at: Mark,
+    pub(super) at: YamlPosition,
     /// The value of the command; null if the command is a single word.
     pub(super) given: &'y Yaml,
     /// The named arguments.
     pub(super) fields: Fields<'y>,
 }
 
-type Compile = fn(&Flow, &mut Command<'_>, usize) -> Nodes;
+type Compile = fn(&FlowHeader, &mut Command<'_>, usize) -> Nodes;
 
 const COMMANDS: &[(&str, Compile)] = &[
     ("launchApp", launch_app),
-    ("tapOn", |_, c, _| tapped(c, "press", None)),
-    ("doubleTapOn", |_, c, _| tapped(c, "press", Some("--count=2"))),
-    ("longPressOn", |_, c, _| tapped(c, "longpress", None)),
+    ("tapOn", |_, c, _| tap(c, "press", None)),
+    ("doubleTapOn", |_, c, _| tap(c, "press", Some("--count=2"))),
+    ("longPressOn", |_, c, _| tap(c, "longpress", None)),
     ("inputText", input_text),
     ("eraseText", erase_text),
     ("pressKey", press_key),
-    ("assertVisible", |_, c, _| asserted(c, Asked::Visible)),
-    ("assertNotVisible", |_, c, _| asserted(c, Asked::Hidden)),
+    ("assertVisible", |_, c, _| assertion(c, Visibility::Visible)),
+    ("assertNotVisible", |_, c, _| assertion(c, Visibility::Hidden)),
     ("extendedWaitUntil", extended_wait_until),
-    ("scroll", |_, c, _| c.said(&["scroll", "down"])),
+    ("scroll", |_, c, _| c.literal_line(&["scroll", "down"])),
     ("scrollUntilVisible", scroll_until_visible),
     ("swipe", swipe),
-    ("back", |_, c, _| c.said(&["back"])),
+    ("back", |_, c, _| c.literal_line(&["back"])),
     ("openLink", open_link),
     ("takeScreenshot", take_screenshot),
     ("waitForAnimationToEnd", wait_for_animation_to_end),
@@ -57,47 +57,49 @@ const COMMANDS: &[(&str, Compile)] = &[
     ("retry", blocks::retry),
 ];
 
-impl Flow {
+impl FlowHeader {
     /// Converts one item of a list of commands: a word, or a mapping with one key.
     pub(super) fn command(&self, item: &Yaml, depth: usize) -> Nodes {
-        let nothing = Yaml { at: item.at, value: Value::Null };
+        let nothing = Yaml { at: item.at, value: YamlValue::Null };
         let (name, at, given) = match &item.value {
-            Value::Text(name) => (name, item.at, &nothing),
-            Value::Map(pairs) => match &pairs[..] {
-                [(Key { at, name }, given)] => (name, *at, given),
-                [] => return Err(item.at.fault("an empty mapping is not a command", "")),
+            YamlValue::Text(name) => (name, item.at, &nothing),
+            YamlValue::Map(pairs) => match &pairs[..] {
+                [(YamlKey { at, name }, given)] => (name, *at, given),
+                [] => return Err(item.at.error_at("an empty mapping is not a command", "")),
                 [_, (second, _), ..] => {
                     let message = "one entry holds two commands";
-                    return Err(second.at.fault(
+                    return Err(second.at.error_at(
                         message,
                         "begin each command with its own `-`, and indent its fields deeper",
                     ));
                 }
             },
-            other => return Err(item.at.fault(format!("a command is {}", other.kind()), "- tapOn: Sign in")),
+            other => {
+                return Err(item.at.error_at(format!("a command is {}", other.kind()), "- tapOn: Sign in"));
+            }
         };
         if let Some((message, hint)) = unsupported("Maestro", name) {
-            return Err(at.fault(message, hint));
+            return Err(at.error_at(message, hint));
         }
         let Some((_, compile)) = COMMANDS.iter().find(|(known, _)| known == name) else {
             let names = || COMMANDS.iter().map(|(name, _)| *name);
             let hint = nearest(name, names()).map(|name| format!("did you mean `{name}`? "));
             let shown = stickpin_tree::escape(name, stickpin_tree::MAX_CHARS);
             let all = names().collect::<Vec<_>>().join(", ");
-            return Err(at.fault(
+            return Err(at.error_at(
                 format!("the command `{shown}` of Maestro is not supported"),
                 format!("{}supported: {all}", hint.unwrap_or_default()),
             ));
         };
         let mut fields =
-            Fields::of(name, if matches!(given.value, Value::Text(_)) { &nothing } else { given })?;
-        if matches!(given.value, Value::Null) {
+            Fields::of(name, if matches!(given.value, YamlValue::Text(_)) { &nothing } else { given })?;
+        if matches!(given.value, YamlValue::Null) {
             fields.at = at;
         }
         let mut command = Command { name, at, given, fields };
         let nodes = compile(self, &mut command, depth)?;
         // Reports show the label.
-        let label = command.fields.text("label")?.map(|text| Kind::Comment(one_line(&text)));
+        let label = command.fields.text("label")?.map(|text| NodeKind::Comment(one_line(&text)));
         command.fields.end()?;
         let label = label.map(|kind| Node { line: command.fields.at.line, kind });
         Ok(label.into_iter().chain(nodes).collect())
@@ -106,33 +108,35 @@ impl Flow {
 
 impl Command<'_> {
     pub(super) fn is_text(&self) -> bool {
-        matches!(self.given.value, Value::Text(_))
+        matches!(self.given.value, YamlValue::Text(_))
     }
 
     /// Creates a line at the command's position.
     pub(super) fn line(&self, words: Vec<Template>) -> Node {
-        self.node(Kind::Command(words))
+        self.node(NodeKind::Command(words))
     }
 
     /// Creates a line from literal words.
-    fn said(&self, words: &[&str]) -> Nodes {
+    fn literal_line(&self, words: &[&str]) -> Nodes {
         Ok(vec![self.line(words.iter().map(|word| Template::text(*word)).collect())])
     }
 
     /// Creates a `wait` or `wait absent` line. A hidden element counts as not visible.
-    pub(super) fn waits(&self, target: &Template, asked: Asked, timeout: Option<Template>) -> Node {
-        let timeout = option("timeout", &timeout.unwrap_or_else(|| Template::text(PATIENCE.to_string())));
+    pub(super) fn wait_line(&self, target: &Template, asked: Visibility, timeout: Option<Template>) -> Node {
+        let timeout =
+            option("timeout", &timeout.unwrap_or_else(|| Template::text(ASSERT_TIMEOUT_MS.to_string())));
         let words = match asked {
-            Asked::Visible => vec![word("wait"), target.clone(), timeout],
-            Asked::Hidden => {
-                let seen = [&*selector::each_visible(target), &[Part::Text(" visible".to_owned())]].concat();
+            Visibility::Visible => vec![word("wait"), target.clone(), timeout],
+            Visibility::Hidden => {
+                let seen =
+                    [&*selector::each_visible(target), &[TemplatePart::Text(" visible".to_owned())]].concat();
                 vec![word("wait"), word("absent"), Template::new(seen), timeout]
             }
         };
         self.line(words)
     }
 
-    pub(super) fn node(&self, kind: Kind) -> Node {
+    pub(super) fn node(&self, kind: NodeKind) -> Node {
         Node { line: self.at.line, kind }
     }
 }
@@ -143,7 +147,7 @@ pub(super) fn word(text: &str) -> Template {
 
 /// Returns the word `--name=VALUE`.
 pub(super) fn option(name: &str, value: &Template) -> Template {
-    let parts = [&[Part::Text(format!("--{name}="))], value.parts()];
+    let parts = [&[TemplatePart::Text(format!("--{name}="))], value.parts()];
     Template::new(parts.concat())
 }
 
@@ -153,31 +157,31 @@ fn one_line(text: &Template) -> String {
 
 /// Returns the nodes of an assertion. With `optional` Maestro asserts nothing, so a comment in the
 /// script and in reports replaces it.
-pub(super) fn asserted_or_not(command: &mut Command<'_>, asserts: Vec<Node>) -> Nodes {
+pub(super) fn optional_assertion(command: &mut Command<'_>, asserts: Vec<Node>) -> Nodes {
     if !command.fields.switch("optional")?.unwrap_or(false) {
         return Ok(asserts);
     }
     let said = |node: Node| match &node.kind {
-        Kind::Command(words) => {
+        NodeKind::Command(words) => {
             let line = one_line(&Template::text(crate::script::line(words)));
-            Node { kind: Kind::Comment(format!("optional, so nothing is asserted: {line}")), ..node }
+            Node { kind: NodeKind::Comment(format!("optional, so nothing is asserted: {line}")), ..node }
         }
         _ => node,
     };
     Ok(asserts.into_iter().map(said).collect())
 }
 
-fn launch_app(flow: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
+fn launch_app(flow: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
     let (mut app, mut clear) = (None, None);
     if command.is_text() {
         app = Some(text::of(command.name, command.given)?);
     } else {
         app = command.fields.text("appId")?.or(app);
         clear = command.fields.switch("clearState")?;
-        command.fields.only("stopApp", true, "an app is always started fresh")?;
+        command.fields.expect_default("stopApp", true, "an app is always started fresh")?;
     }
     let Some(app) = app.or_else(|| flow.app.clone()) else {
-        return Err(command.at.fault(
+        return Err(command.at.error_at(
             "`launchApp` does not name an app, nor does the header",
             "appId: sim:shop, or url: http://127.0.0.1:3000",
         ));
@@ -188,12 +192,12 @@ fn launch_app(flow: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
 }
 
 /// Converts `tapOn` and similar commands into one of our verbs with its options.
-fn tapped(command: &mut Command<'_>, verb: &str, with: Option<&str>) -> Nodes {
+fn tap(command: &mut Command<'_>, verb: &str, with: Option<&str>) -> Nodes {
     let mut words = vec![word(verb)];
     let (mut times, mut delay, mut optional) = (None, None, false);
     let target;
     if command.is_text() {
-        target = selector::plain(command.name, command.given)?;
+        target = selector::from_text(command.name, command.given)?;
         words.push(target.clone());
     } else {
         let fields = &mut command.fields;
@@ -204,13 +208,17 @@ fn tapped(command: &mut Command<'_>, verb: &str, with: Option<&str>) -> Nodes {
         };
         words.push(target.clone());
         words.extend(fields.text("waitToSettleTimeoutMs")?.map(|ms| option("settle", &ms)));
-        times = fields.take("repeat").map(|yaml| bounded("repeat", yaml)).transpose()?;
+        times = fields.take("repeat").map(|yaml| repetitions("repeat", yaml)).transpose()?;
         delay = if times.is_some() { fields.text("delay")? } else { None };
-        fields.only("retryTapIfNoChange", false, "retry: {maxRetries: 1, commands: [...]} tries again")?;
+        fields.expect_default(
+            "retryTapIfNoChange",
+            false,
+            "retry: {maxRetries: 1, commands: [...]} tries again",
+        )?;
         fields.ignore(&["label"]);
         if point.is_some() {
             // A point always exists.
-            fields.only("optional", false, "a point is always there")?;
+            fields.expect_default("optional", false, "a point is always there")?;
         } else {
             optional = fields.switch("optional")?.unwrap_or(false);
         }
@@ -219,64 +227,69 @@ fn tapped(command: &mut Command<'_>, verb: &str, with: Option<&str>) -> Nodes {
     let mut line = command.line(words);
     if let Some(times) = times {
         let pause = delay.map(|ms| command.line(vec![word("wait"), word("ms"), ms]));
-        line = command.node(Kind::Block(Block::Repeat(times), [line].into_iter().chain(pause).collect()));
+        line = command.node(NodeKind::Block(Block::Repeat(times), [line].into_iter().chain(pause).collect()));
     }
     if optional {
         // The step is skipped if the target is absent once the app is quiet. If the target is
         // there, the press may fail like any other.
-        line = command.node(Kind::Block(Block::If(Asked::Visible, target), vec![line]));
+        line = command.node(NodeKind::Block(Block::If(Visibility::Visible, target), vec![line]));
     }
     Ok(vec![line])
 }
 
 /// Parses a number of repetitions.
-pub(super) fn bounded(name: &str, yaml: &Yaml) -> Result<u32, ScriptError> {
+pub(super) fn repetitions(name: &str, yaml: &Yaml) -> Result<u32, ScriptError> {
     let times = number(name, yaml)?;
     if (1..=MAX_TIMES).contains(&times) {
         return Ok(times);
     }
-    Err(yaml.at.fault(format!("`{name}` takes a number from 1 to {MAX_TIMES}"), ""))
+    Err(yaml.at.error_at(format!("`{name}` takes a number from 1 to {MAX_TIMES}"), ""))
 }
 
-fn asserted(command: &mut Command<'_>, asked: Asked) -> Nodes {
+fn assertion(command: &mut Command<'_>, asked: Visibility) -> Nodes {
     if command.is_text() {
-        return Ok(vec![command.waits(&selector::plain(command.name, command.given)?, asked, None)]);
+        return Ok(vec![command.wait_line(&selector::from_text(command.name, command.given)?, asked, None)]);
     }
     let target = selector::take(&mut command.fields)?;
-    let waits = vec![command.waits(&target, asked, None)];
-    asserted_or_not(command, waits)
+    let waits = vec![command.wait_line(&target, asked, None)];
+    optional_assertion(command, waits)
 }
 
 /// Returns the single text that a command takes, either directly or under `name` in a mapping.
-fn given_text(command: &mut Command<'_>, name: &'static str) -> Result<Template, ScriptError> {
+fn single_text(command: &mut Command<'_>, name: &'static str) -> Result<Template, ScriptError> {
     if command.is_text() {
         return text::of(command.name, command.given);
     }
     let found = command.fields.text(name)?;
-    found.ok_or_else(|| command.at.fault(format!("`{}` needs `{name}`", command.name), ""))
+    found.ok_or_else(|| command.at.error_at(format!("`{}` needs `{name}`", command.name), ""))
 }
 
-fn input_text(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
-    let text = given_text(command, "text")?;
+fn input_text(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
+    let text = single_text(command, "text")?;
     // After `--` no text is taken for an option, whatever a variable contains.
     Ok(vec![command.line(vec![word("type"), word("--"), text])])
 }
 
-fn erase_text(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
+fn erase_text(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
     let times = match command.is_text() {
-        true => bounded(command.name, command.given)?,
+        true => repetitions(command.name, command.given)?,
         false => {
             let times = command.fields.take("charactersToErase");
-            times.map(|yaml| bounded("charactersToErase", yaml)).transpose()?.unwrap_or(ERASED)
+            times
+                .map(|yaml| repetitions("charactersToErase", yaml))
+                .transpose()?
+                .unwrap_or(DEFAULT_ERASED_CHARS)
         }
     };
-    Ok(vec![command.node(Kind::Block(Block::Repeat(times), command.said(&["key", "Backspace"])?))])
+    Ok(vec![
+        command.node(NodeKind::Block(Block::Repeat(times), command.literal_line(&["key", "Backspace"])?)),
+    ])
 }
 
-fn press_key(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
-    let key = given_text(command, "key")?;
+fn press_key(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
+    let key = single_text(command, "key")?;
     let key = key.as_text().unwrap_or_default();
-    command.said(match key.to_ascii_lowercase().as_str() {
+    command.literal_line(match key.to_ascii_lowercase().as_str() {
         "enter" => &["key", "Enter"],
         "backspace" => &["key", "Backspace"],
         "tab" => &["key", "Tab"],
@@ -285,61 +298,62 @@ fn press_key(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
         "home" => &["home"],
         _ => {
             let message = format!("the key {} is not supported", stickpin_tree::quote(key));
-            return Err(command.given.at.fault(message, "Enter, Backspace, Tab, Escape, Back, Home"));
+            return Err(command.given.at.error_at(message, "Enter, Backspace, Tab, Escape, Back, Home"));
         }
     })
 }
 
-fn extended_wait_until(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
+fn extended_wait_until(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
     let timeout = command.fields.text("timeout")?;
     let mut asked = Vec::new();
     for (name, state) in CONDITIONS {
         let Some(yaml) = command.fields.take(name) else { continue };
-        asked.push(command.waits(&selector::of(name, yaml)?, state, timeout.clone()));
+        asked.push(command.wait_line(&selector::from_yaml(name, yaml)?, state, timeout.clone()));
     }
     if asked.is_empty() {
-        return Err(command.at.fault("`extendedWaitUntil` needs `visible` or `notVisible`", ""));
+        return Err(command.at.error_at("`extendedWaitUntil` needs `visible` or `notVisible`", ""));
     }
-    asserted_or_not(command, asked)
+    optional_assertion(command, asked)
 }
 
 /// The names of conditions for waiting and asking.
-pub(super) const CONDITIONS: [(&str, Asked); 2] =
-    [("visible", Asked::Visible), ("notVisible", Asked::Hidden)];
+pub(super) const CONDITIONS: [(&str, Visibility); 2] =
+    [("visible", Visibility::Visible), ("notVisible", Visibility::Hidden)];
 
 /// Waits until nothing moves, and fails if something still moves at the timeout.
-fn wait_for_animation_to_end(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
-    let timeout = command.fields.text("timeout")?.unwrap_or_else(|| Template::text(ANIMATION.to_string()));
+fn wait_for_animation_to_end(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
+    let timeout =
+        command.fields.text("timeout")?.unwrap_or_else(|| Template::text(ANIMATION_TIMEOUT_MS.to_string()));
     Ok(vec![command.line(vec![word("wait"), word("stable"), option("timeout", &timeout)])])
 }
 
 /// Neither pages nor desktops have a keyboard that covers content.
-fn hide_keyboard(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
-    Ok(vec![command.node(Kind::Comment("hideKeyboard: there is none here".to_owned()))])
+fn hide_keyboard(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
+    Ok(vec![command.node(NodeKind::Comment("hideKeyboard: there is none here".to_owned()))])
 }
 
 /// Ends the session and with it the app; `launchApp` begins another one.
-fn close(flow: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
+fn close(flow: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
     let named = match command.is_text() {
         true => Some(text::of(command.name, command.given)?),
         false => command.fields.text("appId")?,
     };
     if named.is_some() && named != flow.app {
-        return Err(command.given.at.fault(
+        return Err(command.given.at.error_at(
             format!("`{}` of another app than the flow's own is not supported", command.name),
             "without a name it is the flow's own",
         ));
     }
-    command.said(&["close"])
+    command.literal_line(&["close"])
 }
 
-fn open_link(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
-    let link = given_text(command, "link")?;
+fn open_link(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
+    let link = single_text(command, "link")?;
     Ok(vec![command.line(vec![word("open"), link])])
 }
 
-fn take_screenshot(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
-    let path = given_text(command, "path")?;
-    let parts = [path.parts(), &[Part::Text(".png".to_owned())]].concat();
+fn take_screenshot(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
+    let path = single_text(command, "path")?;
+    let parts = [path.parts(), &[TemplatePart::Text(".png".to_owned())]].concat();
     Ok(vec![command.line(vec![word("screenshot"), Template::new(parts)])])
 }

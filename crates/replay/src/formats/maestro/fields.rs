@@ -1,29 +1,31 @@
 //! The arguments of a flow's command. An argument that no reader asked for is refused, so none is
 //! silently ignored.
 
-use super::super::yaml::{Key, Mark, Value, Yaml};
+use super::super::yaml::{Yaml, YamlKey, YamlPosition, YamlValue};
 use super::text;
 use crate::script::{ScriptError, Template};
 
 /// A mapping, and which of its keys were read.
 pub(super) struct Fields<'y> {
     /// The name of the command, for messages.
-    pub(super) of: &'y str,
-    pub(super) at: Mark,
-    pairs: &'y [(Key, Yaml)],
-    asked: Vec<&'static str>,
+    pub(super) command: &'y str,
+    pub(super) at: YamlPosition,
+    pairs: &'y [(YamlKey, Yaml)],
+    read_names: Vec<&'static str>,
 }
 
 impl<'y> Fields<'y> {
     pub(super) fn of(of: &'y str, yaml: &'y Yaml) -> Result<Self, ScriptError> {
         let pairs: &[_] = match &yaml.value {
-            Value::Map(pairs) => pairs,
-            Value::Null => &[],
+            YamlValue::Map(pairs) => pairs,
+            YamlValue::Null => &[],
             other => {
-                return Err(yaml.at.fault(format!("`{of}` takes a mapping here, not {}", other.kind()), ""));
+                return Err(yaml
+                    .at
+                    .error_at(format!("`{of}` takes a mapping here, not {}", other.kind()), ""));
             }
         };
-        Ok(Self { of, at: yaml.at, pairs, asked: Vec::new() })
+        Ok(Self { command: of, at: yaml.at, pairs, read_names: Vec::new() })
     }
 
     pub(super) fn take(&mut self, name: &'static str) -> Option<&'y Yaml> {
@@ -34,8 +36,8 @@ impl<'y> Fields<'y> {
     /// Marks arguments as read that do not change what a flow does.
     pub(super) fn ignore(&mut self, names: &[&'static str]) {
         for name in names {
-            if !self.asked.contains(name) {
-                self.asked.push(name);
+            if !self.read_names.contains(name) {
+                self.read_names.push(name);
             }
         }
     }
@@ -49,16 +51,21 @@ impl<'y> Fields<'y> {
         match yaml.value.as_text() {
             "true" => Ok(Some(true)),
             "false" => Ok(Some(false)),
-            _ => Err(yaml.at.fault(format!("`{name}` takes true or false"), "")),
+            _ => Err(yaml.at.error_at(format!("`{name}` takes true or false"), "")),
         }
     }
 
     /// Accepts a switch only at the value that has no effect.
-    pub(super) fn only(&mut self, name: &'static str, usual: bool, hint: &str) -> Result<(), ScriptError> {
+    pub(super) fn expect_default(
+        &mut self,
+        name: &'static str,
+        usual: bool,
+        hint: &str,
+    ) -> Result<(), ScriptError> {
         let at = self.take(name).map(|yaml| yaml.at);
         match (self.switch(name)?, at) {
             (Some(value), Some(at)) if value != usual => {
-                Err(at.fault(format!("`{name}: {value}` is not supported"), hint))
+                Err(at.error_at(format!("`{name}: {value}` is not supported"), hint))
             }
             _ => Ok(()),
         }
@@ -75,11 +82,11 @@ impl<'y> Fields<'y> {
 
     /// Refuses arguments that were neither read nor are among `later`, which are still to be read.
     pub(super) fn unsupported(&self, later: &[&str]) -> Result<(), ScriptError> {
-        let known = |name: &str| self.asked.contains(&name) || later.contains(&name);
+        let known = |name: &str| self.read_names.contains(&name) || later.contains(&name);
         let Some((key, _)) = self.pairs.iter().find(|(key, _)| !known(&key.name)) else { return Ok(()) };
         let name = stickpin_tree::escape(&key.name, stickpin_tree::MAX_CHARS);
-        let message = format!("`{name}` of `{}` is not supported", self.of);
-        Err(key.at.fault(message, format!("supported here: {}", self.asked.join(", "))))
+        let message = format!("`{name}` of `{}` is not supported", self.command);
+        Err(key.at.error_at(message, format!("supported here: {}", self.read_names.join(", "))))
     }
 }
 
@@ -87,6 +94,6 @@ impl<'y> Fields<'y> {
 pub(super) fn number(name: &str, yaml: &Yaml) -> Result<u32, ScriptError> {
     let number = yaml.value.as_text().parse().ok();
     number.ok_or_else(|| {
-        yaml.at.fault(format!("`{name}` takes a whole number"), "a variable cannot stand here")
+        yaml.at.error_at(format!("`{name}` takes a whole number"), "a variable cannot stand here")
     })
 }

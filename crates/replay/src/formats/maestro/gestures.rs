@@ -1,9 +1,9 @@
 //! Points, directions and movements along them: scrolling and swiping.
 
-use super::super::agent_device::{VIEWPORT, scrolled_by_finger};
+use super::super::agent_device::{VIEWPORT, scroll_of_swipe};
 use super::super::yaml::Yaml;
 use super::commands::{Command, Nodes, option, word};
-use super::{Flow, selector};
+use super::{FlowHeader, selector};
 use crate::script::{ScriptError, Template};
 
 /// Returns a point in pixels for `100,200`. A percentage is refused, because it could hit another
@@ -12,7 +12,7 @@ pub(super) fn point(yaml: &Yaml) -> Result<Template, ScriptError> {
     let (x, y) = pair(yaml)?;
     match (x, y) {
         (Length::Pixels(x), Length::Pixels(y)) => Ok(Template::text(format!("{x},{y}"))),
-        _ => Err(yaml.at.fault(
+        _ => Err(yaml.at.error_at(
             "a `point` as a percentage is not supported: it depends on the screen",
             "text, id or css say what is meant; a point takes pixels: \"100,200\"",
         )),
@@ -44,20 +44,22 @@ fn pair(yaml: &Yaml) -> Result<(Length, Length), ScriptError> {
         None => text.trim().parse().ok().map(Length::Pixels),
     };
     let both = yaml.value.as_text().split_once(',').and_then(|(x, y)| Some((length(x)?, length(y)?)));
-    both.ok_or_else(|| yaml.at.fault("a point takes two lengths", "\"50%, 80%\", or \"100, 200\" in pixels"))
+    both.ok_or_else(|| {
+        yaml.at.error_at("a point takes two lengths", "\"50%, 80%\", or \"100, 200\" in pixels")
+    })
 }
 
-pub(super) fn scroll_until_visible(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
+pub(super) fn scroll_until_visible(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
     let Some(element) = command.fields.take("element") else {
-        return Err(command.at.fault("`scrollUntilVisible` needs `element`", ""));
+        return Err(command.at.error_at("`scrollUntilVisible` needs `element`", ""));
     };
-    let element = selector::of("element", element)?;
+    let element = selector::from_yaml("element", element)?;
     let (way, _) = command.fields.take("direction").map_or(Ok(DIRECTIONS[0]), direction)?;
     let timeout = command.fields.text("timeout")?;
     // Neither value changes where the scrolling ends: the element is brought fully into view.
     command.fields.ignore(&["speed", "visibilityPercentage"]);
     let hint = "runFlow: {when: {visible: ...}, commands: [...]} names what depends on it";
-    command.fields.only("optional", false, hint)?;
+    command.fields.expect_default("optional", false, hint)?;
     let mut words = vec![word("scroll"), word(way), option("until", &element)];
     words.extend(timeout.map(|ms| option("timeout", &ms)));
     Ok(vec![command.line(words)])
@@ -68,10 +70,10 @@ const DIRECTIONS: [(&str, &str); 4] = [("down", "up"), ("up", "down"), ("left", 
 
 fn direction(yaml: &Yaml) -> Result<(&'static str, &'static str), ScriptError> {
     let found = DIRECTIONS.into_iter().find(|(name, _)| yaml.value.as_text().eq_ignore_ascii_case(name));
-    found.ok_or_else(|| yaml.at.fault("`direction` takes UP, DOWN, LEFT or RIGHT", ""))
+    found.ok_or_else(|| yaml.at.error_at("`direction` takes UP, DOWN, LEFT or RIGHT", ""))
 }
 
-pub(super) fn swipe(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
+pub(super) fn swipe(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
     let fields = &mut command.fields;
     // The duration does not change where the swipe ends.
     fields.ignore(&["duration", "waitToSettleTimeoutMs"]);
@@ -79,7 +81,7 @@ pub(super) fn swipe(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
         (Some(start), Some(end)) => Some((start, end)),
         (None, None) => None,
         (Some(lone), None) | (None, Some(lone)) => {
-            return Err(lone.at.fault(
+            return Err(lone.at.error_at(
                 "`swipe` goes from `start` to `end`; one of them is missing",
                 "start: \"50%, 80%\", end: \"50%, 20%\"",
             ));
@@ -87,17 +89,18 @@ pub(super) fn swipe(_: &Flow, command: &mut Command<'_>, _: usize) -> Nodes {
     };
     if let Some((start, end)) = points {
         let (way, far) = swiped(pair(start)?, pair(end)?).ok_or_else(|| {
-            end.at.fault("a diagonal `swipe` is not supported", "start: \"50%, 80%\", end: \"50%, 20%\"")
+            end.at.error_at("a diagonal `swipe` is not supported", "start: \"50%, 80%\", end: \"50%, 20%\"")
         })?;
         return Ok(vec![command.line(vec![word("scroll"), word(way), Template::text(far.to_string())])]);
     }
     let Some(way) = fields.take("direction") else {
-        return Err(command
-            .at
-            .fault("`swipe` needs a `direction`, or `start` and `end`", "direction: UP; from: a selector"));
+        return Err(command.at.error_at(
+            "`swipe` needs a `direction`, or `start` and `end`",
+            "direction: UP; from: a selector",
+        ));
     };
     let (_, way) = direction(way)?;
-    let from = fields.take("from").map(|yaml| selector::of("from", yaml)).transpose()?;
+    let from = fields.take("from").map(|yaml| selector::from_yaml("from", yaml)).transpose()?;
     let mut words = vec![word("scroll"), word(way)];
     words.extend(from.map(|target| option("in", &target)));
     Ok(vec![command.line(words)])
@@ -109,5 +112,5 @@ fn swiped(start: (Length, Length), end: (Length, Length)) -> Option<(&'static st
     let (width, height) = VIEWPORT;
     let x = end.0.of(width) - start.0.of(width);
     let y = end.1.of(height) - start.1.of(height);
-    scrolled_by_finger(x, y)
+    scroll_of_swipe(x, y)
 }

@@ -11,7 +11,7 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// Returns the plan of `flow.yaml`; the flows that it runs have one command.
 fn plan(text: &str) -> stickpin_kernel::Result<Plan> {
     let mut vars = Vars::default();
-    vars.give("USER=ada").unwrap();
+    vars.set_from_pair("USER=ada").unwrap();
     Plan::read(Path::new("flow.yaml"), &vars, &|path| match path.to_str() {
         Some("flow.yaml") => Ok(text.to_owned()),
         Some("steps/back.yml") => Ok("- back".to_owned()),
@@ -21,7 +21,7 @@ fn plan(text: &str) -> stickpin_kernel::Result<Plan> {
 }
 
 #[test]
-fn golden_files_of_flows_that_are_read() {
+fn golden_files_of_valid_flows() {
     crate::golden::check(ROOT, "maestro/ok", 6, &|input, _| {
         let script = parse(input).unwrap_or_else(|e| panic!("{e}\n{input}"));
         plan(input).unwrap_or_else(|e| panic!("{e}\n{input}"));
@@ -33,7 +33,7 @@ fn golden_files_of_flows_that_are_read() {
 }
 
 #[test]
-fn golden_files_of_flows_that_are_refused() {
+fn golden_files_of_refused_flows() {
     crate::golden::check(ROOT, "maestro/err", 40, &|input, _| match plan(input) {
         Ok(plan) => panic!("{input} was read as {plan:?}"),
         Err(e) => format!("{}\n{}", e.message, e.hint),
@@ -51,7 +51,7 @@ const DOCUMENTED: &str = "addMedia assertNoDefectsWithAI assertNotVisible assert
     travel waitForAnimationToEnd";
 
 #[test]
-fn every_documented_command_is_read_or_refused_by_name() {
+fn every_documented_command_is_supported_or_refused_by_name() {
     let mut read = 0;
     for name in DOCUMENTED.split_whitespace() {
         let message = match plan(&format!("appId: sim:shop\n---\n- {name}\n")) {
@@ -67,7 +67,7 @@ fn every_documented_command_is_read_or_refused_by_name() {
 }
 
 #[test]
-fn lines_of_a_plan_are_those_of_the_flow() {
+fn plan_lines_point_into_the_flow() {
     let plan =
         plan("appId: sim:shop\n---\n- launchApp\n\n- tapOn:\n    text: Save\n- runFlow: steps/back.yml\n")
             .unwrap();
@@ -83,7 +83,7 @@ fn lines_of_a_plan_are_those_of_the_flow() {
 }
 
 #[test]
-fn neither_a_huge_nor_a_deep_flow_is_read() {
+fn huge_or_deep_flow_is_refused() {
     let huge = "- back\n".repeat(crate::script::MAX_BYTES / 7 + 1);
     assert!(parse(&huge).unwrap_err().message.contains("bytes"));
     for deep in ["[", "{a: ", "- "] {

@@ -1,53 +1,53 @@
 //! Texts of flows. `${KEY}` and `${KEY || "default"}` are variables; any other script in them is
 //! refused.
 
-use super::super::yaml::{Mark, Value, Yaml};
-use crate::script::{Part, ScriptError, Template, is_name};
+use super::super::yaml::{Yaml, YamlPosition, YamlValue};
+use crate::script::{ScriptError, Template, TemplatePart, is_name};
 
 /// Returns the text of a scalar.
 pub(super) fn of(name: &str, yaml: &Yaml) -> Result<Template, ScriptError> {
     match &yaml.value {
-        Value::Text(text) => template(text, yaml.at),
-        Value::Null => Ok(Template::default()),
-        other => Err(yaml.at.fault(format!("`{name}` takes a text, not {}", other.kind()), "")),
+        YamlValue::Text(text) => template(text, yaml.at),
+        YamlValue::Null => Ok(Template::default()),
+        other => Err(yaml.at.error_at(format!("`{name}` takes a text, not {}", other.kind()), "")),
     }
 }
 
 /// Parses the variables in a text.
-pub(super) fn template(text: &str, at: Mark) -> Result<Template, ScriptError> {
+pub(super) fn template(text: &str, at: YamlPosition) -> Result<Template, ScriptError> {
     let mut parts = Vec::new();
     let mut rest = text;
     while let Some(begin) = rest.find("${") {
         let (before, after) = (&rest[..begin], &rest[begin + 2..]);
         if let Some(before) = before.strip_suffix('\\') {
-            parts.push(Part::Text(format!("{before}${{")));
+            parts.push(TemplatePart::Text(format!("{before}${{")));
             rest = after;
             continue;
         }
         let Some(end) = after.find('}') else {
-            return Err(at.fault("a variable is not closed", "\\${ is a literal"));
+            return Err(at.error_at("a variable is not closed", "\\${ is a literal"));
         };
-        parts.push(Part::Text(before.to_owned()));
+        parts.push(TemplatePart::Text(before.to_owned()));
         parts.push(variable(&after[..end], at)?);
         rest = &after[end + 1..];
     }
-    parts.push(Part::Text(rest.to_owned()));
+    parts.push(TemplatePart::Text(rest.to_owned()));
     Ok(Template::new(parts))
 }
 
-fn variable(inside: &str, at: Mark) -> Result<Part, ScriptError> {
+fn variable(inside: &str, at: YamlPosition) -> Result<TemplatePart, ScriptError> {
     let (name, default) = match inside.split_once("||") {
         Some((name, default)) => (name.trim(), Some(literal(default.trim()))),
         None => (inside.trim(), None),
     };
     match default {
-        None if is_name(name) => Ok(Part::Variable { name: name.to_owned(), default: None }),
+        None if is_name(name) => Ok(TemplatePart::Variable { name: name.to_owned(), default: None }),
         Some(Some(default)) if is_name(name) => {
-            Ok(Part::Variable { name: name.to_owned(), default: Some(default) })
+            Ok(TemplatePart::Variable { name: name.to_owned(), default: Some(default) })
         }
         _ => {
             let shown = stickpin_tree::quote(&format!("${{{inside}}}"));
-            Err(at.fault(
+            Err(at.error_at(
                 format!("{shown} is a JavaScript expression"),
                 "only ${KEY} and ${KEY || \"default\"} are supported",
             ))

@@ -1,14 +1,16 @@
 //! Writes scripts as Maestro flows.
 
-use super::super::writer::{Args, Flow, Marks, Note, Step, Writer, assignments, lines, selector};
-use crate::script::{Asked, Block, Part, Template};
+use super::super::writer::{
+    Args, ExportScript, ExportStep, FormatWriter, Note, VariableMarks, assignments, lines, selector,
+};
+use crate::script::{Block, Template, TemplatePart, Visibility};
 use serde_json::Value;
 use std::fmt::Write as _;
 use stickpin_tree::{Compare, Condition, Role, Selector};
 
 /// Writes a flow.
-pub(in super::super) fn export(flow: &Flow<'_>, notes: &mut Vec<Note>) -> String {
-    let mut writer = Maestro { marks: flow.marks, app: None };
+pub(in super::super) fn export(flow: &ExportScript<'_>, notes: &mut Vec<Note>) -> String {
+    let mut writer = MaestroWriter { marks: flow.marks, app: None };
     let body = lines(&mut writer, flow.items, notes);
     let mut out = String::new();
     let app = writer.app.as_deref().unwrap_or("unknown");
@@ -41,25 +43,25 @@ fn is_address(app: &str) -> bool {
     ["http://", "https://"].iter().any(|scheme| app.starts_with(scheme))
 }
 
-struct Maestro<'f> {
-    marks: &'f Marks,
+struct MaestroWriter<'f> {
+    marks: &'f VariableMarks,
     /// The app that the first `open` opens.
     app: Option<String>,
 }
 
 type Lines = Result<Vec<String>, String>;
 
-impl Writer for Maestro<'_> {
+impl FormatWriter for MaestroWriter<'_> {
     const COMMENT: &'static str = "# ";
 
-    fn step(&mut self, step: &Step, less: &mut Vec<String>) -> Lines {
+    fn step(&mut self, step: &ExportStep, less: &mut Vec<String>) -> Lines {
         let mut args = step.args();
-        let lines = self.said(step, &mut args, less)?;
+        let lines = self.command_lines(step, &mut args, less)?;
         args.end()?;
         Ok(lines)
     }
 
-    fn block(&mut self, block: &Block<Step>, body: Vec<String>, less: &mut Vec<String>) -> Lines {
+    fn block(&mut self, block: &Block<ExportStep>, body: Vec<String>, less: &mut Vec<String>) -> Lines {
         let (name, says) = match block {
             Block::Repeat(times) => ("repeat", vec![format!("times: {times}")]),
             Block::Retry(times) if *times > 4 => return Err("more than 3 retries".to_owned()),
@@ -74,10 +76,10 @@ impl Writer for Maestro<'_> {
     }
 }
 
-fn condition(asked: Asked) -> &'static str {
+fn condition(asked: Visibility) -> &'static str {
     match asked {
-        Asked::Visible => "visible",
-        Asked::Hidden => "notVisible",
+        Visibility::Visible => "visible",
+        Visibility::Hidden => "notVisible",
     }
 }
 
@@ -114,8 +116,8 @@ fn with(mut target: Vec<String>, state: &str, on: bool) -> Vec<String> {
     target
 }
 
-impl Maestro<'_> {
-    fn said(&mut self, step: &Step, args: &mut Args<'_>, less: &mut Vec<String>) -> Lines {
+impl MaestroWriter<'_> {
+    fn command_lines(&mut self, step: &ExportStep, args: &mut Args<'_>, less: &mut Vec<String>) -> Lines {
         Ok(match step.entry.spec.name {
             "open" => self.open(args),
             "close" => Vec::new(),
@@ -153,14 +155,14 @@ impl Maestro<'_> {
             "check" => self.checked(args, true, less)?,
             "uncheck" => self.checked(args, false, less)?,
             "scroll" => self.scroll(args, less)?,
-            "wait" => self.waits(args, Asked::Visible, less)?,
-            "wait absent" => self.waits(args, Asked::Hidden, less)?,
+            "wait" => self.wait_lines(args, Visibility::Visible, less)?,
+            "wait absent" => self.wait_lines(args, Visibility::Hidden, less)?,
             "wait text" => {
-                let text = self.pattern(args.text("text").unwrap_or_default(), Compare::Part);
+                let text = self.pattern(args.text("text").unwrap_or_default(), Compare::Contains);
                 let timeout = args.number("timeout").unwrap_or(10_000);
                 given("extendedWaitUntil", &[format!("visible: {text}"), format!("timeout: {timeout}")])
             }
-            "is" => self.asked(args, less)?,
+            "is" => self.assertion_lines(args, less)?,
             "back" => vec!["- back".to_owned()],
             "home" => vec!["- pressKey: Home".to_owned()],
             "screenshot" => {
@@ -202,7 +204,7 @@ impl Maestro<'_> {
         out
     }
 
-    fn form(&self, step: &Step, args: &mut Args<'_>, less: &mut Vec<String>) -> Lines {
+    fn form(&self, step: &ExportStep, args: &mut Args<'_>, less: &mut Vec<String>) -> Lines {
         let mut out = Vec::new();
         for (target, value) in assignments(step) {
             let selector = selector(&target)?;
@@ -257,7 +259,7 @@ impl Maestro<'_> {
         Ok(given("swipe", &says))
     }
 
-    fn waits(&self, args: &mut Args<'_>, asked: Asked, less: &mut Vec<String>) -> Lines {
+    fn wait_lines(&self, args: &mut Args<'_>, asked: Visibility, less: &mut Vec<String>) -> Lines {
         let target = self.of(args, "target", less)?;
         let timeout = args.number("timeout").unwrap_or(10_000);
         let mut says = vec![format!("{}:", condition(asked))];
@@ -266,7 +268,7 @@ impl Maestro<'_> {
         Ok(given("extendedWaitUntil", &says))
     }
 
-    fn asked(&self, args: &mut Args<'_>, less: &mut Vec<String>) -> Lines {
+    fn assertion_lines(&self, args: &mut Args<'_>, less: &mut Vec<String>) -> Lines {
         let mut target = self.of(args, "target", less)?;
         let (name, state) = match args.text("predicate").unwrap_or_default() {
             "visible" => ("assertVisible", None),
@@ -342,12 +344,12 @@ impl Maestro<'_> {
     fn pattern(&self, text: &str, compare: Compare) -> String {
         let template = self.marks.template(text);
         let escaped = template.parts().iter().map(|piece| match piece {
-            Part::Text(text) => Part::Text(escape(text)),
-            variable @ Part::Variable { .. } => variable.clone(),
+            TemplatePart::Text(text) => TemplatePart::Text(escape(text)),
+            variable @ TemplatePart::Variable { .. } => variable.clone(),
         });
-        let any = |is_open: bool| is_open.then(|| Part::Text(".*".to_owned()));
-        let front = any(matches!(compare, Compare::Part | Compare::End));
-        let back = any(matches!(compare, Compare::Part | Compare::Start));
+        let any = |is_open: bool| is_open.then(|| TemplatePart::Text(".*".to_owned()));
+        let front = any(matches!(compare, Compare::Contains | Compare::EndsWith));
+        let back = any(matches!(compare, Compare::Contains | Compare::StartsWith));
         scalar(&Template::new(front.into_iter().chain(escaped.collect::<Vec<_>>()).chain(back)))
     }
 }
@@ -369,9 +371,9 @@ fn scalar(template: &Template) -> String {
     for part in template.parts() {
         // Writing to a string cannot fail.
         let _ = match part {
-            Part::Text(part) => write!(text, "{}", part.replace("${", "\\${")),
-            Part::Variable { name, default: None } => write!(text, "${{{name}}}"),
-            Part::Variable { name, default: Some(default) } => {
+            TemplatePart::Text(part) => write!(text, "{}", part.replace("${", "\\${")),
+            TemplatePart::Variable { name, default: None } => write!(text, "${{{name}}}"),
+            TemplatePart::Variable { name, default: Some(default) } => {
                 // A brace would end the variable.
                 let default = Value::from(default.as_str()).to_string().replace('}', "\\u007d");
                 write!(text, "${{{name} || {default}}}")

@@ -1,10 +1,10 @@
 //! Converts selectors into locators.
 
-use super::{Playwright, string};
+use super::{PlaywrightWriter, string};
 use stickpin_tree::{Compare, Condition, Role, Selector};
 
 /// Roles that `getByRole` does not know.
-const NO_ROLE: [Role; 12] = [
+const UNSUPPORTED_ROLES: [Role; 12] = [
     Role::Document,
     Role::Text,
     Role::Generic,
@@ -21,7 +21,7 @@ const NO_ROLE: [Role; 12] = [
 
 /// The conditions on one element, before they are combined.
 #[derive(Default)]
-struct Said<'s> {
+struct LocatorParts<'s> {
     role: Option<Role>,
     /// Its label or text, and whether a part of it matches.
     name: Option<(&'static str, &'s str, bool)>,
@@ -36,7 +36,7 @@ struct Said<'s> {
     frame: bool,
 }
 
-impl Playwright<'_> {
+impl PlaywrightWriter<'_> {
     /// Returns the locator of a selector. It finds the first alternative that exists, as our
     /// selectors do.
     pub(super) fn locator(&self, selector: &Selector) -> Result<String, String> {
@@ -58,36 +58,36 @@ impl Playwright<'_> {
     }
 
     fn alternative(&self, conditions: &[Condition<'_>]) -> Result<Vec<String>, String> {
-        let mut said = Said::default();
+        let mut said = LocatorParts::default();
         let role = conditions.iter().find_map(|c| match c {
             Condition::Role(role) => Some(*role),
             _ => None,
         });
         said.frame = role == Some(Role::Iframe);
-        said.role = role.filter(|role| !NO_ROLE.contains(role) && !said.frame);
-        if let Some(role) = role.filter(|role| NO_ROLE.contains(role) && *role != Role::Text) {
+        said.role = role.filter(|role| !UNSUPPORTED_ROLES.contains(role) && !said.frame);
+        if let Some(role) = role.filter(|role| UNSUPPORTED_ROLES.contains(role) && *role != Role::Text) {
             return Err(format!("it knows no role {role}"));
         }
         for condition in conditions {
             self.condition(condition, &mut said)?;
         }
-        self.whole(said)
+        self.combine_locators(said)
     }
 
-    fn condition<'s>(&self, condition: &Condition<'s>, said: &mut Said<'s>) -> Result<(), String> {
+    fn condition<'s>(&self, condition: &Condition<'s>, said: &mut LocatorParts<'s>) -> Result<(), String> {
         match *condition {
             Condition::Role(_) => {}
-            Condition::Has { compare: compare @ (Compare::Start | Compare::End), .. } => {
+            Condition::Has { compare: compare @ (Compare::StartsWith | Compare::EndsWith), .. } => {
                 return Err(format!("it cannot compare with `{}`", compare.sign()));
             }
-            Condition::Has { key: "id", compare: Compare::Whole, value } => {
+            Condition::Has { key: "id", compare: Compare::Equals, value } => {
                 said.and.push(format!("byId(page, {})", self.text(value)));
             }
             Condition::Has { key: key @ ("text" | "label"), compare, value } if said.name.is_none() => {
-                said.name = Some((key, value, compare == Compare::Part));
+                said.name = Some((key, value, compare == Compare::Contains));
             }
             Condition::Has { key: "placeholder", compare, value } => {
-                let exact = if compare == Compare::Part { "" } else { ", { exact: true }" };
+                let exact = if compare == Compare::Contains { "" } else { ", { exact: true }" };
                 said.and.push(format!("page.getByPlaceholder({}{exact})", self.text(value)));
             }
             Condition::Has { key: "row", value, .. } => {
@@ -110,7 +110,7 @@ impl Playwright<'_> {
         Ok(())
     }
 
-    fn whole(&self, said: Said<'_>) -> Result<Vec<String>, String> {
+    fn combine_locators(&self, said: LocatorParts<'_>) -> Result<Vec<String>, String> {
         let exact = |part: bool| if part { "" } else { ", { exact: true }" };
         // Locators by name, in the order in which they are tried: an element with the label comes
         // before one that displays it.
@@ -173,7 +173,7 @@ fn is_frame(selector: &Selector) -> bool {
     selector.alternatives().all(|(conditions, _)| conditions.contains(&Condition::Role(Role::Iframe)))
 }
 
-fn state(flag: &str, wanted: bool, said: &mut Said<'_>) -> Result<(), String> {
+fn state(flag: &str, wanted: bool, said: &mut LocatorParts<'_>) -> Result<(), String> {
     if said.role.is_some() {
         let option = match flag {
             "checked" | "expanded" | "selected" | "disabled" => Some(format!("{flag}: {wanted}")),

@@ -2,8 +2,8 @@
 
 use super::picture::Pictures;
 use super::text::{millis, text, with_refs};
-use super::{bar, in_line, names, sign};
-use crate::commands::counted;
+use super::{class_and_word, in_line, sign, timeline_bar};
+use crate::commands::format_count;
 use crate::divergence::Divergence;
 use crate::report::model::{Attempt, Outcome, Step};
 use stickpin_kernel::Error;
@@ -11,7 +11,7 @@ use stickpin_kernel::Error;
 const SCREEN: &str = "The screen at that moment";
 
 /// From this number on, successful steps are collapsed.
-const MANY: usize = 40;
+const COLLAPSE_FROM: usize = 40;
 
 /// Returns an attempt, the `number`-th of all. The last of several is expanded.
 pub(super) fn attempt(
@@ -21,7 +21,7 @@ pub(super) fn attempt(
     (number, all): (usize, usize),
     pictures: &mut Pictures<'_>,
 ) -> String {
-    let (class, word) = names(attempt.outcome);
+    let (class, word) = class_and_word(attempt.outcome);
     let mut content = attempt.divergence.as_ref().map(|d| divergence(id, file, d)).unwrap_or_default();
     if let Some(error) = &attempt.error {
         content += &failure(
@@ -38,8 +38,8 @@ pub(super) fn attempt(
         let steps = (1..).zip(&attempt.steps);
         content += &format!(
             include_str!("steps.html"),
-            open = if good && attempt.steps.len() > MANY { "" } else { " open" },
-            count = counted(attempt.steps.len(), "step"),
+            open = if good && attempt.steps.len() > COLLAPSE_FROM { "" } else { " open" },
+            count = format_count(attempt.steps.len(), "step"),
             steps =
                 steps.map(|(s, one)| step(&format!("{id}s{s}"), one, attempt, pictures)).collect::<String>(),
         );
@@ -137,7 +137,7 @@ fn quiet(words: &str) -> String {
 
 fn step(id: &str, step: &Step, attempt: &Attempt, pictures: &mut Pictures<'_>) -> String {
     let outcome = if step.ok { Outcome::Passed } else { attempt.outcome_of_a_failed_step() };
-    let (class, _) = names(outcome);
+    let (class, _) = class_and_word(outcome);
     let diverged = attempt.divergence.as_ref().is_some_and(|d| d.step == step.number && !step.ok);
     let mut content = match (&step.error, id.rfind('s')) {
         (Some(_), Some(end)) if diverged => {
@@ -171,7 +171,7 @@ fn step(id: &str, step: &Step, attempt: &Attempt, pictures: &mut Pictures<'_>) -
         number = step.number,
         line = text(&step.line),
         flag = step.warning.as_ref().map_or("", |_| "<span class=\"flag\">warning</span>"),
-        bar = bar(step.began, step.millis, attempt.millis.max(1.0), class),
+        bar = timeline_bar(step.began, step.millis, attempt.millis.max(1.0), class),
         time = millis(step.millis),
         place = text(&step.at.to_string()),
         content = content,

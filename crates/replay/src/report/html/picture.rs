@@ -2,7 +2,7 @@
 
 use super::ReadPicture;
 use super::text::text;
-use crate::commands::counted;
+use crate::commands::format_count;
 use crate::report::model::{Picture, RefBox};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -39,10 +39,10 @@ impl<'r> Pictures<'r> {
         // Large enough to read when a wide picture is shown in a column; larger pictures are scaled
         // down more.
         let size = (f64::from(width) / 46.0).clamp(10.0, 40.0);
-        let refs: String = picture.refs.iter().map(|r| drawn(r, width, height, size)).collect();
+        let refs: String = picture.refs.iter().map(|r| ref_box(r, width, height, size)).collect();
         let count = match picture.refs.len() {
             0 => String::new(),
-            n => format!(" · {}", counted(n, "ref")),
+            n => format!(" · {}", format_count(n, "ref")),
         };
         format!(
             include_str!("figure.html"),
@@ -58,7 +58,7 @@ impl<'r> Pictures<'r> {
 }
 
 /// Returns a box and its ref.
-fn drawn(r: &RefBox, width: u32, height: u32, size: f64) -> String {
+fn ref_box(r: &RefBox, width: u32, height: u32, size: f64) -> String {
     let inside =
         r.x < f64::from(width) && r.y < f64::from(height) && r.x + r.width > 0.0 && r.y + r.height > 0.0;
     let numbers = [r.x, r.y, r.width, r.height];

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::report::model::{Attempt, Picture, RefBox, Step};
-use crate::{Divergence, Place, Resume, Suggestion};
+use crate::{Divergence, Resume, SourceLocation, Suggestion};
 use stickpin_kernel::{Error, ErrorCode};
 
 /// Text that would break out of any context that the page puts it in.
@@ -11,7 +11,7 @@ const HOSTILE: &str = "</script></style><img src=x onerror=alert(1)>\" onclick='
 fn step(number: usize, line: &str) -> Step {
     Step {
         number,
-        at: Place { file: "flows/buy.ad".to_owned(), line: 3 },
+        at: SourceLocation { file: "flows/buy.ad".to_owned(), line: 3 },
         line: line.to_owned(),
         ok: true,
         began: 10.0,
@@ -75,7 +75,7 @@ fn report(text: &str) -> Report {
     };
     let divergence = Divergence {
         step: 2,
-        at: Place { file: text.to_owned(), line: 4 },
+        at: SourceLocation { file: text.to_owned(), line: 4 },
         line: text.to_owned(),
         expected: vec![text.to_owned()],
         error: Error::new(ErrorCode::ElementNotFound, text).hint(text),
@@ -142,7 +142,7 @@ fn tags(page: &str) -> Vec<&str> {
 }
 
 #[test]
-fn whatever_an_app_shows_the_page_has_the_same_tags() {
+fn app_text_adds_no_tags_to_the_page() {
     // A harmless text of the same form, so that the page has the same structure.
     let names = |text: &str| {
         let page = render(&report(text), &|_| Some(vec![1, 2, 3]));
@@ -161,7 +161,7 @@ fn whatever_an_app_shows_the_page_has_the_same_tags() {
 }
 
 #[test]
-fn the_page_lets_no_other_script_run_and_loads_nothing() {
+fn page_runs_no_other_script_and_loads_nothing() {
     let page = render(&report("plain"), &|_| Some(vec![1, 2, 3]));
     assert!(page.contains("default-src 'none'; img-src data:"));
     assert_eq!(page.matches("<script>").count(), 1);
@@ -173,7 +173,7 @@ fn the_page_lets_no_other_script_run_and_loads_nothing() {
 }
 
 #[test]
-fn a_picture_that_is_shown_again_is_in_the_page_once() {
+fn repeated_picture_is_embedded_once() {
     let page = render(&report("plain"), &|_| Some(vec![1, 2, 3]));
     assert_eq!(page.matches("data:image/png;base64,AQID").count(), 1);
     assert!(page.matches("data-same=\"f1a1s1-img\"").count() > 10);
@@ -186,7 +186,7 @@ fn a_picture_that_is_shown_again_is_in_the_page_once() {
 }
 
 #[test]
-fn ids_are_unique_and_what_points_to_them_finds_them() {
+fn ids_are_unique_and_references_resolve() {
     let page = render(&report("plain"), &|_| Some(vec![1, 2, 3]));
     let values = |name: &str| -> Vec<&str> {
         let mark = format!(" {name}=\"");
@@ -213,7 +213,7 @@ fn luminance(hex: &str) -> f64 {
 }
 
 #[test]
-fn words_can_be_read_in_light_and_dark() {
+fn text_contrast_is_sufficient_in_both_themes() {
     let colour = |name: &str, dark: bool| {
         let mark = format!("--{name}: light-dark(");
         let both = CSS.split(&mark).nth(1).and_then(|rest| rest.split(')').next()).expect("a colour");

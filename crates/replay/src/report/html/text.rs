@@ -3,14 +3,14 @@
 use stickpin_tree::is_unsafe;
 
 /// Maximum number of characters shown of one text.
-const MOST: usize = 60_000;
+const MAX_CHARS: usize = 60_000;
 
 /// Escapes text for elements and for attributes in double quotes: no content can begin or end
 /// markup. Invisible characters and direction controls become visible escapes.
 pub(super) fn text(s: &str) -> String {
     let mut out = String::with_capacity(s.len() + s.len() / 8);
     for (i, c) in s.chars().enumerate() {
-        if i == MOST {
+        if i == MAX_CHARS {
             out.push('…');
             break;
         }
@@ -79,24 +79,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_an_app_shows_is_markup() {
+    fn app_text_is_escaped_in_html() {
         assert_eq!(
             text("</script><b a='1' c=\"2\">&"),
             "&lt;/script&gt;&lt;b a=&#39;1&#39; c=&quot;2&quot;&gt;&amp;"
         );
         assert_eq!(text("a\u{202e}b\u{0}\nc"), "a\\u{202e}b\\u{0}\nc");
-        assert_eq!(text(&"x".repeat(MOST + 5)).chars().count(), MOST + 1);
+        assert_eq!(text(&"x".repeat(MAX_CHARS + 5)).chars().count(), MAX_CHARS + 1);
     }
 
     #[test]
-    fn refs_are_marked_where_they_stand_alone() {
+    fn standalone_refs_are_marked() {
         assert_eq!(with_refs("@e1 link <a>"), "<b data-ref=\"@e1\">@e1</b> link &lt;a&gt;");
         assert_eq!(with_refs("me@e1.org \"@e2\" @e"), "me@e1.org &quot;@e2&quot; @e");
         assert_eq!(with_refs("+ @e12"), "+ <b data-ref=\"@e12\">@e12</b>");
     }
 
     #[test]
-    fn times_are_read_at_a_glance() {
+    fn durations_are_formatted_for_people() {
         assert_eq!([0.31, 840.2, 3210.0, 64_999.0].map(millis), ["0.3 ms", "840 ms", "3.2 s", "1 min 4 s"]);
         assert_eq!(utc(0), "1970-01-01T00:00:00Z");
         assert_eq!(utc(951_782_399_999), "2000-02-28T23:59:59Z");

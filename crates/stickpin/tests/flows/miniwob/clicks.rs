@@ -113,7 +113,7 @@ fn widget(w: &mut Wob<'_, '_>) -> Option<()> {
     for line in w.first.0.clone() {
         let kind = match line.role.as_str() {
             "radio" | "checkbox" | "button" => line.role.clone(),
-            "textbox" => match w.get("html", &line.r#ref).starts_with("<textarea") {
+            "textbox" => match w.get("html", &line.id).starts_with("<textarea") {
                 true => "textarea".to_owned(),
                 false => "text".to_owned(),
             },
@@ -144,7 +144,7 @@ fn shape_by_name(w: &mut Wob<'_, '_>) -> Option<()> {
 
 fn greatest(w: &mut Wob<'_, '_>) -> Option<()> {
     let cards = w.first.0.iter().filter_map(|l| Some((l.name.parse::<i64>().ok()?, l.clone())));
-    let (_, card) = cards.filter(|(_, l)| !l.r#ref.is_empty()).max_by_key(|(n, _)| *n)?;
+    let (_, card) = cards.filter(|(_, l)| !l.id.is_empty()).max_by_key(|(n, _)| *n)?;
     w.press(&card);
     w.submit()
 }

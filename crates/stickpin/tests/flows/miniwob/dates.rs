@@ -1,7 +1,7 @@
 //! Tasks with dates and times.
 
 use super::{Task, Wob};
-use stickpin_testkit::Line;
+use stickpin_testkit::ListingLine;
 
 pub const TASKS: &[Task] = &[
     ("enter-date", enter_date),
@@ -22,7 +22,7 @@ fn enter_date(w: &mut Wob<'_, '_>) -> Option<()> {
     let wanted = w.between("Enter ", " as the date")?;
     let [month, day, year] = date(&wanted)?;
     let field = w.field()?;
-    let text = match w.get("html", &field.r#ref).contains("type=\"date\"") {
+    let text = match w.get("html", &field.id).contains("type=\"date\"") {
         true => format!("{year:04}-{month:02}-{day:02}"),
         false => wanted,
     };
@@ -58,7 +58,7 @@ const MONTHS: [&str; 12] = [
 fn pick(w: &mut Wob<'_, '_>, [month, day, year]: [u32; 3]) -> Option<()> {
     for _ in 0..40 {
         let read = w.look();
-        let shown = |l: &Line| {
+        let shown = |l: &ListingLine| {
             let (name, year) = l.name.split_once(' ')?;
             let month = MONTHS.iter().position(|m| *m == name)?;
             Some(u32::try_from(month).ok()? + 12 * year.parse::<u32>().ok()?)
@@ -71,7 +71,7 @@ fn pick(w: &mut Wob<'_, '_>, [month, day, year]: [u32; 3]) -> Option<()> {
             return Some(());
         }
         let turn = if shown > wanted { "Prev" } else { "Next" };
-        let turn = read.0.iter().find(|l| l.name == turn && !l.r#ref.is_empty())?;
+        let turn = read.0.iter().find(|l| l.name == turn && !l.id.is_empty())?;
         w.act(turn, &["press", "{}"]);
     }
     None

@@ -1,7 +1,7 @@
 //! Tasks with what is drawn: shapes of a picture, boxes of a colour.
 
 use super::{Task, Wob};
-use stickpin_testkit::Line;
+use stickpin_testkit::ListingLine;
 
 pub const TASKS: &[Task] =
     &[("grid-coordinate", coordinate), ("click-color", colour), ("click-shades", shades)];
@@ -10,17 +10,17 @@ pub const TASKS: &[Task] =
 fn coordinate(w: &mut Wob<'_, '_>) -> Option<()> {
     let wanted = w.between("grid coordinate ", ".")?;
     let read = w.look_at_controls();
-    let point = read.0.iter().find(|l| l.rest.contains(&format!("id=\"{wanted}\"")))?;
+    let point = read.0.iter().find(|l| l.suffix.contains(&format!("id=\"{wanted}\"")))?;
     w.press(point);
     Some(())
 }
 
 /// What is pressed, with the colour that its markup names.
-fn coloured(w: &mut Wob<'_, '_>) -> Vec<(Line, String)> {
-    let boxes: Vec<Line> = w.look_at_controls().all("clickable").into_iter().cloned().collect();
+fn coloured(w: &mut Wob<'_, '_>) -> Vec<(ListingLine, String)> {
+    let boxes: Vec<ListingLine> = w.look_at_controls().all("clickable").into_iter().cloned().collect();
     let mut found = Vec::new();
     for line in boxes {
-        let html = w.get("html", &line.r#ref);
+        let html = w.get("html", &line.id);
         if let Some(colour) = html.split("data-color=\"").nth(1).and_then(|rest| rest.split('"').next()) {
             found.push((line, colour.to_owned()));
         }

@@ -1,7 +1,7 @@
 //! Tasks with boxes, lists and several things to choose.
 
 use super::{Task, Wob};
-use stickpin_testkit::Line;
+use stickpin_testkit::ListingLine;
 
 pub const TASKS: &[Task] = &[
     ("click-checkboxes", boxes),
@@ -80,8 +80,8 @@ fn cheapest(w: &mut Wob<'_, '_>) -> Option<()> {
         return by_duration(w);
     }
     let dearest = w.goal.contains("expensive");
-    let price = |l: &&Line| l.name.rsplit('$').next().and_then(|p| p.parse::<u32>().ok());
-    let mut lines: Vec<(u32, &Line)> =
+    let price = |l: &&ListingLine| l.name.rsplit('$').next().and_then(|p| p.parse::<u32>().ok());
+    let mut lines: Vec<(u32, &ListingLine)> =
         w.first.all("button").into_iter().filter_map(|l| Some((price(&l)?, l))).collect();
     lines.sort_by_key(|(price, _)| *price);
     let line = if dearest { lines.last()?.1.clone() } else { lines.first()?.1.clone() };
@@ -90,7 +90,7 @@ fn cheapest(w: &mut Wob<'_, '_>) -> Option<()> {
 }
 
 fn by_duration(w: &mut Wob<'_, '_>) -> Option<()> {
-    let mut best: Option<(u32, Line)> = None;
+    let mut best: Option<(u32, ListingLine)> = None;
     let longest = w.goal.contains("longest");
     for (at, line) in w.first.0.iter().enumerate().filter(|(_, l)| l.role == "button") {
         let text = &w.first.0[at - 1].name;
@@ -113,8 +113,8 @@ fn complete(w: &mut Wob<'_, '_>) -> Option<()> {
     w.act(&field, &["type", "--into", "{}", &begin, "--settle"]);
     w.run(&["wait", "role=listitem nth=1"]);
     let read = w.look();
-    let fits = |l: &&Line| l.name.starts_with(&begin) && l.name.ends_with(&end);
-    let item = read.0.iter().filter(|l| !l.r#ref.is_empty() && l.role != "textbox").find(fits)?;
+    let fits = |l: &&ListingLine| l.name.starts_with(&begin) && l.name.ends_with(&end);
+    let item = read.0.iter().filter(|l| !l.id.is_empty() && l.role != "textbox").find(fits)?;
     w.press(item);
     w.submit()
 }
@@ -125,8 +125,8 @@ fn tree(w: &mut Wob<'_, '_>) -> Option<()> {
     let mut opened: Vec<String> = Vec::new();
     let mut read = w.first.clone();
     for _ in 0..12 {
-        let items: Vec<Line> =
-            read.0.iter().filter(|l| !l.r#ref.is_empty() && l.role != "list").cloned().collect();
+        let items: Vec<ListingLine> =
+            read.0.iter().filter(|l| !l.id.is_empty() && l.role != "list").cloned().collect();
         if let Some(found) = items.iter().find(|l| l.name == wanted) {
             w.press(found);
             return Some(());
@@ -140,7 +140,7 @@ fn tree(w: &mut Wob<'_, '_>) -> Option<()> {
 }
 
 /// The handle is moved with the keyboard, a step at a time, as far as the page says.
-fn slide(w: &mut Wob<'_, '_>, handle: &Line, shown: &str, wanted: i64) -> Option<()> {
+fn slide(w: &mut Wob<'_, '_>, handle: &ListingLine, shown: &str, wanted: i64) -> Option<()> {
     w.press(handle);
     for _ in 0..250 {
         let now: i64 = w.get("text", shown).parse().ok()?;
@@ -162,7 +162,7 @@ fn slider(w: &mut Wob<'_, '_>) -> Option<()> {
 
 fn three_sliders(w: &mut Wob<'_, '_>) -> Option<()> {
     let wanted = w.between("combination [", "]")?;
-    let handles: Vec<Line> = w.first.all("clickable").into_iter().cloned().collect();
+    let handles: Vec<ListingLine> = w.first.all("clickable").into_iter().cloned().collect();
     for (nth, (handle, wanted)) in handles.iter().zip(wanted.split(',')).enumerate() {
         slide(w, handle, &format!("css=\"#val-{}\"", nth + 1), wanted.trim().parse().ok()?)?;
     }

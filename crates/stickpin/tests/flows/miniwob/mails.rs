@@ -1,7 +1,7 @@
 //! Tasks in a mail box. What is pressed there is icons without a word.
 
 use super::{Task, Wob};
-use stickpin_testkit::{Line, Listing};
+use stickpin_testkit::{Listing, ListingLine};
 
 pub const TASKS: &[Task] = &[
     ("email-inbox", mail),
@@ -14,12 +14,12 @@ pub const TASKS: &[Task] = &[
 ];
 
 /// The icon with this class.
-fn icon<'l>(read: &'l [Line], class: &str) -> Option<&'l Line> {
-    read.iter().find(|l| l.role == "clickable" && l.rest.contains(&format!("class=\"{class}\"")))
+fn icon<'l>(read: &'l [ListingLine], class: &str) -> Option<&'l ListingLine> {
+    read.iter().find(|l| l.role == "clickable" && l.suffix.contains(&format!("class=\"{class}\"")))
 }
 
-fn with_id(read: &Listing, id: &str) -> Option<Line> {
-    read.0.iter().find(|l| l.rest.contains(&format!("id=\"{id}\""))).cloned()
+fn with_id(read: &Listing, id: &str) -> Option<ListingLine> {
+    read.0.iter().find(|l| l.suffix.contains(&format!("id=\"{id}\""))).cloned()
 }
 
 fn mail(w: &mut Wob<'_, '_>) -> Option<()> {

@@ -2,7 +2,7 @@
 //! has.
 
 use super::{Task, Wob};
-use stickpin_testkit::{Line, Listing};
+use stickpin_testkit::{Listing, ListingLine};
 
 pub const TASKS: &[Task] = &[("click-menu-2", menu), ("social-media", post)];
 
@@ -41,7 +41,7 @@ fn menu(w: &mut Wob<'_, '_>) -> Option<()> {
 
 fn post(w: &mut Wob<'_, '_>) -> Option<()> {
     let (user, action) = (w.between("For the user ", ", click")?, w.quoted().pop()?.trim().to_owned());
-    let of_post = |read: &Listing| -> Option<Vec<Line>> {
+    let of_post = |read: &Listing| -> Option<Vec<ListingLine>> {
         let at = read.0.iter().position(|l| l.name.split_whitespace().any(|word| word == user))?;
         Some(read.0[at..].to_vec())
     };
@@ -49,7 +49,7 @@ fn post(w: &mut Wob<'_, '_>) -> Option<()> {
     let icon = |class: &str| {
         controls
             .iter()
-            .find(|l| l.role == "clickable" && l.rest.contains(&format!("class=\"{class}\"")))
+            .find(|l| l.role == "clickable" && l.suffix.contains(&format!("class=\"{class}\"")))
             .cloned()
     };
     if matches!(action.as_str(), "Reply" | "Retweet" | "Like") {
@@ -58,7 +58,7 @@ fn post(w: &mut Wob<'_, '_>) -> Option<()> {
     }
     w.act(&icon("more")?, &["press", "{}", "--settle"]);
     let read = w.look();
-    let begins = |l: &&Line| l.name.starts_with(&action);
+    let begins = |l: &&ListingLine| l.name.starts_with(&action);
     let item = of_post(&read)?.iter().find(begins)?.clone();
     w.press(&item);
     Some(())

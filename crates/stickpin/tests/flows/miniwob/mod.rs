@@ -16,8 +16,8 @@ mod texts;
 
 use crate::agent::{Agent, Known};
 use std::path::Path;
-use stickpin_testkit::{Answered, Answers};
-use stickpin_testkit::{Line, Listing};
+use stickpin_testkit::{Listing, ListingLine};
+use stickpin_testkit::{PageResponse, RequestHandler};
 
 /// Episodes of each task, each with a seed of its own.
 pub const EPISODES: usize = 5;
@@ -59,14 +59,14 @@ const HARNESS: &str = "<script>(() => {
 })()</script>";
 
 /// The server's side: the pages with the harness in them.
-pub fn answers(html: &Path) -> Answers {
+pub fn answers(html: &Path) -> RequestHandler {
     let html = html.to_owned();
     Box::new(move |asked| {
         let path = asked.target.split('?').next()?;
         let name = path.strip_prefix("/miniwob/").filter(|n| n.ends_with(".html") && !n.contains('/'))?;
         let page = std::fs::read_to_string(html.join("miniwob").join(name)).ok()?;
         let page = page.replacen("</head>", &format!("{HARNESS}</head>"), 1);
-        Some(Answered { media: "text/html; charset=utf-8", body: page.into_bytes(), log: None })
+        Some(PageResponse { media: "text/html; charset=utf-8", body: page.into_bytes(), log: None })
     })
 }
 
@@ -104,7 +104,7 @@ pub fn run(agent: &mut Agent<'_>, solve: fn(&mut Wob<'_, '_>) -> Option<()>) {
         if let Some((wrong, told)) = failed {
             let stopped = if went_on { "" } else { ", the solver stopped" };
             let lines: Vec<String> =
-                first.0.iter().map(|l| format!("{} {} {:?} {}", l.r#ref, l.role, l.name, l.rest)).collect();
+                first.0.iter().map(|l| format!("{} {} {:?} {}", l.id, l.role, l.name, l.suffix)).collect();
             let said = format!("episode {episode}{stopped}: {told}: {goal:?}\n{}", lines.join("\n"));
             if wrong {
                 agent.flow.wrong.push(said)
@@ -143,15 +143,15 @@ impl Wob<'_, '_> {
     }
 
     /// The whole value of a field, as it is.
-    pub fn value(&mut self, field: &Line) -> String {
-        let response = self.agent.expect_ok(&["get", "value", &field.r#ref]);
+    pub fn value(&mut self, field: &ListingLine) -> String {
+        let response = self.agent.expect_ok(&["get", "value", &field.id]);
         let value = response.output.as_ref().and_then(|o| o["value"].as_str().map(str::to_owned));
         value.or(response.text).unwrap_or_default()
     }
 
     /// The box of an element: left, top, width, height.
-    pub fn rect(&mut self, line: &Line) -> Option<[f64; 4]> {
-        let response = self.agent.expect_ok(&["get", "box", &line.r#ref]);
+    pub fn rect(&mut self, line: &ListingLine) -> Option<[f64; 4]> {
+        let response = self.agent.expect_ok(&["get", "box", &line.id]);
         let output = response.output?;
         let side = |name: &str| output["box"][name].as_f64().or_else(|| output["value"][name].as_f64());
         Some([side("x")?, side("y")?, side("width")?, side("height")?])
@@ -168,16 +168,16 @@ impl Wob<'_, '_> {
     }
 
     /// One use of a ref.
-    pub fn act(&mut self, line: &Line, words: &[&str]) {
+    pub fn act(&mut self, line: &ListingLine, words: &[&str]) {
         let mut known: Known = Agent::of(line);
         self.agent.act(&mut known, words, "");
     }
 
-    pub fn press(&mut self, line: &Line) {
+    pub fn press(&mut self, line: &ListingLine) {
         self.act(line, &["press", "{}"]);
     }
 
-    pub fn fill(&mut self, line: &Line, text: &str) {
+    pub fn fill(&mut self, line: &ListingLine, text: &str) {
         self.act(line, &["fill", "{}", text]);
     }
 
@@ -190,14 +190,14 @@ impl Wob<'_, '_> {
 
     /// Presses the button that ends most tasks.
     pub fn submit(&mut self) -> Option<()> {
-        let named = |n: &&Line| n.role == "button" && n.name.eq_ignore_ascii_case("submit");
+        let named = |n: &&ListingLine| n.role == "button" && n.name.eq_ignore_ascii_case("submit");
         let line = self.first.0.iter().find(named)?.clone();
         self.press(&line);
         Some(())
     }
 
     /// The first field of the first reading.
-    pub fn field(&self) -> Option<Line> {
+    pub fn field(&self) -> Option<ListingLine> {
         self.first
             .0
             .iter()

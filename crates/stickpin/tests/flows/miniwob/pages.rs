@@ -10,8 +10,8 @@ fn search(w: &mut Wob<'_, '_>) -> Option<()> {
         w.between("click the ", " search result")?.trim_end_matches(char::is_alphabetic).parse().ok()?;
     w.fill(&w.field()?, &query);
     w.press_named("button", "Search")?;
-    let results = |read: &stickpin_testkit::Listing| -> Vec<stickpin_testkit::Line> {
-        let is_result = |l: &&stickpin_testkit::Line| {
+    let results = |read: &stickpin_testkit::Listing| -> Vec<stickpin_testkit::ListingLine> {
+        let is_result = |l: &&stickpin_testkit::ListingLine| {
             l.role == "link"
                 && l.name.chars().all(char::is_alphabetic)
                 && !matches!(l.name.as_str(), "" | "Next" | "Last")
@@ -45,7 +45,7 @@ fn phone_book(w: &mut Wob<'_, '_>) -> Option<()> {
                 _ => "Phone:",
             };
             let at = read.0.iter().position(|l| l.name == label)?;
-            let link = read.0[at + 1..].iter().find(|l| !l.r#ref.is_empty())?.clone();
+            let link = read.0[at + 1..].iter().find(|l| !l.id.is_empty())?.clone();
             w.press(&link);
             return Some(());
         }

@@ -1,7 +1,7 @@
 //! Tasks with text to type.
 
 use super::{Task, Wob};
-use stickpin_testkit::Line;
+use stickpin_testkit::ListingLine;
 
 pub const TASKS: &[Task] = &[
     ("enter-text", quoted),
@@ -24,7 +24,7 @@ pub const TASKS: &[Task] = &[
     ("guess-number", guess),
 ];
 
-fn fields(w: &Wob<'_, '_>) -> Vec<Line> {
+fn fields(w: &Wob<'_, '_>) -> Vec<ListingLine> {
     w.first.all("textbox").into_iter().cloned().collect()
 }
 
@@ -49,9 +49,9 @@ fn password(w: &mut Wob<'_, '_>) -> Option<()> {
     w.submit()
 }
 
-fn enter_login(w: &mut Wob<'_, '_>) -> Option<[Line; 2]> {
+fn enter_login(w: &mut Wob<'_, '_>) -> Option<[ListingLine; 2]> {
     let [name, secret] = <[String; 2]>::try_from(w.quoted()).ok()?;
-    let [user, pass] = <[Line; 2]>::try_from(fields(w)).ok()?;
+    let [user, pass] = <[ListingLine; 2]>::try_from(fields(w)).ok()?;
     w.fill(&user, &name);
     w.fill(&pass, &secret);
     Some([user, pass])
@@ -103,7 +103,7 @@ fn copy_nth(w: &mut Wob<'_, '_>) -> Option<()> {
 fn word(w: &mut Wob<'_, '_>) -> Option<()> {
     let nth: usize = w.between("Find the ", " word")?.trim_end_matches(char::is_alphabetic).parse().ok()?;
     let paragraph = w.first.all("paragraph").first().copied()?.clone();
-    let text = w.get("text", &paragraph.r#ref);
+    let text = w.get("text", &paragraph.id);
     let word = text.split_whitespace().nth(nth - 1)?.trim_matches(|c: char| !c.is_alphanumeric());
     w.fill(&w.field()?, word);
     w.submit()
@@ -140,7 +140,7 @@ fn below(w: &mut Wob<'_, '_>) -> Option<()> {
 }
 
 fn last_word(w: &mut Wob<'_, '_>) -> Option<()> {
-    let [from, to] = <[Line; 2]>::try_from(fields(w)).ok()?;
+    let [from, to] = <[ListingLine; 2]>::try_from(fields(w)).ok()?;
     let text = w.value(&from);
     w.fill(&to, text.split_whitespace().last()?.trim_matches(|c: char| !c.is_alphanumeric()));
     w.submit()
@@ -184,7 +184,7 @@ fn movie(w: &mut Wob<'_, '_>) -> Option<()> {
     let year: String = w.between("year ", "")?.chars().take_while(char::is_ascii_digit).collect();
     let lines = w.first.0.clone();
     // Each field has its label before or behind it, and both come in the same order.
-    let is_label = |l: &&Line| {
+    let is_label = |l: &&ListingLine| {
         let text = l.name.to_lowercase();
         !text.starts_with("search for")
             && ["genre", "director", "year", "date"].iter().any(|w| text.contains(w))

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::clockwork::{
-    around_numbers, differ_in_numbers, differ_in_state, holds_number, is_clockwork, is_quantity,
+use super::clocks::{
+    contains_number, differ_in_numbers, differ_in_state, is_clock_change, is_quantity, split_at_numbers,
 };
-use super::fact::{Content, Fact, FactKey, FactKind, Slot, number, slots};
+use super::fact::{ElementContent, Fact, FactKey, FactKind, Slot, nonzero_hash, slots};
 use super::map::{Context, ContextMap};
 use crate::model::pairing::pair_equal;
 
@@ -21,9 +21,9 @@ pub struct ContextChange {
     /// The kind of fact that changed.
     pub kind: FactKind,
     /// The earlier text; empty if none.
-    pub was: String,
+    pub before: String,
     /// The current text; empty if none.
-    pub now: String,
+    pub after: String,
     /// The key of the fact across readings.
     pub key: FactKey,
     /// A hash of the fact's position, equal for facts in similar positions, such as in the rows of
@@ -35,33 +35,33 @@ impl ContextChange {
     /// Whether the texts differ only in their numbers.
     #[must_use]
     pub fn differs_in_numbers(&self) -> bool {
-        differ_in_numbers(&self.was, &self.now)
+        differ_in_numbers(&self.before, &self.after)
     }
 
     /// Whether a text names another state of something (`per second, rising`, `per second,
     /// falling`).
     #[must_use]
     pub fn differs_in_state(&self) -> bool {
-        self.kind == FactKind::Text && differ_in_state(&self.was, &self.now)
+        self.kind == FactKind::Text && differ_in_state(&self.before, &self.after)
     }
 
     /// Whether only percentages or prices changed, which never distinguish records.
     #[must_use]
     pub fn is_of_quantity(&self) -> bool {
-        self.differs_in_numbers() && is_quantity(&self.was)
+        self.differs_in_numbers() && is_quantity(&self.before)
     }
 
     /// A key shared by changes of numbers in similar positions between the same words: `82 %` in
     /// two rows, but not `Load 82 %` and `Order 17`.
     #[must_use]
     pub fn pattern(&self) -> u64 {
-        pattern(self.kind, self.shape, &self.now)
+        pattern(self.kind, self.shape, &self.after)
     }
 }
 
 /// A hash of the words around the numbers of a text and of its shape.
 pub(super) fn pattern(kind: FactKind, shape: u32, text: &str) -> u64 {
-    number(&(kind, shape, around_numbers(text)))
+    nonzero_hash(&(kind, shape, split_at_numbers(text)))
 }
 
 impl Fact {
@@ -74,61 +74,65 @@ impl Fact {
             (_, _, 1..) => self.slot,
             _ => u64::from(self.shape),
         };
-        FactKey { kind: self.kind, place }
+        FactKey { kind: self.kind, position: place }
     }
 }
 
 /// A fact and its text.
-pub(super) type Read<'c> = (&'c Fact, &'c str);
+pub(super) type FactText<'c> = (&'c Fact, &'c str);
 
 /// Keys under which facts of two readings are the same fact, most certain first. A fact without a
 /// key is skipped.
-const KEYS: [fn(Read<'_>) -> Option<u64>; 11] = [
+const KEYS: [fn(FactText<'_>) -> Option<u64>; 11] = [
     // The same text in the same parent stayed, in any position among its siblings.
-    |(f, text)| Some(number(&(f.kind, f.parent, f.shape, text))),
+    |(f, text)| Some(nonzero_hash(&(f.kind, f.parent, f.shape, text))),
     // Another text in the same slot replaced the earlier one.
-    |(f, _)| (f.slot != 0).then(|| number(&(f.kind, f.slot))),
+    |(f, _)| (f.slot != 0).then(|| nonzero_hash(&(f.kind, f.slot))),
     // The same text elsewhere was re-rendered.
-    |(f, text)| Some(number(&(f.kind, f.shape, text))),
+    |(f, text)| Some(nonzero_hash(&(f.kind, f.shape, text))),
     // A node was replaced by one of the same shape: in the same parent, else below the same
     // grandparent. Of several re-rendered nodes, such as the marks of a chart, those between the
     // same words belong together: `6 s` and `7 s`, not `6 s` and `30`.
-    |read| in_parent(read).zip(words(read)).map(|key| number(&key)),
-    |read| below(read).zip(words(read)).map(|key| number(&key)),
-    |read| words(read).filter(|_| read.0.slot != 0).map(|words| number(&(read.0.kind, read.0.shape, words))),
-    in_parent,
-    below,
+    |read| parent_keys(read).zip(own_keys(read)).map(|key| nonzero_hash(&key)),
+    |read| nested_keys(read).zip(own_keys(read)).map(|key| nonzero_hash(&key)),
+    |read| {
+        own_keys(read)
+            .filter(|_| read.0.slot != 0)
+            .map(|words| nonzero_hash(&(read.0.kind, read.0.shape, words)))
+    },
+    parent_keys,
+    nested_keys,
     // Without identity, only the shape locates a fact.
-    |(f, _)| (f.slot == 0).then(|| number(&(f.kind, f.shape))),
+    |(f, _)| (f.slot == 0).then(|| nonzero_hash(&(f.kind, f.shape))),
     // The same text in another shape moved. The rest was replaced by facts of the same shape
     // anywhere.
-    |(f, text)| Some(number(&(f.kind, text))),
-    |(f, _)| Some(number(&(f.kind, f.shape))),
+    |(f, text)| Some(nonzero_hash(&(f.kind, text))),
+    |(f, _)| Some(nonzero_hash(&(f.kind, f.shape))),
 ];
 
-fn words((_, text): Read<'_>) -> Option<Vec<&str>> {
-    holds_number(text).then(|| around_numbers(text))
+fn own_keys((_, text): FactText<'_>) -> Option<Vec<&str>> {
+    contains_number(text).then(|| split_at_numbers(text))
 }
 
-fn in_parent((f, _): Read<'_>) -> Option<u64> {
-    (f.parent != 0).then(|| number(&(f.kind, f.shape, f.parent)))
+fn parent_keys((f, _): FactText<'_>) -> Option<u64> {
+    (f.parent != 0).then(|| nonzero_hash(&(f.kind, f.shape, f.parent)))
 }
 
-fn below((f, _): Read<'_>) -> Option<u64> {
-    (f.grandparent != 0).then(|| number(&(f.kind, f.shape, f.grandparent)))
+fn nested_keys((f, _): FactText<'_>) -> Option<u64> {
+    (f.grandparent != 0).then(|| nonzero_hash(&(f.kind, f.shape, f.grandparent)))
 }
 
 /// The facts of two readings that are the same, as indices.
 #[derive(Default)]
-pub(super) struct Pairs {
+pub(super) struct FactPairs {
     /// Pairs (then, now), whether the texts are equal or not.
     pub(super) found: Vec<(usize, usize)>,
     /// Facts from then without a counterpart now.
     pub(super) gone: Vec<usize>,
 }
 
-impl Pairs {
-    pub(super) fn of(then: &[Read<'_>], now: &[Read<'_>]) -> Self {
+impl FactPairs {
+    pub(super) fn of(then: &[FactText<'_>], now: &[FactText<'_>]) -> Self {
         let (mut gone, mut came): (Vec<usize>, Vec<usize>) =
             ((0..then.len()).collect(), (0..now.len()).collect());
         let mut found = Vec::with_capacity(now.len());
@@ -148,19 +152,19 @@ impl Context {
     pub fn changes_to(
         &self,
         now: &Self,
-        content: &Content,
+        content: &ElementContent,
         ticks: impl Fn(FactKey) -> bool,
     ) -> Vec<ContextChange> {
-        let then: Vec<Read<'_>> = self.facts().filter(|(f, _)| !content.is_state(f)).collect();
-        let now: Vec<Read<'_>> = now.facts().filter(|(f, _)| !content.is_state(f)).collect();
+        let then: Vec<FactText<'_>> = self.facts().filter(|(f, _)| !content.is_state(f)).collect();
+        let now: Vec<FactText<'_>> = now.facts().filter(|(f, _)| !content.is_state(f)).collect();
         let own_words: HashSet<&str> =
             now.iter().filter(|(fact, _)| content.is_name(fact)).map(|&(_, text)| text).collect();
-        let replaced = Pairs::of(&then, &now).found.into_iter().map(|(was, is)| (then[was], is));
+        let replaced = FactPairs::of(&then, &now).found.into_iter().map(|(was, is)| (then[was], is));
         let mut changes: Vec<(usize, ContextChange)> = Vec::new();
         let mut is_named_anew = false;
         for (was, at) in replaced {
             let is = now[at];
-            if was.1 == is.1 || is_clockwork(was.1, is.1) {
+            if was.1 == is.1 || is_clock_change(was.1, is.1) {
                 continue;
             }
             // Locating a single element does not report the title of its window.
@@ -205,7 +209,7 @@ impl ContextMap {
             moved.extend(segment.facts().filter(|(f, _)| f.slot != 0 && !places.contains(&(f.kind, f.slot))));
             if let Some(then) = then {
                 let [then, now] = [then, segment].map(|s| Context::of(vec![Arc::clone(s)]));
-                changes.extend(then.changes_to(&now, &Content::default(), |_| false));
+                changes.extend(then.changes_to(&now, &ElementContent::default(), |_| false));
             }
         }
         if moved.is_empty() {
@@ -216,8 +220,8 @@ impl ContextMap {
         let then: HashMap<Slot, &str> = touched.flat_map(|then| slots(then)).collect();
         for (fact, text) in moved {
             let Some(was) = then.get(&(fact.kind, fact.slot)).filter(|was| **was != text) else { continue };
-            let is_known = |change: &ContextChange| change.key == fact.key() && change.now == text;
-            if !is_clockwork(was, text) && !changes.iter().any(is_known) {
+            let is_known = |change: &ContextChange| change.key == fact.key() && change.after == text;
+            if !is_clock_change(was, text) && !changes.iter().any(is_known) {
                 changes.push(change((fact, was), (fact, text)));
             }
         }
@@ -225,7 +229,7 @@ impl ContextMap {
     }
 }
 
-fn change(was: Read<'_>, is: Read<'_>) -> ContextChange {
+fn change(was: FactText<'_>, is: FactText<'_>) -> ContextChange {
     let (was, now) = (was.1.to_owned(), is.1.to_owned());
-    ContextChange { kind: is.0.kind, was, now, key: is.0.key(), shape: is.0.shape }
+    ContextChange { kind: is.0.kind, before: was, after: now, key: is.0.key(), shape: is.0.shape }
 }

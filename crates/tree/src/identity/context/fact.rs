@@ -70,7 +70,7 @@ pub(super) fn slots(segment: &Segment) -> impl Iterator<Item = (Slot, &str)> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FactKey {
     pub(super) kind: FactKind,
-    pub(super) place: u64,
+    pub(super) position: u64,
 }
 
 /// The key of a segment across trees.
@@ -88,23 +88,23 @@ impl FactKey {
     /// The key of the texts in a node.
     #[must_use]
     pub fn text_at(node: Handle) -> Self {
-        Self { kind: FactKind::Text, place: place_of(Some(node)) }
+        Self { kind: FactKind::Text, position: handle_hash(Some(node)) }
     }
 
     /// Whether the fact is at this node; for a text, whether this is its parent.
     #[must_use]
     pub fn is_at(self, node: Handle) -> bool {
-        self.place == place_of(Some(node))
+        self.position == handle_hash(Some(node))
     }
 }
 
 /// A nonzero hash of a node's handle, because ids of two documents may be equal.
-pub(super) fn place_of(node: Option<Handle>) -> u64 {
-    node.map_or(0, |handle| number(&handle))
+pub(super) fn handle_hash(node: Option<Handle>) -> u64 {
+    node.map_or(0, |handle| nonzero_hash(&handle))
 }
 
 /// A nonzero hash.
-pub(super) fn number(of: &impl Hash) -> u64 {
+pub(super) fn nonzero_hash(of: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     of.hash(&mut hasher);
     hasher.finish().max(1)
@@ -180,7 +180,7 @@ impl Segment {
 }
 
 /// The most facts in a chunk.
-const CHUNK: usize = 32;
+const MAX_CHUNK_FACTS: usize = 32;
 
 /// Collects the facts of a segment.
 #[derive(Debug, Default)]
@@ -194,9 +194,10 @@ impl SegmentBuilder {
     /// Adds a fact. Sets `fact.end`.
     pub(super) fn push(&mut self, mut fact: Fact, text: &str) {
         // The first fact determines where a chunk begins, so an added fact changes only one chunk.
-        let is_full = self.facts.len() == CHUNK || self.text.len() + text.len() > usize::from(u16::MAX);
-        if is_full || fact.slot != 0 && fact.slot.is_multiple_of(CHUNK as u64 / 2) {
-            self.cut();
+        let is_full =
+            self.facts.len() == MAX_CHUNK_FACTS || self.text.len() + text.len() > usize::from(u16::MAX);
+        if is_full || fact.slot != 0 && fact.slot.is_multiple_of(MAX_CHUNK_FACTS as u64 / 2) {
+            self.finish_chunk();
         }
         // Texts are cut before they become facts, so the end fits.
         let Ok(end) = u16::try_from(self.text.len() + text.len()) else { return };
@@ -205,7 +206,7 @@ impl SegmentBuilder {
         self.facts.push(fact);
     }
 
-    fn cut(&mut self) {
+    fn finish_chunk(&mut self) {
         if !self.facts.is_empty() {
             let chunk = Chunk { text: self.text.as_str().into(), facts: self.facts.as_slice().into() };
             self.chunks.push(Arc::new(chunk));
@@ -215,20 +216,20 @@ impl SegmentBuilder {
     }
 
     pub(super) fn finish(mut self, key: SegmentKey) -> Segment {
-        self.cut();
+        self.finish_chunk();
         Segment { key, chunks: self.chunks.into() }
     }
 }
 
 /// The nodes and facts that belong to an element itself.
 #[derive(Debug, Clone, Default)]
-pub struct Content {
+pub struct ElementContent {
     pub(super) ids: HashSet<u64>,
     /// The facts of nodes without identity, by kind, shape and text.
     pub(super) unnamed: HashSet<(FactKind, u32, String)>,
 }
 
-impl Content {
+impl ElementContent {
     /// Whether a fact is a state of the element: its value, or whether it is on.
     pub(super) fn is_state(&self, fact: &Fact) -> bool {
         matches!(fact.kind, FactKind::Value | FactKind::Checked) && self.ids.contains(&fact.slot)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::compare::{Pairs, Read};
+use super::compare::{FactPairs, FactText};
 use super::fact::{Fact, Segment, SegmentBuilder, SegmentKey, Slot, slots};
 
 /// The context of one element: the segments around it, innermost first.
@@ -13,14 +13,14 @@ pub struct Context {
     pub(super) segments: Vec<Arc<Segment>>,
     /// The element and its ancestors, innermost first. A node that is not a segment now may have
     /// been one: the last remaining row of a list is none.
-    pub(super) around: Vec<SegmentKey>,
+    pub(super) enclosing: Vec<SegmentKey>,
 }
 
 impl Context {
     /// A context of these segments, whatever element they surround.
     pub(super) fn of(segments: Vec<Arc<Segment>>) -> Self {
         let around = segments.iter().map(|segment| segment.key).collect();
-        Self { segments, around }
+        Self { segments, enclosing: around }
     }
 
     /// Whether nothing is known about the surroundings of the element.
@@ -31,9 +31,9 @@ impl Context {
 
     /// The context without its outermost segment, which is the document or window.
     #[must_use]
-    pub fn inner(mut self) -> Self {
+    pub fn without_document(mut self) -> Self {
         if let Some(outermost) = self.segments.pop() {
-            self.around.retain(|key| *key != outermost.key);
+            self.enclosing.retain(|key| *key != outermost.key);
         }
         self
     }
@@ -80,13 +80,13 @@ impl ContextMap {
     }
 
     /// Replaces the segments of a context, because a client was told what they show.
-    pub fn tell(&mut self, context: &Context) {
-        self.take_over(&context.segments);
+    pub fn note_shown(&mut self, context: &Context) {
+        self.adopt_segments(&context.segments);
     }
 
     /// Replaces segments and drops their facts from all others, because nodes become segments and
     /// stop being segments.
-    fn take_over(&mut self, told: &[Arc<Segment>]) {
+    fn adopt_segments(&mut self, told: &[Arc<Segment>]) {
         let slots: HashSet<Slot> =
             told.iter().flat_map(|segment| slots(segment)).map(|(slot, _)| slot).collect();
         for segment in &mut self.segments {
@@ -123,26 +123,26 @@ impl ContextMap {
     #[must_use]
     pub fn update(&self, shown: &Context, now: &Context) -> Context {
         if shown.is_empty() {
-            return self.update_but(shown, now, &HashSet::new());
+            return self.update_except(shown, now, &HashSet::new());
         }
-        let later = now.around.iter().filter_map(|&key| self.get(key));
+        let later = now.enclosing.iter().filter_map(|&key| self.get(key));
         let later = later.flat_map(|segment| slots(segment)).map(|(slot, _)| slot).collect();
-        self.update_but(shown, now, &later)
+        self.update_except(shown, now, &later)
     }
 
     /// The context as these segments show it; other segments as shown, without the facts in
     /// `later`.
-    fn update_but(&self, shown: &Context, now: &Context, later: &HashSet<Slot>) -> Context {
+    fn update_except(&self, shown: &Context, now: &Context, later: &HashSet<Slot>) -> Context {
         let shown: HashMap<SegmentKey, &Arc<Segment>> =
             shown.segments.iter().map(|segment| (segment.key, segment)).collect();
-        let segments = now.around.iter().filter_map(|&key| {
+        let segments = now.enclosing.iter().filter_map(|&key| {
             let earlier = || {
                 let shown = *shown.get(&key)?;
                 Some(shown.without(later).map_or_else(|| Arc::clone(shown), Arc::new))
             };
             self.get(key).cloned().or_else(earlier)
         });
-        Context { segments: segments.collect(), around: now.around.clone() }
+        Context { segments: segments.collect(), enclosing: now.enclosing.clone() }
     }
 
     /// A context of all segments.
@@ -176,7 +176,7 @@ impl ContextMap {
     ///
     /// `self` holds what the client was shown later than its last full reading. `shown` returns the
     /// earlier context from that reading, and `all` returns all of it.
-    pub fn tell_effects(
+    pub fn note_effects(
         &mut self,
         before: &Self,
         after: &Self,
@@ -191,10 +191,10 @@ impl ContextMap {
         let asked = Context::of(then.iter().chain(came).map(|segment| Arc::clone(segment)).collect());
         let later: HashSet<Slot> =
             self.segments.iter().flat_map(|segment| slots(segment)).map(|(slot, _)| slot).collect();
-        let known = self.update_but(&shown(&asked), &asked, &later);
+        let known = self.update_except(&shown(&asked), &asked, &later);
         let known_keys: HashMap<SegmentKey, &Arc<Segment>> =
             known.segments.iter().map(|segment| (segment.key, segment)).collect();
-        let mut known: Vec<Read<'_>> = known.facts().collect();
+        let mut known: Vec<FactText<'_>> = known.facts().collect();
         // Nodes become segments and stop being segments. Compare the facts of all of them at once,
         // together with what the client was shown of them in other segments.
         let mut missing: HashSet<Slot> =
@@ -206,11 +206,11 @@ impl ContextMap {
             Context::default()
         } else {
             let mut all = all();
-            all.around.retain(|key| !known_keys.contains_key(key));
-            let shown: HashSet<SegmentKey> = all.around.iter().copied().collect();
+            all.enclosing.retain(|key| !known_keys.contains_key(key));
+            let shown: HashSet<SegmentKey> = all.enclosing.iter().copied().collect();
             let others = self.segments.iter().map(|segment| segment.key);
-            all.around.extend(others.filter(|key| !known_keys.contains_key(key) && !shown.contains(key)));
-            self.update_but(&all, &all, &later)
+            all.enclosing.extend(others.filter(|key| !known_keys.contains_key(key) && !shown.contains(key)));
+            self.update_except(&all, &all, &later)
         };
         known.extend(elsewhere.facts().filter(|(fact, _)| missing.remove(&(fact.kind, fact.slot))));
         // A segment that the client was never shown counts as known in its earlier state.
@@ -220,11 +220,11 @@ impl ContextMap {
                 .filter(|(fact, _)| fact.slot == 0 || missing.contains(&(fact.kind, fact.slot))),
         );
         let (facts_then, facts_now) = (facts(&then), facts(&now));
-        let unseen = Pairs::of(&known, &facts_then);
+        let unseen = FactPairs::of(&known, &facts_then);
         let known_text: HashMap<usize, &str> =
             unseen.found.iter().map(|&(at, then)| (then, known[at].1)).collect();
         // Facts that the act left alone keep the text that the client knows.
-        let effects = Pairs::of(&facts_then, &facts_now).found.into_iter();
+        let effects = FactPairs::of(&facts_then, &facts_now).found.into_iter();
         let untouched: HashMap<*const Fact, &str> = effects
             .filter(|&(then, now)| facts_then[then].1 == facts_now[now].1)
             .filter_map(|(then, now)| Some((std::ptr::from_ref(facts_now[now].0), *known_text.get(&then)?)))
@@ -256,7 +256,7 @@ impl ContextMap {
         // Facts that the act touched no longer count in the other segments that showed them.
         let rest = elsewhere.segments.iter().filter_map(|segment| segment.without(&slots_then));
         told.extend(rest.map(Arc::new));
-        self.take_over(&told);
+        self.adopt_segments(&told);
     }
 
     /// Replaces parts that are equal in another map by that map's, so that they are stored once.
@@ -275,6 +275,6 @@ impl ContextMap {
     }
 }
 
-fn facts<'c>(segments: &[&'c Arc<Segment>]) -> Vec<Read<'c>> {
+fn facts<'c>(segments: &[&'c Arc<Segment>]) -> Vec<FactText<'c>> {
     segments.iter().flat_map(|segment| segment.facts()).collect()
 }

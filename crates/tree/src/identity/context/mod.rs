@@ -13,7 +13,7 @@
 //! [`ContextReader`] reads facts from a tree, [`Context::changes_to`] compares them, and
 //! [`ContextMap`] keeps the facts of a whole tree in about a tenth of its size.
 
-mod clockwork;
+mod clocks;
 mod compare;
 mod fact;
 mod map;
@@ -22,16 +22,16 @@ mod reader;
 mod segments;
 #[cfg(test)]
 mod tests;
-mod ticks;
+mod text_changes;
 
-pub use clockwork::differ_in_numbers;
+pub use clocks::differ_in_numbers;
 pub use compare::ContextChange;
-pub use fact::{Content, FactKey, FactKind, SegmentKey};
+pub use fact::{ElementContent, FactKey, FactKind, SegmentKey};
 pub use map::{Context, ContextMap};
 pub use reader::ContextReader;
 #[doc(hidden)]
-pub use segments::ends_segment;
-pub use ticks::{Ticks, number_pattern, texts_changed};
+pub use segments::is_segment_root;
+pub use text_changes::{TextChanges, compare_texts, number_pattern};
 
 #[allow(unused_imports, reason = "named in the documentation above")]
 use crate::Records;

@@ -5,32 +5,35 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use hashbrown::HashMap;
 
-use super::fact::{Fact, FactKind, number, place_of};
+use super::fact::{Fact, FactKind, handle_hash, nonzero_hash};
 use crate::identity::rows::numbers::{is_volatile, without_counts};
 use crate::identity::rows::text::is_field;
-use crate::identity::surroundings::heading::steady_title;
+use crate::identity::surroundings::heading::stable_title;
 use crate::{Attr, NodeId, NodeRef, Role, States};
 
 /// The most characters kept of one fact.
-pub(super) const MAX_TEXT: usize = 500;
+pub(super) const MAX_FACT_CHARS: usize = 500;
 
 /// The most texts that name a selected item.
 const MAX_ITEM_TEXTS: usize = 4;
 
 /// Reports the facts about a document itself.
-pub(super) fn document<'t>(node: NodeRef<'t>, found: &mut impl FnMut(NodeRef<'t>, FactKind, &str)) {
+pub(super) fn visit_document_facts<'t>(
+    node: NodeRef<'t>,
+    found: &mut impl FnMut(NodeRef<'t>, FactKind, &str),
+) {
     let document = node.document();
-    found(node, FactKind::Address, page_of(&document.url));
+    found(node, FactKind::Address, path_and_query(&document.url));
     // With several windows, the document has the title of the front one, and each window reports
     // its own.
     if !node.children().any(|n| n.role() == Role::Window) {
-        found(node, FactKind::Title, &steady_title(&document.title));
+        found(node, FactKind::Title, &stable_title(&document.title));
     }
 }
 
 /// Path and query of a URL. A fragment counts only if it is a route (`#/orders/17`,
 /// `#!/orders/17`).
-fn page_of(url: &str) -> &str {
+fn path_and_query(url: &str) -> &str {
     match url.split_once('#') {
         Some((_, fragment)) if fragment.starts_with(['/', '!']) => url,
         Some((page, _)) => page,
@@ -39,21 +42,24 @@ fn page_of(url: &str) -> &str {
 }
 
 /// Reports the facts about an element itself.
-pub(super) fn own<'t>(node: NodeRef<'t>, found: &mut impl FnMut(NodeRef<'t>, FactKind, &str)) {
+pub(super) fn visit_element_facts<'t>(
+    node: NodeRef<'t>,
+    found: &mut impl FnMut(NodeRef<'t>, FactKind, &str),
+) {
     use Role::{Document, Meter, ProgressBar, ScrollBar, Timer};
     if matches!(node.role(), Document | Meter | ProgressBar | ScrollBar | Timer) {
         return;
     }
     if node.role() == Role::Window {
-        found(node, FactKind::WindowTitle, &steady_title(node.name()));
+        found(node, FactKind::WindowTitle, &stable_title(node.name()));
     } else if !node.name().is_empty() && !node.is(States::NAME_FROM_CONTENT) {
         found(node, FactKind::Name, node.name());
     }
     // An empty field has a value as well: its earlier content may have been the record.
-    if is_field(node) && !node.is(States::EDIT_HOST) && !is_box(node) && node.role() != Role::ListBox {
+    if is_field(node) && !node.is(States::EDIT_HOST) && !is_toggle(node) && node.role() != Role::ListBox {
         found(node, FactKind::Value, node.value());
     }
-    if is_box(node) {
+    if is_toggle(node) {
         let on = node.states().intersects(States::CHECKED | States::PRESSED | States::MIXED);
         found(node, FactKind::Checked, if on { "on" } else { "off" });
     }
@@ -72,7 +78,7 @@ pub(super) fn own<'t>(node: NodeRef<'t>, found: &mut impl FnMut(NodeRef<'t>, Fac
 }
 
 /// Whether a node is a checkbox or toggle, which is on or off.
-pub(super) fn is_box(node: NodeRef<'_>) -> bool {
+pub(super) fn is_toggle(node: NodeRef<'_>) -> bool {
     node.states().intersects(States::CHECKABLE | States::PRESSABLE)
 }
 
@@ -110,14 +116,14 @@ pub(super) fn steady_content(item: NodeRef<'_>, items: &mut String) {
 }
 
 /// The texts in a node, joined.
-pub(super) fn content(node: NodeRef<'_>) -> String {
+pub(super) fn node_text(node: NodeRef<'_>) -> String {
     let mut text = String::new();
     for leaf in node.subtree().filter(|n| n.is_text() && !n.name().is_empty()) {
         if !text.is_empty() {
             text.push(' ');
         }
         text.push_str(leaf.name());
-        if text.len() > MAX_TEXT {
+        if text.len() > MAX_FACT_CHARS {
             break;
         }
     }
@@ -138,8 +144,8 @@ pub(super) fn shape_of(node: NodeRef<'_>, kind: FactKind) -> u32 {
 }
 
 /// Creates a fact without its text. `texts` counts the texts of each parent.
-pub(super) fn fact(node: NodeRef<'_>, kind: FactKind, texts: &mut HashMap<u64, u64>) -> Fact {
-    let id = |n: Option<NodeRef<'_>>| place_of(n.and_then(NodeRef::handle));
+pub(super) fn new_fact(node: NodeRef<'_>, kind: FactKind, texts: &mut HashMap<u64, u64>) -> Fact {
+    let id = |n: Option<NodeRef<'_>>| handle_hash(n.and_then(NodeRef::handle));
     let parent = node.parent();
     let (own, parent_id) = (id(Some(node)), id(parent));
     let slot = match (kind, parent_id) {
@@ -147,9 +153,9 @@ pub(super) fn fact(node: NodeRef<'_>, kind: FactKind, texts: &mut HashMap<u64, u
         (FactKind::Text, _) => {
             let nth = texts.entry(parent_id).or_default();
             *nth += 1;
-            number(&(parent_id, *nth))
+            nonzero_hash(&(parent_id, *nth))
         }
-        (FactKind::Address | FactKind::Title, _) => number(&node.document().frame),
+        (FactKind::Address | FactKind::Title, _) => nonzero_hash(&node.document().frame),
         _ => own,
     };
     let shape = shape_of(node, kind);

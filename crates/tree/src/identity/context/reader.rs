@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::fact::{Content, FactKind, Segment, SegmentBuilder, SegmentKey, place_of};
+use super::fact::{ElementContent, FactKind, Segment, SegmentBuilder, SegmentKey, handle_hash};
 use super::map::{Context, ContextMap};
 use super::node_facts::{
-    MAX_TEXT, content, document, fact, is_box, list_of, note_selected, own, steady_content,
+    MAX_FACT_CHARS, is_toggle, list_of, new_fact, node_text, note_selected, steady_content,
+    visit_document_facts, visit_element_facts,
 };
-use super::segments::{ends_segment, is_message, is_of_page_around, key};
-use crate::identity::compare::Records;
+use super::segments::{is_message, is_same_origin_frame, is_segment_root, segment_key};
+use crate::identity::records::Records;
 use crate::identity::rows::text::{is_field, leaf_text};
 use crate::identity::surroundings::popup::is_popup;
 use crate::{Attr, NodeId, NodeRef, Role, States};
@@ -19,9 +20,9 @@ use crate::{Attr, NodeId, NodeRef, Role, States};
 /// Reads contexts from one tree.
 pub struct ContextReader<'r, 't> {
     records: &'r Records<'t>,
-    ends_segment: fn(&Records<'_>, NodeRef<'_>) -> bool,
+    is_segment_root: fn(&Records<'_>, NodeRef<'_>) -> bool,
     /// Nodes that are selected, current or checked, in order.
-    marked: Vec<NodeId>,
+    selected_nodes: Vec<NodeId>,
     /// Buttons whose menu or section is open, in order.
     expanded: Vec<NodeId>,
     /// Dialogs, in order.
@@ -32,7 +33,7 @@ impl<'r, 't> ContextReader<'r, 't> {
     /// Creates a reader of these records' tree.
     #[must_use]
     pub fn new(records: &'r Records<'t>) -> Self {
-        Self::with_segments(records, ends_segment)
+        Self::with_segments(records, is_segment_root)
     }
 
     /// Creates a reader with other segment boundaries, to measure their effect.
@@ -40,16 +41,16 @@ impl<'r, 't> ContextReader<'r, 't> {
     #[must_use]
     pub fn with_segments(
         records: &'r Records<'t>,
-        ends_segment: fn(&Records<'_>, NodeRef<'_>) -> bool,
+        is_segment_root: fn(&Records<'_>, NodeRef<'_>) -> bool,
     ) -> Self {
         let marks = States::SELECTED | States::CHECKED;
         let is_marked = |n: &NodeRef<'_>| {
             n.states().intersects(marks) || n.attr(Attr::Current).or(n.attr(Attr::Chosen)).is_some()
         };
-        let (mut marked, mut expanded, mut dialogs) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut selected_nodes, mut expanded, mut dialogs) = (Vec::new(), Vec::new(), Vec::new());
         for node in records.tree().nodes() {
             if is_marked(&node) {
-                marked.push(node.id());
+                selected_nodes.push(node.id());
             }
             if node.is(States::EXPANDED) && matches!(node.role(), Role::Button | Role::Clickable) {
                 expanded.push(node.id());
@@ -58,12 +59,12 @@ impl<'r, 't> ContextReader<'r, 't> {
                 dialogs.push(node.id());
             }
         }
-        Self { records, ends_segment, marked, expanded, dialogs }
+        Self { records, is_segment_root, selected_nodes, expanded, dialogs }
     }
 
     /// The segments around a node, innermost first. A dialog is followed by the dialogs that were
     /// opened before it.
-    fn around(&self, node: NodeRef<'t>) -> Vec<NodeRef<'t>> {
+    fn segments_around(&self, node: NodeRef<'t>) -> Vec<NodeRef<'t>> {
         let tree = self.records.tree();
         let mut found: Vec<NodeRef<'t>> = Vec::new();
         for segment in std::iter::once(node).chain(node.ancestors()).filter(|n| self.is_segment(*n)) {
@@ -82,23 +83,24 @@ impl<'r, 't> ContextReader<'r, 't> {
     #[must_use]
     pub fn context(&self, element: NodeId) -> Context {
         let element = self.records.tree().node(element);
-        let segments = self.around(element);
+        let segments = self.segments_around(element);
         let mut keys: Vec<SegmentKey> =
-            std::iter::once(element).chain(element.ancestors()).map(key).collect();
-        for below in segments.iter().map(|n| key(*n)) {
+            std::iter::once(element).chain(element.ancestors()).map(segment_key).collect();
+        for below in segments.iter().map(|n| segment_key(*n)) {
             if !keys.contains(&below) {
                 keys.push(below);
             }
         }
         keys.retain(|key| *key != SegmentKey::Unnamed);
-        Context { segments: segments.into_iter().map(|n| Arc::new(self.read(n))).collect(), around: keys }
+        Context { segments: segments.into_iter().map(|n| Arc::new(self.read(n))).collect(), enclosing: keys }
     }
 
     /// The facts of the whole tree.
     #[must_use]
     pub fn map(&self) -> ContextMap {
         let segments = self.records.tree().nodes().filter(|n| self.is_segment(*n));
-        let segments = segments.filter(|n| key(*n) != SegmentKey::Unnamed).map(|n| Arc::new(self.read(n)));
+        let segments =
+            segments.filter(|n| segment_key(*n) != SegmentKey::Unnamed).map(|n| Arc::new(self.read(n)));
         ContextMap::new(segments.collect())
     }
 
@@ -114,12 +116,12 @@ impl<'r, 't> ContextReader<'r, 't> {
         let mut asked = HashSet::new();
         let mut new = Vec::new();
         for &node in nodes {
-            for segment in self.around(tree.node(node)) {
+            for segment in self.segments_around(tree.node(node)) {
                 // The segments around this one were visited before.
                 if !asked.insert(segment.id()) {
                     break;
                 }
-                if !seen.has(key(segment)) {
+                if !seen.has(segment_key(segment)) {
                     new.push(segment);
                 }
             }
@@ -127,19 +129,19 @@ impl<'r, 't> ContextReader<'r, 't> {
         if new.is_empty() {
             return;
         }
-        let known = known(&new.iter().map(|segment| key(*segment)).collect());
-        new.retain(|segment| !known.contains(&key(*segment)));
+        let known = known(&new.iter().map(|segment| segment_key(*segment)).collect());
+        new.retain(|segment| !known.contains(&segment_key(*segment)));
         seen.replace(new.into_iter().map(|segment| Arc::new(self.read(segment))));
     }
 
     /// The nodes with facts in the context of an element, nearest first, at most `most`. For a
     /// device that guards their content until an input has arrived.
     #[must_use]
-    pub fn nodes(&self, element: NodeId, most: usize) -> Vec<NodeId> {
+    pub fn context_nodes(&self, element: NodeId, most: usize) -> Vec<NodeId> {
         let tree = self.records.tree();
         let element = tree.node(element);
         let mut found = Vec::new();
-        for segment in self.around(element) {
+        for segment in self.segments_around(element) {
             self.visit(segment, |node, _, _| {
                 if found.last() != Some(&node.id()) && !element.contains(node.id()) {
                     found.push(node.id());
@@ -157,23 +159,23 @@ impl<'r, 't> ContextReader<'r, 't> {
     /// content of a control. A card or row that is pressed as a whole is instead identified by its
     /// content.
     #[must_use]
-    pub fn content_of(&self, element: NodeId) -> Content {
+    pub fn own_content(&self, element: NodeId) -> ElementContent {
         let element = self.records.tree().node(element);
         let named = element.is(States::NAME_FROM_CONTENT)
             || element.role().is_control() && !element.name().is_empty();
         let nodes = element.subtree().take(if named || is_field(element) { usize::MAX } else { 1 });
-        let mut content = Content::default();
+        let mut content = ElementContent::default();
         let mut texts = HashMap::new();
         for node in nodes {
             if let Some(handle) = node.handle() {
-                content.ids.insert(place_of(Some(handle)));
+                content.ids.insert(handle_hash(Some(handle)));
                 continue;
             }
             let mut found = |node, kind, text: &str| {
-                content.unnamed.insert((kind, fact(node, kind, &mut texts).shape, text.to_owned()));
+                content.unnamed.insert((kind, new_fact(node, kind, &mut texts).shape, text.to_owned()));
             };
             if !node.is_text() {
-                own(node, &mut found);
+                visit_element_facts(node, &mut found);
             } else if let Some(text) = leaf_text(node) {
                 found(node, FactKind::Text, &text);
             }
@@ -182,24 +184,24 @@ impl<'r, 't> ContextReader<'r, 't> {
     }
 
     fn is_segment(&self, node: NodeRef<'t>) -> bool {
-        node.id() == NodeId::ROOT || (self.ends_segment)(self.records, node)
+        node.id() == NodeId::ROOT || (self.is_segment_root)(self.records, node)
     }
 
     fn read(&self, segment: NodeRef<'t>) -> Segment {
         let mut builder = SegmentBuilder::default();
         let mut texts: HashMap<u64, u64> = HashMap::new();
         self.visit(segment, |node, kind, text| {
-            let fact = fact(node, kind, &mut texts);
-            let end = text.char_indices().nth(MAX_TEXT).map_or(text.len(), |(at, _)| at);
+            let fact = new_fact(node, kind, &mut texts);
+            let end = text.char_indices().nth(MAX_FACT_CHARS).map_or(text.len(), |(at, _)| at);
             builder.push(fact, &text[..end]);
         });
-        builder.finish(key(segment))
+        builder.finish(segment_key(segment))
     }
 
     /// Visits the facts of a segment in document order: the node, the kind and the text of each.
     fn visit(&self, segment: NodeRef<'t>, mut found: impl FnMut(NodeRef<'t>, FactKind, &str)) {
         if segment.role() == Role::Document {
-            document(segment, &mut found);
+            visit_document_facts(segment, &mut found);
         }
         let tree = segment.tree();
         // The selected items per list, reported after the walk.
@@ -212,7 +214,7 @@ impl<'r, 't> ContextReader<'r, 't> {
                 if node.role() == Role::Document {
                     // The content of another document belongs to it; which document it is belongs
                     // to this segment.
-                    document(node, &mut found);
+                    visit_document_facts(node, &mut found);
                 } else {
                     self.selection_in(node, &mut selected);
                 }
@@ -224,16 +226,19 @@ impl<'r, 't> ContextReader<'r, 't> {
                     found(node, FactKind::Text, &text);
                 }
             } else {
-                if node != segment && node.role() == Role::Document && is_of_page_around(node) {
-                    document(node, &mut found);
+                if node != segment && node.role() == Role::Document && is_same_origin_frame(node) {
+                    visit_document_facts(node, &mut found);
                 }
-                own(node, &mut found);
-                if node != segment && self.marked.binary_search(&node.id()).is_ok() && !is_box(node) {
+                visit_element_facts(node, &mut found);
+                if node != segment
+                    && self.selected_nodes.binary_search(&node.id()).is_ok()
+                    && !is_toggle(node)
+                {
                     note_selected(&mut selected, list_of(node), node);
                 }
                 if node.is(States::EDIT_HOST) {
                     // Text that a person writes there is one value, not text of the app.
-                    found(node, FactKind::Value, &content(node));
+                    found(node, FactKind::Value, &node_text(node));
                     next = node.subtree_end();
                     continue;
                 }
@@ -265,19 +270,22 @@ impl<'r, 't> ContextReader<'r, 't> {
 
     /// Records which rows a list inside of the segment has selected, and their texts.
     fn selection_in(&self, row: NodeRef<'t>, selected: &mut BTreeMap<NodeId, String>) {
-        let from = self.marked.partition_point(|&n| n < row.id());
-        let marked = self.marked[from..].iter().take_while(|&&n| n < row.subtree_end());
+        let from = self.selected_nodes.partition_point(|&n| n < row.id());
+        let selected_nodes = self.selected_nodes[from..].iter().take_while(|&&n| n < row.subtree_end());
         let tree = row.tree();
         let is_list = is_popup(row);
         if !is_list {
             // One mark suffices to show that the row is selected.
-            if marked.clone().next().is_some() && !is_message(row) && row.role() != Role::Complementary {
+            if selected_nodes.clone().next().is_some()
+                && !is_message(row)
+                && row.role() != Role::Complementary
+            {
                 note_selected(selected, row.parent().map_or(row.id(), list_of), row);
             }
             return;
         }
         if row.role() == Role::ListBox {
-            for &item in marked {
+            for &item in selected_nodes {
                 note_selected(selected, row.id(), tree.node(item));
             }
         }

@@ -1,17 +1,17 @@
 //! Decides where one segment ends and another begins.
 
-use super::fact::{SegmentKey, number};
-use crate::identity::compare::Records;
+use super::fact::{SegmentKey, nonzero_hash};
+use crate::identity::records::Records;
 use crate::identity::surroundings::popup::is_popup;
 use crate::{NodeRef, Role, States};
 
 /// Whether a node is a segment of its own, inside of the one around it.
 #[doc(hidden)]
 #[must_use]
-pub fn ends_segment(records: &Records<'_>, node: NodeRef<'_>) -> bool {
+pub fn is_segment_root(records: &Records<'_>, node: NodeRef<'_>) -> bool {
     match node.role() {
         Role::Complementary => true,
-        Role::Document => !is_of_page_around(node),
+        Role::Document => !is_same_origin_frame(node),
         Role::Row => !(is_header_row(node) || is_property(node)) && records.is_list_row(node),
         _ => is_message(node) || is_popup(node) || records.is_list_row(node),
     }
@@ -28,7 +28,7 @@ pub(super) fn is_message(node: NodeRef<'_>) -> bool {
 
 /// Whether a document in a frame has the origin of the document around it, so that both are parts
 /// of one page.
-pub(super) fn is_of_page_around(node: NodeRef<'_>) -> bool {
+pub(super) fn is_same_origin_frame(node: NodeRef<'_>) -> bool {
     let Some(around) = node.parent() else { return false };
     node.document().url.starts_with("about:") || node.document().origin() == around.document().origin()
 }
@@ -47,10 +47,10 @@ fn is_header_row(row: NodeRef<'_>) -> bool {
 }
 
 /// The key of the segment of a node.
-pub(super) fn key(segment: NodeRef<'_>) -> SegmentKey {
+pub(super) fn segment_key(segment: NodeRef<'_>) -> SegmentKey {
     match (segment.role(), segment.handle()) {
         (_, Some(handle)) => SegmentKey::Node(handle),
-        (Role::Document, None) => SegmentKey::Document(number(&segment.document().frame)),
+        (Role::Document, None) => SegmentKey::Document(nonzero_hash(&segment.document().frame)),
         (_, None) => SegmentKey::Unnamed,
     }
 }

@@ -37,9 +37,9 @@ fn map(tree: &Tree) -> ContextMap {
 fn changes_ticking(before: &Tree, after: &Tree, ticks: impl Fn(FactKey) -> bool) -> Vec<String> {
     let changes = read(after, |reader| {
         let now = reader.context(at(after, 9));
-        map(before).context_of(&now).changes_to(&now, &reader.content_of(at(after, 9)), ticks)
+        map(before).context_of(&now).changes_to(&now, &reader.own_content(at(after, 9)), ticks)
     });
-    changes.into_iter().map(|change| format!("{} > {}", change.was, change.now)).collect()
+    changes.into_iter().map(|change| format!("{} > {}", change.before, change.after)).collect()
 }
 
 fn changes(before: &str, after: &str) -> Vec<String> {
@@ -47,7 +47,7 @@ fn changes(before: &str, after: &str) -> Vec<String> {
 }
 
 #[test]
-fn replaced_text_is_a_change_wherever_it_stands() {
+fn replaced_text_is_a_change_anywhere() {
     let before = "group #5\n  paragraph #6\n    text \"Ada\"\nbutton \"Delete\"* #9";
     assert_eq!(changes(before, &before.replace("Ada", "Nils")), ["Ada > Nils"]);
     let new_node = before.replace("Ada", "Nils").replace("#6", "#7");
@@ -56,7 +56,7 @@ fn replaced_text_is_a_change_wherever_it_stands() {
 }
 
 #[test]
-fn additions_and_removals_are_no_changes() {
+fn added_and_removed_facts_are_no_changes() {
     let before = "group #5\n  text \"Ada\"\nbutton \"Delete\"* #9";
     let added = "group #5\n  text \"new\"\n  separator #6\n  text \"Ada\"\nbutton \"Delete\"* #9";
     assert_eq!(changes(before, added), [""; 0]);
@@ -64,14 +64,14 @@ fn additions_and_removals_are_no_changes() {
 }
 
 #[test]
-fn the_own_content_of_the_target_is_no_change_but_its_description_is() {
+fn own_content_is_no_change_but_description_is() {
     let before = "button \"Delete\"* description=\"of Ada\" #9";
     assert_eq!(changes(before, &before.replace("Delete", "Remove")), [""; 0]);
     assert_eq!(changes(before, &before.replace("Ada", "Nils")), ["of Ada > of Nils"]);
 }
 
 #[test]
-fn records_that_swap_their_places_in_new_nodes_are_a_change() {
+fn swapped_records_in_new_nodes_are_a_change() {
     let of = |first: &str, second: &str, ids: [u32; 2]| {
         format!(
             "group #5\n  heading \"{first}\"* #{}\n  paragraph #{}\n    text \"{second}\"\n  button \"Delete\"* #9",
@@ -83,7 +83,7 @@ fn records_that_swap_their_places_in_new_nodes_are_a_change() {
 }
 
 #[test]
-fn without_identity_a_shape_is_a_place() {
+fn shape_is_the_slot_without_identity() {
     let before = "heading \"Ada\"*\nparagraph\n  text \"Nils\"\nbutton \"Delete\"* #9";
     let after = "heading \"Nils\"*\nparagraph\n  text \"Ada\"\nbutton \"Delete\"* #9";
     let found = changes_ticking(&graded("none", before), &graded("none", after), |_| false);
@@ -91,7 +91,7 @@ fn without_identity_a_shape_is_a_place() {
 }
 
 #[test]
-fn where_numbers_change_by_themselves_words_do_not() {
+fn ticker_excuses_numbers_but_not_words() {
     let of = |text: &str| page(&format!("paragraph #5\n  text \"{text}\"\nbutton \"Delete\"* #9"));
     let ticks = |key: FactKey| key == FactKey::text_at(Handle { scope: 1, id: 5 });
     assert_eq!(changes_ticking(&of("3 for Ada"), &of("4 for Ada"), ticks), [""; 0]);
@@ -100,14 +100,14 @@ fn where_numbers_change_by_themselves_words_do_not() {
 }
 
 #[test]
-fn rows_and_messages_around_are_apart() {
+fn sibling_rows_and_messages_are_separate_segments() {
     let before = "list #2\n  listitem #3\n    text \"Ada\"\n  listitem #4\n    text \"Nils\"\nstatus #5\n  text \"Hello\"\n\
                   button \"Delete\"* #9";
     assert_eq!(changes(before, &before.replace("Ada", "Ines").replace("Hello", "Bye")), [""; 0]);
 }
 
 #[test]
-fn the_last_row_of_a_list_keeps_what_it_said_among_others() {
+fn last_remaining_row_keeps_its_text() {
     let others = "list #2\n  listitem #3\n    text \"Nils\"\n  listitem #4\n    img \"Ada\" #6\n    button \"Delete\"* #9";
     let alone = "list #2\n  listitem #4\n    img \"Ada\" #6\n    button \"Delete\"* #9";
     assert_eq!(changes(others, alone), [""; 0]);
@@ -116,7 +116,7 @@ fn the_last_row_of_a_list_keeps_what_it_said_among_others() {
 }
 
 #[test]
-fn the_selection_the_page_and_values_count() {
+fn selection_address_and_values_are_facts() {
     let body = "listbox \"People\" #2\n  option \"Ada\"* selected #3\n  option \"Nils\"* #4\ntextbox \"Name\" value=\"a\" #5\n\
                 button \"Delete\"* #9";
     let moved = body.replace(" selected", "").replace("\"Nils\"*", "\"Nils\"* selected");
@@ -129,14 +129,14 @@ fn the_selection_the_page_and_values_count() {
 }
 
 #[test]
-fn active_item_that_became_the_element_itself_is_no_change() {
+fn selection_moving_to_target_is_no_change() {
     let menu = "menu #2 active-descendant=\"Play\"\n  menuitem \"Play\"* #3\n  menuitem \"Stop\"* #9\n  menuitem \"Next\"* #4";
     assert_eq!(changes(menu, &menu.replace("descendant=\"Play", "descendant=\"Stop")), [""; 0]);
     assert_eq!(changes(menu, &menu.replace("descendant=\"Play", "descendant=\"Next")), ["Play > Next"]);
 }
 
 #[test]
-fn effects_are_known_and_what_changed_unseen_before_stays() {
+fn note_effects_keeps_earlier_unseen_changes() {
     let of = |first: &str, second: &str| {
         page(&format!(
             "paragraph #5\n  text \"{first}\"\nparagraph #6\n  text \"{second}\"\nbutton \"Delete\"* #9"
@@ -145,7 +145,7 @@ fn effects_are_known_and_what_changed_unseen_before_stays() {
     let base = map(&of("Ada", "one"));
     let mut later = ContextMap::default();
     // Unseen: Ada is Nils. By the act: one is two.
-    later.tell_effects(
+    later.note_effects(
         &map(&of("Nils", "one")),
         &map(&of("Nils", "two")),
         |asked| base.context_of(asked),
@@ -154,55 +154,55 @@ fn effects_are_known_and_what_changed_unseen_before_stays() {
     let after = of("Nils", "two");
     let found = read(&after, |reader| {
         let now = reader.context(at(&after, 9));
-        later.update(&base.context_of(&now), &now).changes_to(&now, &Content::default(), |_| false)
+        later.update(&base.context_of(&now), &now).changes_to(&now, &ElementContent::default(), |_| false)
     });
-    let found: Vec<_> = found.iter().map(|c| (c.was.as_str(), c.now.as_str())).collect();
+    let found: Vec<_> = found.iter().map(|c| (c.before.as_str(), c.after.as_str())).collect();
     assert_eq!(found, [("Ada", "Nils")]);
 }
 
 #[test]
-fn a_dialog_that_comes_again_is_known_as_it_was() {
+fn reopened_dialog_keeps_its_shown_facts() {
     let closed = page("button \"Open\"* #9");
     let open = |who: &str| page(&format!("button \"Open\"* #9\ndialog \"Delete\" #5\n  text \"{who}\""));
     let dialog = SegmentKey::Node(Handle { scope: 1, id: 5 });
     let base = map(&open("Ada"));
     let mut later = ContextMap::default();
-    later.tell_effects(&map(&closed), &map(&open("Nils")), |asked| base.context_of(asked), || base.all());
+    later.note_effects(&map(&closed), &map(&open("Nils")), |asked| base.context_of(asked), || base.all());
     assert!(later.get(dialog).is_none(), "it was shown with Ada");
-    later.tell_effects(&map(&closed), &map(&open("Nils")), |_| Context::default(), Context::default);
+    later.note_effects(&map(&closed), &map(&open("Nils")), |_| Context::default(), Context::default);
     assert!(later.get(dialog).is_some(), "it is seen for the first time");
 }
 
 #[test]
-fn what_is_told_of_a_fact_replaces_it_in_all_segments() {
+fn shown_fact_replaces_it_in_all_segments() {
     let others = page(
         "list #2\n  listitem #3\n    text \"Nils\"\n  listitem #4\n    img \"Ada\" #6\n    button \"Delete\"* #9",
     );
     let alone = page("list #2\n  listitem #4\n    img \"Ines\" #6\n    button \"Delete\"* #9");
     let base = map(&others);
     let mut later = ContextMap::default();
-    later.tell(&read(&alone, |reader| reader.context(at(&alone, 9))));
+    later.note_shown(&read(&alone, |reader| reader.context(at(&alone, 9))));
     // Ada again: the row that the client was shown first no longer counts.
     let again = page("list #2\n  listitem #4\n    img \"Ada\" #6\n    button \"Delete\"* #9");
     let found = read(&again, |reader| {
         let now = reader.context(at(&again, 9));
-        later.update(&base.context_of(&now), &now).changes_to(&now, &Content::default(), |_| false)
+        later.update(&base.context_of(&now), &now).changes_to(&now, &ElementContent::default(), |_| false)
     });
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!((found[0].was.as_str(), found[0].now.as_str()), ("Ines", "Ada"));
+    assert_eq!((found[0].before.as_str(), found[0].after.as_str()), ("Ines", "Ada"));
 }
 
 #[test]
-fn receipts_tell_of_facts_that_change_their_segment() {
+fn note_effects_handles_facts_that_change_segment() {
     let others = page("list #2\n  listitem #3\n    text \"Nils\"\n  listitem #4\n    img \"Ada\" #6");
     let alone = page("list #2\n  listitem #4\n    img \"Ines\" #6");
     let found = map(&others).changes_to(&map(&alone));
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!((found[0].was.as_str(), found[0].now.as_str()), ("Ada", "Ines"));
+    assert_eq!((found[0].before.as_str(), found[0].after.as_str()), ("Ada", "Ines"));
 }
 
 #[test]
-fn first_sights_are_adopted_and_nothing_else() {
+fn adopt_new_adds_only_unknown_segments() {
     let tree =
         page("list #2\n  listitem #3\n    button \"Open\"* #8\n  listitem #4\n    button \"Delete\"* #9");
     let mut seen = ContextMap::default();
@@ -215,7 +215,7 @@ fn first_sights_are_adopted_and_nothing_else() {
 }
 
 #[test]
-fn versions_share_what_reads_the_same() {
+fn map_versions_share_equal_chunks() {
     let of = |word: &str| {
         let lines = (0..400)
             .map(|n| format!("paragraph #{}\n  text \"line {}\"", 10 + n, if n == 200 { word } else { "x" }));
@@ -239,7 +239,7 @@ fn versions_share_what_reads_the_same() {
 }
 
 #[test]
-fn what_was_told_first_is_dropped_first() {
+fn oldest_shown_segments_are_dropped_first() {
     let tree = page("list #2\n  listitem #3\n    text \"a\"\n  listitem #4\n    text \"b\"");
     let mut all = map(&tree);
     assert_eq!(all.len(), 3);
@@ -249,22 +249,22 @@ fn what_was_told_first_is_dropped_first() {
 }
 
 #[test]
-fn texts_of_which_a_number_changed_are_found_by_their_parents() {
+fn number_changes_are_found_by_parent() {
     let of = |a: &str, b: &str, ids: [u64; 2]| {
         page(&format!("paragraph #{}\n  text \"{a}\"\nparagraph #{}\n  text \"{b}\"", ids[0], ids[1]))
     };
     let key = |id| FactKey::text_at(Handle { scope: 1, id });
-    let numbers = |before: &Tree, now: &Tree| texts_changed(before, now).numbers;
+    let numbers = |before: &Tree, now: &Tree| compare_texts(before, now).changed_numbers;
     assert_eq!(numbers(&of("1 a", "2 b", [5, 6]), &of("3 a", "2 b", [5, 6])), [key(5)]);
     assert_eq!(numbers(&of("1 a", "2 b", [5, 6]), &of("2 b", "4 a", [6, 5])), [key(5)], "moved");
     assert_eq!(numbers(&of("Ada", "2 b", [5, 6]), &of("Nils", "2 b", [5, 6])), [], "words are records");
     assert_eq!(numbers(&of("1 a", "2 b", [5, 6]), &of("3 a", "2 b", [7, 6])), [], "another node");
-    let states = texts_changed(&of("Disk full", "2 b", [5, 6]), &of("Disk empty", "2 b", [5, 6])).states;
+    let states = compare_texts(&of("Disk full", "2 b", [5, 6]), &of("Disk empty", "2 b", [5, 6])).states;
     assert_eq!(states, [(key(5), "Disk full".to_owned(), "Disk empty".to_owned())]);
 }
 
 #[test]
-fn marks_of_a_chart_belong_together_by_their_words() {
+fn chart_labels_share_a_pattern() {
     let chart = |first: u64, marks: [&str; 4]| {
         let marks = marks.iter().zip(first..);
         let marks: Vec<String> =
@@ -274,21 +274,21 @@ fn marks_of_a_chart_belong_together_by_their_words() {
     let before = chart(10, ["6 s", "7 s", "30", "40"]);
     let after = chart(20, ["7 s", "8 s", "50", "60"]);
     assert_eq!(changes_ticking(&before, &after, |_| false), ["30 > 50", "40 > 60"], "seconds go on");
-    let redrawn = texts_changed(&before, &after).redrawn;
+    let redrawn = compare_texts(&before, &after).rerendered;
     let found = map(&before).changes_to(&map(&after));
     assert!(!found.is_empty() && found.iter().all(|change| redrawn.contains(&change.pattern())), "{found:?}");
     assert!(
-        texts_changed(&before, &chart(20, ["6 s", "7 s", "30", "40"])).redrawn.is_empty(),
+        compare_texts(&before, &chart(20, ["6 s", "7 s", "30", "40"])).rerendered.is_empty(),
         "no number is another"
     );
     assert!(
-        texts_changed(&before, &chart(20, ["Ada", "Bo", "x", "y"])).redrawn.is_empty(),
+        compare_texts(&before, &chart(20, ["Ada", "Bo", "x", "y"])).rerendered.is_empty(),
         "words are records"
     );
 }
 
 #[test]
-fn numbers_between_the_same_words_in_alike_places_have_one_pattern() {
+fn numbers_in_similar_slots_share_a_pattern() {
     let of = |text: &str, tag: &str| {
         page(&format!("paragraph #5 tag={tag}\n  text \"{text}\"\nbutton \"Delete\"* #9"))
     };

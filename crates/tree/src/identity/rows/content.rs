@@ -10,9 +10,9 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashSet};
 
 use crate::identity::fingerprint::{Fingerprint, TextKind};
-use crate::identity::rows::keys::{self, Key};
+use crate::identity::rows::field_values::Values;
+use crate::identity::rows::keys::{self, RowKey};
 use crate::identity::rows::numbers::{is_number, is_volatile};
-use crate::identity::rows::shift::Values;
 use crate::identity::rows::text::{is_field, leaf_text, walk};
 use crate::identity::step_count;
 use crate::{Attr, NodeId, NodeRef, Role, States, StrId, Tree};
@@ -30,14 +30,14 @@ pub(crate) struct Container {
 /// evidence.
 #[derive(Debug, Default)]
 pub(crate) struct Row {
-    pub(crate) key: Option<Key>,
+    pub(crate) key: Option<RowKey>,
     pub(crate) raw_key: Option<Fingerprint>,
-    pub(crate) text: Traces,
-    pub(crate) names: Traces,
+    pub(crate) text: RowFingerprints,
+    pub(crate) names: RowFingerprints,
     /// Names of row headers that are not texts, as on most desktops.
-    pub(crate) headers: Traces,
-    pub(crate) numbers: Traces,
-    pub(crate) values: Traces,
+    pub(crate) headers: RowFingerprints,
+    pub(crate) numbers: RowFingerprints,
+    pub(crate) values: RowFingerprints,
     /// Texts that are labels of fields in the row, in document order.
     labels: Vec<NodeId>,
     /// Whether such a label distinguishes the row. A label that all rows have (`Quantity`) does not
@@ -47,14 +47,14 @@ pub(crate) struct Row {
 
 /// Fingerprints of one kind in a row, each with its node.
 #[derive(Debug, Default)]
-pub(crate) struct Traces {
+pub(crate) struct RowFingerprints {
     /// All fingerprints, sorted.
     all: Vec<(Fingerprint, NodeId)>,
     /// Those that no other row of the container has, in document order, without duplicates.
     pub(crate) telling: Vec<(NodeId, Fingerprint)>,
 }
 
-impl Traces {
+impl RowFingerprints {
     /// Whether the row has this fingerprint outside of an element.
     pub(crate) fn has(&self, fingerprint: Fingerprint, outside: &Range<NodeId>) -> bool {
         let from = self.all.partition_point(|&(p, _)| p < fingerprint);
@@ -70,7 +70,7 @@ impl Traces {
     }
 
     /// Distinguishing fingerprints outside of an element, in document order.
-    pub(crate) fn telling_outside<'a>(
+    pub(crate) fn distinguishing_outside<'a>(
         &'a self,
         element: NodeRef<'a>,
     ) -> impl Iterator<Item = (NodeId, Fingerprint)> + 'a {
@@ -81,7 +81,7 @@ impl Traces {
 
 /// Nodes below an element say nothing about its row; the element's own link target does.
 fn is_outside(node: NodeId, element: &Range<NodeId>) -> bool {
-    step_count::step();
+    step_count::count_step();
     node <= element.start || node >= element.end
 }
 
@@ -95,7 +95,7 @@ impl Row {
     /// must be labels.
     fn is_of_form(&self, alone: bool) -> bool {
         let is_label = |(id, _): &(NodeId, Fingerprint)| {
-            step_count::step();
+            step_count::count_step();
             self.labels.binary_search(id).is_ok()
         };
         let mut telling = self.text.telling.iter();
@@ -106,7 +106,7 @@ impl Row {
 impl Row {
     /// All texts, link targets and numbers of the row, sorted, including those that other rows
     /// share. Leaves out amounts and moments.
-    pub(crate) fn says(&self) -> Vec<Fingerprint> {
+    pub(crate) fn all_fingerprints(&self) -> Vec<Fingerprint> {
         let mut says: Vec<Fingerprint> =
             self.text.all.iter().chain(&self.numbers.all).map(|&(fingerprint, _)| fingerprint).collect();
         says.sort_unstable();
@@ -132,11 +132,11 @@ impl Container {
                 row.key = key;
                 row.raw_key = keys::raw_key(*node);
             }
-            tell(&mut rows, |r| &mut r.text);
-            tell(&mut rows, |r| &mut r.names);
-            tell(&mut rows, |r| &mut r.headers);
-            tell(&mut rows, |r| &mut r.numbers);
-            tell(&mut rows, |r| &mut r.values);
+            mark_distinguishing(&mut rows, |r| &mut r.text);
+            mark_distinguishing(&mut rows, |r| &mut r.names);
+            mark_distinguishing(&mut rows, |r| &mut r.headers);
+            mark_distinguishing(&mut rows, |r| &mut r.numbers);
+            mark_distinguishing(&mut rows, |r| &mut r.values);
             let alone = rows.len() == 1;
             for row in &mut rows {
                 row.is_of_form = row.is_of_form(alone);
@@ -160,7 +160,7 @@ impl Container {
         let names = self.names.get_or_init(|| {
             let mut names = HashMap::new();
             for (at, &id) in (0_u32..).zip(&self.ids) {
-                step_count::step();
+                step_count::count_step();
                 for n in tree.node(id).subtree().skip(1).filter(|n| !n.is_text() && !n.name().is_empty()) {
                     let only = names.entry((n.role(), n.name_id())).or_insert(Some(at));
                     if *only != Some(at) {
@@ -176,12 +176,12 @@ impl Container {
 }
 
 /// Finds the fingerprints that only one row of the container has.
-fn tell(rows: &mut [Row], part: impl Fn(&mut Row) -> &mut Traces) {
+fn mark_distinguishing(rows: &mut [Row], part: impl Fn(&mut Row) -> &mut RowFingerprints) {
     const SHARED: usize = usize::MAX;
     let mut owner: HashMap<Fingerprint, usize> = HashMap::new();
     for (at, row) in rows.iter_mut().enumerate() {
         for &(fingerprint, _) in &part(row).all {
-            step_count::step();
+            step_count::count_step();
             let owner = owner.entry(fingerprint).or_insert(at);
             if *owner != at {
                 *owner = SHARED;
@@ -240,7 +240,7 @@ fn read_row(row: NodeRef<'_>) -> Row {
             found.values.all.push((Fingerprint::of(TextKind::Value, n.value()), id));
         }
         if (n.role().holds_a_value() || n.is(States::EDIT_HOST)) && !n.name().is_empty() {
-            fields.insert(label(n.name()));
+            fields.insert(field_label(n.name()));
         }
         let button =
             matches!(n.role(), Role::Button | Role::MenuItem | Role::MenuItemCheckbox | Role::MenuItemRadio);
@@ -253,7 +253,7 @@ fn read_row(row: NodeRef<'_>) -> Row {
         // Labels may come before or after their fields.
         let is_label = |id: NodeId| {
             let n = row.tree().node(id);
-            n.is_text() && leaf_text(n).is_some_and(|text| fields.contains(&label(&text)))
+            n.is_text() && leaf_text(n).is_some_and(|text| fields.contains(&field_label(&text)))
         };
         found.labels = found.text.all.iter().map(|&(_, id)| id).filter(|&id| is_label(id)).collect();
     }
@@ -261,7 +261,7 @@ fn read_row(row: NodeRef<'_>) -> Row {
 }
 
 /// The name of a field as its label spells it.
-fn label(text: &str) -> Fingerprint {
+fn field_label(text: &str) -> Fingerprint {
     Fingerprint::of(
         TextKind::Name,
         text.trim_matches(|c: char| c.is_whitespace() || matches!(c, ':' | '：' | '*')),

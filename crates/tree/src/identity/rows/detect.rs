@@ -77,7 +77,7 @@ impl Structure {
         let mut at = nearest;
         loop {
             let row = self.row(element.tree(), at);
-            if row.key.is_some() || row.text.telling_outside(element).next().is_some() {
+            if row.key.is_some() || row.text.distinguishing_outside(element).next().is_some() {
                 return Some(at);
             }
             match self.next_row(element.tree().node(at.id), lone_groups) {
@@ -221,7 +221,7 @@ impl Structure {
         };
         let mut counts: HashMap<_, u32> = HashMap::new();
         for &id in ids {
-            step_count::step();
+            step_count::count_step();
             *counts.entry(likeness(id)).or_default() += 1;
         }
         ids.iter()

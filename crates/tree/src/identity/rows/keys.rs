@@ -6,7 +6,7 @@ use crate::identity::fingerprint::{Fingerprint, TextKind};
 use crate::{Attr, NodeRef};
 
 /// A key of a row: its attribute and value.
-pub(crate) type Key = (Attr, Fingerprint);
+pub(crate) type RowKey = (Attr, Fingerprint);
 
 /// The key attributes, most trusted first.
 const KEYS: [Attr; 9] = [
@@ -27,7 +27,7 @@ fn is_test_id(attr: Attr) -> bool {
 
 /// The keys of all rows of a container, in order. Values that count up with the row position are no
 /// keys: they are indices, and another record has the same index after the list changed.
-pub(crate) fn keys_of(rows: &[NodeRef<'_>]) -> Vec<Option<Key>> {
+pub(crate) fn keys_of(rows: &[NodeRef<'_>]) -> Vec<Option<RowKey>> {
     let mut keys = vec![None; rows.len()];
     for attr in KEYS {
         if is_test_id(attr) && rows.len() < 2 {
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_of_libraries_are_no_keys() {
+    fn generated_ids_are_not_keys() {
         for id in ["radix-:r3:", ":r1:", "mui-12", "row-10023", "item-3fa9c1", "headlessui-menu-item-4"] {
             assert!(is_machine_made(id), "{id}");
         }
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn indexes_are_in_step() {
+    fn index_like_values_are_in_step() {
         assert!(are_in_step(&[Some("row-0"), Some("row-1"), None, Some("row-3")]));
         assert!(are_in_step(&[Some("5"), Some("6")]));
         assert!(are_in_step(&[None, Some("1")]));

@@ -2,7 +2,7 @@
 
 pub(crate) mod content;
 pub(crate) mod detect;
+pub(crate) mod field_values;
 pub(crate) mod keys;
 pub(crate) mod numbers;
-pub(crate) mod shift;
 pub(crate) mod text;

@@ -249,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_changes_by_itself() {
+    fn volatile_texts_are_recognized() {
         for text in [
             "3",
             "12:30",
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_records_apart() {
+    fn distinguishing_texts_are_not_volatile() {
         for text in [
             "Ann",
             "Monitor",
@@ -327,14 +327,14 @@ mod tests {
     }
 
     #[test]
-    fn counts_in_parentheses_go() {
+    fn without_counts_drops_parenthesised_integers() {
         assert_eq!(without_counts("Inbox (3)"), "Inbox");
         assert_eq!(without_counts("Inbox ( 12 ) and (x) (4) more"), "Inbox and (x) more");
         assert_eq!(without_counts("f(x) (1"), "f(x) (1");
     }
 
     #[test]
-    fn counts_are_integers() {
+    fn only_integers_are_counts() {
         assert!(is_count("3") && is_count("99+") && is_count("9 +"));
         assert!(!is_count("") && !is_count("3 a") && !is_count("+"));
     }

@@ -12,7 +12,7 @@ pub(crate) fn walk<'t>(root: NodeRef<'t>, mut visit: impl FnMut(NodeRef<'t>) -> 
     let mut next = root.id();
     next.0 += 1;
     while next < end {
-        step_count::step();
+        step_count::count_step();
         let node = root.tree().node(next);
         if visit(node) {
             next.0 += 1;
@@ -51,7 +51,7 @@ pub(crate) fn leaf_text(node: NodeRef<'_>) -> Option<Cow<'_, str>> {
 
 /// All text leaves below a node.
 pub(crate) fn leaves<'t>(root: NodeRef<'t>) -> Vec<(NodeRef<'t>, Cow<'t, str>)> {
-    leaves_without(root, |_| false)
+    leaves_except(root, |_| false)
 }
 
 /// Whether a node is structurally a wrapper: its role does not group its content.
@@ -70,7 +70,7 @@ pub(crate) fn is_field(node: NodeRef<'_>) -> bool {
 }
 
 /// The text leaves below a node, without descendants of nodes for which `skip` is true.
-pub(crate) fn leaves_without<'t>(
+pub(crate) fn leaves_except<'t>(
     root: NodeRef<'t>,
     skip: impl Fn(NodeRef<'t>) -> bool,
 ) -> Vec<(NodeRef<'t>, Cow<'t, str>)> {

@@ -12,13 +12,13 @@
 
 use crate::identity::fingerprint::{Fingerprint, TextKind};
 use crate::identity::rows::numbers::{is_volatile, without_counts};
-use crate::identity::surroundings::heading::{Surroundings, without_mark};
+use crate::identity::surroundings::heading::{HeadingIndex, strip_unsaved_mark};
 use crate::identity::surroundings::title::Title;
 use crate::{NodeRef, Role};
 
 /// The titles around an element below its heading, nearest first. Without a heading, below its
 /// window or document.
-pub(crate) fn titles_around(element: NodeRef<'_>, surroundings: &Surroundings) -> Box<[Title]> {
+pub(crate) fn titles_around(element: NodeRef<'_>, surroundings: &HeadingIndex) -> Box<[Title]> {
     surroundings
         .below_heading(element)
         .take_while(|n| n.role() != Role::Window)
@@ -33,7 +33,7 @@ pub(crate) fn title(group: NodeRef<'_>) -> Option<Fingerprint> {
         return None;
     }
     let name = without_counts(group.name());
-    let title = without_mark(&name);
+    let title = strip_unsaved_mark(&name);
     (!title.is_empty() && !is_volatile(title)).then(|| Fingerprint::of(TextKind::Region, title))
 }
 
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_of_records_tell_and_what_changes_by_itself_does_not() {
+    fn group_title_identifies_unless_it_is_volatile() {
         for role in ["group", "form", "region", "radiogroup"] {
             let as_then = |then, now| same(&page(role, then, 9), &page(role, now, 9));
             assert!(!as_then("Order Anna", "Order Bruno"), "{role}");
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_group_is_asked_for_and_another_one_after_it_was_drawn_anew() {
+    fn context_handles_follow_a_rerendered_group() {
         // Use neither a row nor a section, which have clauses of their own.
         let [then, anew] = [9, 19].map(|button| page("radiogroup", "Order Anna", button));
         let openers = Openers::default();
@@ -96,7 +96,7 @@ mod tests {
         let group = |id| Handle { scope: 1, id };
         assert!(issued.context_handles().contains(&group(6)));
         let now = Records::new(&anew, &openers).meaning(button(&anew));
-        let rests = issued.resting_on(&now).context_handles();
+        let rests = issued.with_nodes_of(&now).context_handles();
         assert!(rests.contains(&group(16)) && !rests.contains(&group(6)));
     }
 }

@@ -13,17 +13,17 @@ use crate::{NodeId, NodeRef, Role, Tree};
 /// The headings and sections of one tree; their texts are read once. The queried nodes provide the
 /// tree.
 #[derive(Debug, Default)]
-pub(crate) struct Surroundings {
-    first_heading: OnceCell<Firsts>,
-    first_title: OnceCell<Firsts>,
+pub(crate) struct HeadingIndex {
+    first_heading: OnceCell<FirstHeadings>,
+    first_title: OnceCell<FirstHeadings>,
     headings: Memo<NodeId, Fingerprint>,
     pub(super) sections: Memo<NodeId, SectionText>,
 }
 
 /// The first heading in each subtree.
-type Firsts = Box<[Option<NodeId>]>;
+type FirstHeadings = Box<[Option<NodeId>]>;
 
-impl Surroundings {
+impl HeadingIndex {
     /// The first heading in a subtree, excluding frames.
     fn heading_in<'t>(&self, node: NodeRef<'t>) -> Option<NodeRef<'t>> {
         let first = self.first_heading.get_or_init(|| first_headings(node.tree(), |_, _| false));
@@ -37,13 +37,13 @@ impl Surroundings {
 
     /// The first heading of each ancestor that has one, nearest first.
     pub(crate) fn headings_around<'t>(&self, element: NodeRef<'t>) -> impl Iterator<Item = NodeRef<'t>> {
-        up_to_document(element).filter_map(move |n| self.heading_for(n, element))
+        ancestors_to_document(element).filter_map(move |n| self.heading_for(n, element))
     }
 
     /// The first heading in a part around an element, unless it belongs to a region after the
     /// element.
     fn heading_for<'t>(&self, part: NodeRef<'t>, element: NodeRef<'t>) -> Option<NodeRef<'t>> {
-        self.heading_in(part).filter(|h| *h != element && !is_of_a_region_behind(*h, element))
+        self.heading_in(part).filter(|h| *h != element && !belongs_to_following_region(*h, element))
     }
 
     /// The first heading of each ancestor that has one, nearest first. Skips headings that
@@ -56,27 +56,28 @@ impl Surroundings {
     ) -> impl Iterator<Item = NodeRef<'t>> {
         let first = self.first_title.get_or_init(|| first_headings(element.tree(), is_inside));
         let title_in = move |n: NodeRef<'t>| first[n.id().index()].map(|id| n.tree().node(id));
-        up_to_document(element).filter_map(move |n| title_in(n).filter(|h| *h != element))
+        ancestors_to_document(element).filter_map(move |n| title_in(n).filter(|h| *h != element))
     }
 
     /// The text of a heading for comparison. Counts are ignored at level 2 and below. Level 1 names
     /// the record (`Order 17`), so its numbers count, except for the number of things it names
     /// (`Orders (12)`). The unsaved mark never counts.
     pub(crate) fn heading_text(&self, heading: NodeRef<'_>) -> Fingerprint {
-        self.headings
-            .get(heading.id(), || Fingerprint::of(TextKind::Heading, without_mark(&read_heading(heading))))
+        self.headings.get(heading.id(), || {
+            Fingerprint::of(TextKind::Heading, strip_unsaved_mark(&read_heading(heading)))
+        })
     }
 
     /// The ancestors between an element and its heading, nearest first. Without a heading, all up
     /// to the document.
     pub(crate) fn below_heading<'t>(&self, element: NodeRef<'t>) -> impl Iterator<Item = NodeRef<'t>> {
-        up_to_document(element).take_while(move |n| self.heading_for(*n, element).is_none())
+        ancestors_to_document(element).take_while(move |n| self.heading_for(*n, element).is_none())
     }
 
     /// Whether an element is in a part that is the same whatever record the page shows. A banner
     /// with the h1 is about the record.
-    pub(crate) fn in_framework(&self, element: NodeRef<'_>) -> bool {
-        up_to_document(element).any(|n| match n.role() {
+    pub(crate) fn is_in_page_frame(&self, element: NodeRef<'_>) -> bool {
+        ancestors_to_document(element).any(|n| match n.role() {
             Role::Navigation | Role::ContentInfo | Role::MenuBar | Role::TabList => true,
             Role::Banner => self.heading_in(n).is_none_or(|h| h.level() != 1),
             _ => false,
@@ -89,7 +90,7 @@ fn read_heading(heading: NodeRef<'_>) -> String {
     if heading.level() == 1 {
         let all: Vec<&str> = leaves.iter().map(|(_, t)| t.as_ref()).collect();
         let read = if all.is_empty() { heading.name().to_owned() } else { all.join(" ") };
-        return without_number_of(&read).to_owned();
+        return strip_item_count(&read).to_owned();
     }
     if leaves.is_empty() {
         return without_counts(heading.name());
@@ -103,7 +104,7 @@ fn read_heading(heading: NodeRef<'_>) -> String {
 /// Whether a heading belongs to a named region that follows an element and does not contain it. The
 /// bar of an editor (`Publish`) precedes the document and the settings and is not below their
 /// headings. A region named by that very heading is not a frame of the app, but what the app shows.
-pub(crate) fn is_of_a_region_behind(heading: NodeRef<'_>, element: NodeRef<'_>) -> bool {
+pub(crate) fn belongs_to_following_region(heading: NodeRef<'_>, element: NodeRef<'_>) -> bool {
     use Role::{Complementary, Form, Region};
     let is_frame = |n: NodeRef<'_>| {
         matches!(n.role(), Complementary | Form | Region)
@@ -111,10 +112,10 @@ pub(crate) fn is_of_a_region_behind(heading: NodeRef<'_>, element: NodeRef<'_>) 
             && n.name() != heading.name()
     };
     heading.id() > element.id()
-        && up_to_document(heading).take_while(|n| !n.contains(element.id())).any(is_frame)
+        && ancestors_to_document(heading).take_while(|n| !n.contains(element.id())).any(is_frame)
 }
 
-fn first_headings<'t>(tree: &'t Tree, is_inside: impl Fn(NodeRef<'t>, NodeRef<'t>) -> bool) -> Firsts {
+fn first_headings<'t>(tree: &'t Tree, is_inside: impl Fn(NodeRef<'t>, NodeRef<'t>) -> bool) -> FirstHeadings {
     let mut first = vec![None; tree.len()].into_boxed_slice();
     for n in tree.nodes().rev() {
         if n.role() == Role::Heading {
@@ -132,7 +133,7 @@ fn first_headings<'t>(tree: &'t Tree, is_inside: impl Fn(NodeRef<'t>, NodeRef<'t
 
 /// The nearest named region, or the window.
 pub(crate) fn region_of(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
-    up_to_document(element).find(|n| {
+    ancestors_to_document(element).find(|n| {
         use Role::{Dialog, Form, Main, Region, Window};
         n.role() == Window || matches!(n.role(), Dialog | Form | Region | Main) && !n.name().is_empty()
     })
@@ -141,35 +142,35 @@ pub(crate) fn region_of(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
 /// The name of a region without counts. For a window, also without the unsaved mark.
 pub(crate) fn region_name(region: NodeRef<'_>) -> String {
     match region.role() {
-        Role::Window => steady_title(region.name()),
+        Role::Window => stable_title(region.name()),
         _ => without_counts(region.name()),
     }
 }
 
 /// The title of a window or page without counts and unsaved marks.
-pub(crate) fn steady_title(title: &str) -> String {
-    without_marks(&without_counts(title))
+pub(crate) fn stable_title(title: &str) -> String {
+    strip_unsaved_marks(&without_counts(title))
 }
 
 /// A title without the unsaved mark at its ends. Windows also show their title as a label.
-pub(crate) fn without_mark(title: &str) -> &str {
-    title.trim_matches(|c: char| UNSAVED.contains(&c) || c.is_whitespace())
+pub(crate) fn strip_unsaved_mark(title: &str) -> &str {
+    title.trim_matches(|c: char| UNSAVED_MARKS.contains(&c) || c.is_whitespace())
 }
 
 /// A title without unsaved marks in any position: `notes.txt* - Editor`, `(notes.txt)`.
-fn without_marks(title: &str) -> String {
-    let is_mark = |c: char| UNSAVED.contains(&c) || AROUND.contains(&c);
+fn strip_unsaved_marks(title: &str) -> String {
+    let is_mark = |c: char| UNSAVED_MARKS.contains(&c) || ENCLOSING_MARKS.contains(&c);
     let words =
         title.split_whitespace().map(|word| word.trim_matches(is_mark)).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
 }
 
 /// Unsaved marks.
-const UNSAVED: [char; 3] = ['*', '•', '●'];
+const UNSAVED_MARKS: [char; 3] = ['*', '•', '●'];
 
 /// A title without the number of things it names: `Orders (12)` becomes `Orders`. `Order (12)` may
 /// be one of them and stays.
-fn without_number_of(title: &str) -> &str {
+fn strip_item_count(title: &str) -> &str {
     let bare = title.strip_suffix(')').and_then(|title| title.rsplit_once('('));
     let counted = bare.filter(|(things, count)| {
         let last = things.trim_end().rsplit(' ').next().unwrap_or_default();
@@ -179,10 +180,10 @@ fn without_number_of(title: &str) -> &str {
 }
 
 /// Marks that editors put around the name of an unsaved file.
-const AROUND: [char; 4] = ['(', ')', '[', ']'];
+const ENCLOSING_MARKS: [char; 4] = ['(', ')', '[', ']'];
 
 /// The ancestors of an element up to and including its document.
-pub(crate) fn up_to_document(element: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
+pub(crate) fn ancestors_to_document(element: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
     let mut left = false;
     element.ancestors().take_while(move |n| !std::mem::replace(&mut left, n.role() == Role::Document))
 }
@@ -192,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn titles_of_many_things_count_them() {
+    fn item_count_in_title_is_ignored() {
         for (title, bare) in [
             ("Orders (12)", "Orders"),
             ("My orders (3)", "My orders"),
@@ -202,7 +203,7 @@ mod tests {
             ("Orders (new)", "Orders (new)"),
             ("(12)", "(12)"),
         ] {
-            assert_eq!(without_number_of(title), bare, "{title}");
+            assert_eq!(strip_item_count(title), bare, "{title}");
         }
     }
 }

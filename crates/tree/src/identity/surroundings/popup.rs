@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::identity::fingerprint::{Fingerprint, TextKind, count_kept};
 use crate::identity::rows::numbers::is_bare;
-use crate::identity::rows::text::{is_field, leaves_without, walk};
-use crate::identity::surroundings::heading::without_mark;
+use crate::identity::rows::text::{is_field, leaves_except, walk};
+use crate::identity::surroundings::heading::strip_unsaved_mark;
 use crate::{Attr, NodeRef, Role, States};
 
 /// Whether a node opens over the rest of the page: menus, listboxes, dialogs, tooltips, anything
@@ -22,7 +22,7 @@ pub(crate) fn popup_of(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
 
 /// The dialog or message whose text says what an element in it is about. The items of a menu or
 /// listbox say nothing about each other.
-pub(crate) fn speaker_of(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
+pub(crate) fn enclosing_message(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let around = || element.ancestors().take_while(|n| n.role() != Role::Document);
     let speaks = |n: &NodeRef<'_>| {
         matches!(n.role(), Role::Alert | Role::Status | Role::AlertDialog) || n.is(States::LIVE)
@@ -64,11 +64,11 @@ pub(crate) fn text_of(speaker: NodeRef<'_>, pages: bool) -> PopupText {
         progress |= n.role() == Role::ProgressBar;
         !(fields && progress)
     });
-    let texts = leaves_without(speaker, |n| {
+    let texts = leaves_except(speaker, |n| {
         let page = !pages && n.role() == Role::TabPanel;
         n.is(States::ACTIONABLE) || is_field(n) || n.is(States::LIVE) || page
     });
-    let said = texts.iter().filter(|(_, t)| !is_bare(t)).map(|(_, t)| without_mark(t));
+    let said = texts.iter().filter(|(_, t)| !is_bare(t)).map(|(_, t)| strip_unsaved_mark(t));
     let mut text: Vec<Fingerprint> =
         said.filter(|t| !t.is_empty()).map(|t| Fingerprint::of(TextKind::Text, t)).collect();
     text.sort_unstable();

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::identity::fingerprint::{Fingerprint, TextKind};
 use crate::identity::rows::numbers::is_volatile;
-use crate::identity::rows::text::{is_field, is_row_role, leaves_without, walk};
-use crate::identity::surroundings::heading::{Surroundings, without_mark};
+use crate::identity::rows::text::{is_field, is_row_role, leaves_except, walk};
+use crate::identity::surroundings::heading::{HeadingIndex, strip_unsaved_mark};
 use crate::identity::surroundings::popup::is_popup;
 use crate::{NodeRef, Role, States};
 
@@ -14,13 +14,13 @@ use crate::{NodeRef, Role, States};
 pub(crate) struct SectionText {
     pub(crate) all: Arc<[Fingerprint]>,
     /// The text without repetitions of the window's title.
-    pub(crate) beside_title: Arc<[Fingerprint]>,
+    pub(crate) without_title: Arc<[Fingerprint]>,
     /// The number of window labels in that text, counted separately: adjacent labels read as one
     /// text.
     pub(crate) labels: usize,
 }
 
-impl Surroundings {
+impl HeadingIndex {
     /// The section between an element and its heading, with its own text.
     pub(crate) fn section_of<'t>(&self, element: NodeRef<'t>) -> Option<(NodeRef<'t>, SectionText)> {
         self.below_heading(element)
@@ -58,19 +58,19 @@ fn read_section(section: NodeRef<'_>) -> SectionText {
     };
     // Whether a label repeats the title or part of it.
     let is_of_title = |text: &str| {
-        let bare = without_mark(text);
+        let bare = strip_unsaved_mark(text);
         of_window && !bare.is_empty() && section.name().contains(bare)
     };
     let read = |text: &str| {
         let of_title = is_of_title(text);
-        (Fingerprint::of(TextKind::Text, if of_title { without_mark(text) } else { text }), of_title)
+        (Fingerprint::of(TextKind::Text, if of_title { strip_unsaved_mark(text) } else { text }), of_title)
     };
-    let texts = leaves_without(section, skip);
+    let texts = leaves_except(section, skip);
     let mut read: Vec<(Fingerprint, bool)> =
         texts.iter().filter(|(_, t)| !is_volatile(t)).map(|(_, t)| read(t)).collect();
     read.sort_unstable();
     let all: Arc<[Fingerprint]> = read.iter().map(|(fingerprint, _)| *fingerprint).collect();
-    let (beside_title, labels) = if of_window {
+    let (without_title, labels) = if of_window {
         let mut labels = 0;
         walk(section, |n| {
             let text = n.name();
@@ -78,10 +78,10 @@ fn read_section(section: NodeRef<'_>) -> SectionText {
                 usize::from(n.is_text() && !text.is_empty() && !is_volatile(text) && !is_of_title(text));
             n.is_text() || !skip(n)
         });
-        let beside_title = read.iter().filter(|(_, of_title)| !of_title);
-        (beside_title.map(|(fingerprint, _)| *fingerprint).collect(), labels)
+        let without_title = read.iter().filter(|(_, of_title)| !of_title);
+        (without_title.map(|(fingerprint, _)| *fingerprint).collect(), labels)
     } else {
         (all.clone(), all.len())
     };
-    SectionText { all, beside_title, labels }
+    SectionText { all, without_title, labels }
 }

@@ -17,7 +17,7 @@ impl Title {
     }
 
     /// The same title on the node that has it now.
-    pub(crate) fn resting_on<'a>(self, now: impl IntoIterator<Item = &'a Self>) -> Self {
+    pub(crate) fn with_node_of<'a>(self, now: impl IntoIterator<Item = &'a Self>) -> Self {
         now.into_iter().find(|now| now.text == self.text).copied().unwrap_or(self)
     }
 }

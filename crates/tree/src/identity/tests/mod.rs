@@ -1,16 +1,16 @@
 //! Properties of the rule, and the work that it takes.
 
-mod parts;
+mod row_part;
 
 use std::fmt::Write as _;
 
 use proptest::prelude::*;
 
 use crate::identity::rows::numbers::is_volatile;
-use crate::identity::step_count::steps;
+use crate::identity::step_count::count_steps;
 use crate::testing::tree;
 use crate::{Attr, Document, IdentityGrade, NodeSpec, States, TreeBuilder};
-use crate::{Clause, Handle, NodeId, NodeRef, Openers, Records, Refused, Role, Tree, Verdict, content_match};
+use crate::{Clause, Handle, NoMatch, NodeId, NodeRef, Openers, Records, Role, Tree, Verdict, content_match};
 
 /// Rows of a list: the numbers of their handles and their texts, a "Delete" in each.
 fn list(rows: &[(u64, &str)], grade: &str) -> Tree {
@@ -116,9 +116,9 @@ fn any_tree() -> impl Strategy<Value = Tree> {
 proptest! {
     /// What was issued holds for itself.
     #[test]
-    fn a_meaning_holds_where_it_was_read(tree in any_tree()) {
+    fn meaning_holds_for_its_own_node(tree in any_tree()) {
         let mut openers = Openers::default();
-        let first = Records::new(&tree, &openers).opener(NodeId::ROOT);
+        let first = Records::new(&tree, &openers).as_opener(NodeId::ROOT);
         openers.note_act(first);
         openers.observe(&tree);
         let (then, now) = (Records::new(&tree, &openers), Records::new(&tree, &openers));
@@ -130,7 +130,7 @@ proptest! {
 
     /// A tree without the node never has another one taken for it unless it has the same role.
     #[test]
-    fn content_matching_keeps_the_role(old in any_tree(), new in any_tree()) {
+    fn content_match_never_changes_role(old in any_tree(), new in any_tree()) {
         let openers = Openers::default();
         let (then, now) = (Records::new(&old, &openers), Records::new(&new, &openers));
         for n in old.nodes() {
@@ -145,7 +145,7 @@ proptest! {
     /// The only text that tells a row: when it changes, the row is another record, on the very same
     /// nodes.
     #[test]
-    fn another_text_is_another_record(texts in names(2..8), at in any::<prop::sample::Index>()) {
+    fn changed_row_text_is_another_record(texts in names(2..8), at in any::<prop::sample::Index>()) {
         let at = at.index(texts.len());
         let mut later = texts.clone();
         later[at] = "Quite another".to_owned();
@@ -166,7 +166,7 @@ proptest! {
     /// Sorting moves nodes; their refs go with them. Patching texts into nodes that stay moves
     /// nothing.
     #[test]
-    fn a_record_goes_with_its_row(texts in names(2..8), turn in any::<prop::sample::Index>()) {
+    fn record_moves_with_its_row(texts in names(2..8), turn in any::<prop::sample::Index>()) {
         let turn = 1 + turn.index(texts.len() - 1);
         let openers = Openers::default();
         let first = rows(&texts, 10);
@@ -187,7 +187,7 @@ proptest! {
 
     /// Without handles the record alone finds the row again; equal-looking rows are refused.
     #[test]
-    fn records_do_without_handles(texts in names(2..8), turn in any::<prop::sample::Index>(), twice in any::<bool>()) {
+    fn records_match_without_handles(texts in names(2..8), turn in any::<prop::sample::Index>(), twice in any::<bool>()) {
         let mut later = texts.clone();
         later.rotate_left(turn.index(texts.len()));
         if twice {
@@ -200,7 +200,7 @@ proptest! {
         for (i, node) in buttons(&old).into_iter().enumerate() {
             let matched = content_match(&then, node, &then.meaning(node), &now);
             if twice && i == 0 {
-                prop_assert_eq!(matched, Err(Refused::NotUnique));
+                prop_assert_eq!(matched, Err(NoMatch::NotUnique));
             } else {
                 let place = later.iter().position(|t| *t == texts[i]).expect("still there");
                 prop_assert_eq!(matched, Ok(found[place]));
@@ -210,7 +210,7 @@ proptest! {
 
     /// Typing into a field changes what nothing means.
     #[test]
-    fn values_are_no_part_of_a_meaning(values in proptest::collection::vec("[a-c]{0,2}", 2..6), at in any::<prop::sample::Index>()) {
+    fn field_values_do_not_change_meanings(values in proptest::collection::vec("[a-c]{0,2}", 2..6), at in any::<prop::sample::Index>()) {
         let form = |values: &[String]| {
             let mut text = "page \"Guests\" http://127.0.0.1/\n  form\n".to_owned();
             for value in values {
@@ -236,7 +236,7 @@ fn all_the_work(count: u64, text: impl Fn(u64) -> String) -> u64 {
     let openers = Openers::default();
     let (then, now) = (Records::new(&old, &openers), Records::new(&new, &openers));
     let found = buttons(&new);
-    steps(|| {
+    count_steps(|| {
         for (i, node) in buttons(&old).into_iter().enumerate() {
             let meaning = then.meaning(node);
             assert!(then.judge(&meaning, node).is_same());
@@ -269,7 +269,7 @@ fn is_same(old: &Tree, new: &Tree, row: u64, cells: u64) -> bool {
 }
 
 #[test]
-fn a_header_tells_a_row_whose_cells_do_not() {
+fn row_header_identifies_row_with_equal_cells() {
     let week = table(&[("Ann", 10, &["on", "Swap"]), ("Bob", 20, &["on", "Swap"])]);
     let next = table(&[("Bob", 10, &["on", "Swap"]), ("Ann", 20, &["on", "Swap"])]);
     assert!(is_same(&week, &week, 10, 2));
@@ -277,7 +277,7 @@ fn a_header_tells_a_row_whose_cells_do_not() {
 }
 
 #[test]
-fn a_header_that_stays_when_rows_are_sorted_tells_nothing_that_the_cells_tell() {
+fn fixed_row_header_is_ignored_when_cells_identify_the_row() {
     let stock = table(&[("first", 10, &["Tape", "12", "Order"]), ("second", 20, &["Glue", "7", "Order"])]);
     let sorted = table(&[("first", 20, &["Glue", "7", "Order"]), ("second", 10, &["Tape", "12", "Order"])]);
     assert!(is_same(&stock, &sorted, 10, 3) && is_same(&stock, &sorted, 20, 3));
@@ -288,7 +288,7 @@ fn a_header_that_stays_when_rows_are_sorted_tells_nothing_that_the_cells_tell() 
 }
 
 #[test]
-fn numbers_and_a_header_tell_a_row_together_as_either_may_belong_to_the_place() {
+fn row_needs_both_numbers_and_header_to_match() {
     let then = table(&[("Ann", 10, &["1", "Swap"]), ("Bob", 20, &["2", "Swap"])]);
     let others = table(&[("Cem", 10, &["1", "Swap"]), ("Dan", 20, &["2", "Swap"])]);
     assert!(is_same(&then, &then, 10, 2));
@@ -299,14 +299,14 @@ fn numbers_and_a_header_tell_a_row_together_as_either_may_belong_to_the_place() 
 }
 
 #[test]
-fn a_header_without_a_name_tells_nothing() {
+fn nameless_row_header_is_no_evidence() {
     let then = table(&[("", 10, &["12", "Order"]), ("second", 20, &["7", "Order"])]);
     let next = table(&[("", 10, &["31", "Order"]), ("second", 20, &["5", "Order"])]);
     assert!(is_same(&then, &then, 10, 2) && !is_same(&then, &next, 10, 2));
 }
 
 #[test]
-fn the_work_grows_with_the_rows() {
+fn work_grows_linearly_with_rows() {
     for text in [|i: u64| format!("Mail M{i}x"), |i: u64| i.to_string()] {
         let (small, large) = (all_the_work(500, text), all_the_work(1000, text));
         assert!(large < small * 22 / 10, "{small} steps for 500 rows, {large} for 1,000");
@@ -315,7 +315,7 @@ fn the_work_grows_with_the_rows() {
 }
 
 #[test]
-fn people_read_what_it_was() {
+fn meaning_displays_role_name_and_row() {
     let tree = tree(
         r#"
         page "Mail" http://127.0.0.1/
@@ -346,12 +346,12 @@ fn people_read_what_it_was() {
             r#"button "Yes" in dialog "Confirm""#,
         ]
     );
-    let telling = records.telling(buttons(&tree)[2]);
+    let telling = records.distinguishing_text(buttons(&tree)[2]);
     assert_eq!(telling.as_deref(), Some("Bob"));
 }
 
 #[test]
-fn long_names_are_cut_and_escaped() {
+fn long_name_is_cut_and_escaped() {
     let name = "x".repeat(500);
     let tree = tree(&format!("page \"P\" http://127.0.0.1/\n  button \"{name}\"\n"));
     let openers = Openers::default();
@@ -360,7 +360,7 @@ fn long_names_are_cut_and_escaped() {
 }
 
 #[test]
-fn a_meaning_names_the_nodes_that_it_hangs_on() {
+fn meaning_lists_the_handles_of_its_context() {
     let tree = tree(
         r#"
         page "P" http://127.0.0.1/
@@ -388,7 +388,7 @@ fn in_windows(then: &str, now: &str) -> Verdict {
 }
 
 #[test]
-fn a_window_without_headings_is_known_by_its_labels() {
+fn window_without_headings_is_identified_by_labels() {
     let window =
         |title: &str, rest: &str| format!("  window \"{title}\" #2\n{rest}    button \"Delete\"* #9\n");
     let labels = |a: &str, b: &str| format!("    text \"{a}\" #3\n    generic #4\n      text \"{b}\"\n");
@@ -422,7 +422,7 @@ fn a_window_without_headings_is_known_by_its_labels() {
 }
 
 #[test]
-fn a_menu_of_a_window_outlives_another_title() {
+fn window_menu_survives_title_change() {
     let window = |title: &str, menu: &str| {
         tree(&format!("page \"\" linux:1\n  window \"{title}\" #2\n    button \"More\"* #3\n{menu}"))
     };
@@ -430,7 +430,7 @@ fn a_menu_of_a_window_outlives_another_title() {
     let (closed, open, saved) =
         (window("Untitled", ""), window("Untitled", menu), window("report.txt", menu));
     let mut openers = Openers::default();
-    openers.note_act(Records::new(&closed, &openers).opener(buttons(&closed)[0]));
+    openers.note_act(Records::new(&closed, &openers).as_opener(buttons(&closed)[0]));
     openers.observe(&open);
     let item = |tree: &Tree| tree.find_address(Handle { scope: 1, id: 9 }).unwrap().id();
     let meaning = Records::new(&open, &openers).meaning(item(&open));
@@ -438,7 +438,7 @@ fn a_menu_of_a_window_outlives_another_title() {
 }
 
 /// What stands for "Delete" of a row of a list in a later list.
-fn matched(then: &[(u64, &str)], now: &[(u64, &str)], row: usize) -> Result<usize, Refused> {
+fn matched(then: &[(u64, &str)], now: &[(u64, &str)], row: usize) -> Result<usize, NoMatch> {
     let (old, new) = (list(then, "never-reused"), list(now, "never-reused"));
     let openers = Openers::default();
     let (then, now) = (Records::new(&old, &openers), Records::new(&new, &openers));
@@ -448,21 +448,21 @@ fn matched(then: &[(u64, &str)], now: &[(u64, &str)], row: usize) -> Result<usiz
 }
 
 #[test]
-fn several_rows_that_read_the_same_were_drawn_anew_though_others_stayed() {
+fn several_equal_rows_match_although_others_survived() {
     let then = [(10, "Ada"), (20, "Bo"), (30, "Cy"), (40, "Di")];
     let sorted = [(110, "Di"), (120, "Cy"), (130, "Bo"), (10, "Ada"), (140, "Eve")];
     assert_eq!(matched(&then, &sorted, 1), Ok(2));
     assert_eq!(matched(&then, &sorted, 3), Ok(0));
     let two = [(120, "Cy"), (20, "Bo"), (10, "Ada"), (110, "Di")];
-    assert_eq!(matched(&then, &two, 3), Err(Refused::SiblingKept), "two may have been created");
+    assert_eq!(matched(&then, &two, 3), Err(NoMatch::SiblingSurvived), "two may have been created");
     let twice = [(110, "Di"), (120, "Cy"), (130, "Bo"), (10, "Ada"), (140, "Bo")];
     assert!(matched(&then, &twice, 1).is_err(), "which of the two is it?");
     let alone = [(10, "Ada"), (20, "Bo"), (30, "Cy"), (140, "Di")];
-    assert_eq!(matched(&then, &alone, 3), Err(Refused::SiblingKept), "deleted and created");
+    assert_eq!(matched(&then, &alone, 3), Err(NoMatch::SiblingSurvived), "deleted and created");
 }
 
 #[test]
-fn of_likes_that_differ_in_counts_the_one_with_the_name_took_the_place() {
+fn similar_elements_differing_in_counts_match_by_exact_name() {
     let page = |first: u64| {
         tree(&format!(
             "page \"Report\" http://h/\n  heading \"Report\" level=1 #2\n  generic #{first}\n    text \"Choose a range\"\n    \
@@ -480,7 +480,7 @@ fn of_likes_that_differ_in_counts_the_one_with_the_name_took_the_place() {
 }
 
 #[test]
-fn a_count_of_things_in_a_name_is_read_as_it_is_now() {
+fn changed_count_in_name_is_reported() {
     let page = |items: &str| tree(&format!("page \"Shop\" http://h/\n  button \"show {items}\"* #3\n"));
     let judge = |before: &str, now: &str| {
         let (old, new, openers) = (page(before), page(now), Openers::default());
@@ -492,7 +492,7 @@ fn a_count_of_things_in_a_name_is_read_as_it_is_now() {
 }
 
 #[test]
-fn a_bar_is_not_below_the_heading_of_a_region_behind_it() {
+fn toolbar_is_not_below_heading_of_following_region() {
     // As in an editor: the title of the document, or of what is selected in it, is no section of
     // the
     // bar above.

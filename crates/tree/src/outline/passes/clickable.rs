@@ -1,21 +1,21 @@
 //! Keeps clickable elements without a role: the outermost, and inner ones beside other content.
 //! Folds those that merely wrap one control.
 
-use super::super::sketch::{Fate, Sketch};
-use super::words::{says_the_same, text_of};
+use super::super::draft::{Draft, Fate};
+use super::text::{is_same_text, text_of};
 use crate::{NodeRef, Role, States};
 
-pub(super) fn apply(sketch: &mut Sketch<'_>) {
-    let nodes: Vec<_> = sketch.nodes().filter(|n| n.role() == Role::Clickable).collect();
+pub(super) fn apply(draft: &mut Draft<'_>) {
+    let nodes: Vec<_> = draft.nodes().filter(|n| n.role() == Role::Clickable).collect();
     for node in nodes {
         let around = |a: &NodeRef<'_>| {
-            sketch.fate(*a) == Fate::Show && (a.role().is_control() || a.is(States::ACTIONABLE))
+            draft.fate(*a) == Fate::Show && (a.role().is_control() || a.is(States::ACTIONABLE))
         };
         let is_one_with = |outer: NodeRef<'_>| {
             outer.role().is_control() && outer.role() != Role::Clickable || !stands_beside_others(node, outer)
         };
         if node.ancestors().filter(around).any(is_one_with) || wraps_one_control(node) {
-            sketch.fold(node);
+            draft.fold(node);
         }
     }
 }
@@ -38,7 +38,7 @@ fn wraps_one_control(node: NodeRef<'_>) -> bool {
         .filter(|n| n.role() != Role::Clickable && (n.role().is_control() || n.is(States::ACTIONABLE)));
     let (Some(control), None) = (controls.next(), controls.next()) else { return false };
     let text = text_of(node);
-    text.is_empty() || says_the_same(&text, control.name()) || text == text_of(control)
+    text.is_empty() || is_same_text(&text, control.name()) || text == text_of(control)
 }
 
 #[cfg(test)]
@@ -46,7 +46,7 @@ mod tests {
     use super::super::testing::after;
 
     #[test]
-    fn outermost_and_what_stands_in_it_beside_others() {
+    fn nested_clickables_keep_the_outermost() {
         let shown = after(
             super::apply,
             r#"

@@ -1,24 +1,24 @@
 //! Folds wrappers without meaning.
 
-use super::super::sketch::Sketch;
+use super::super::draft::Draft;
 use crate::{Role, States};
 
-pub(super) fn apply(sketch: &mut Sketch<'_>) {
-    let nodes: Vec<_> = sketch.nodes().filter(|n| sketch.shows(*n)).collect();
+pub(super) fn apply(draft: &mut Draft<'_>) {
+    let nodes: Vec<_> = draft.nodes().filter(|n| draft.shows(*n)).collect();
     for node in nodes.into_iter().filter(|n| !n.is(States::ACTIONABLE)) {
         let empty_text = node.is_text() && node.name().is_empty();
         match node.role() {
-            _ if empty_text => sketch.drop(node),
-            Role::Generic if node.name().is_empty() => sketch.fold(node),
+            _ if empty_text => draft.drop(node),
+            Role::Generic if node.name().is_empty() => draft.fold(node),
             // The element that shows a frame stands for its document, as a desktop app does.
             Role::Document
                 if node.parent().is_some_and(|p| matches!(p.role(), Role::Iframe | Role::Application)) =>
             {
                 if let Some(frame) = node.parent().filter(|f| f.name().is_empty() && !node.name().is_empty())
                 {
-                    sketch.set_label(frame, node.name().to_owned());
+                    draft.set_label(frame, node.name().to_owned());
                 }
-                sketch.fold(node);
+                draft.fold(node);
             }
             _ => {}
         }

@@ -1,16 +1,16 @@
 //! Removes the lines of invisible nodes, but not of visible ones inside of them.
 
-use super::super::sketch::Sketch;
+use super::super::draft::Draft;
 use crate::States;
 
-pub(super) fn apply(sketch: &mut Sketch<'_>) {
-    let nodes: Vec<_> = sketch.nodes().collect();
+pub(super) fn apply(draft: &mut Draft<'_>) {
+    let nodes: Vec<_> = draft.nodes().collect();
     for node in nodes {
         let parent_hidden = node.parent().is_some_and(|p| p.is(States::HIDDEN));
         if node.is_text() && (node.is(States::HIDDEN) || parent_hidden) {
-            sketch.drop(node);
+            draft.drop(node);
         } else if node.is(States::HIDDEN) {
-            sketch.fold(node);
+            draft.fold(node);
         }
     }
 }

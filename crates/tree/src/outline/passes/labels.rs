@@ -1,40 +1,40 @@
 //! Folds labels, legends and captions whose text repeats the name of what they label.
 
-use super::super::sketch::Sketch;
-use super::words::{bare, says_the_same, text_of};
+use super::super::draft::Draft;
+use super::text::{is_same_text, strip_label_mark, text_of};
 use crate::{NodeRef, Role, States};
 use hashbrown::HashSet;
 
-pub(super) fn apply(sketch: &mut Sketch<'_>) {
+pub(super) fn apply(draft: &mut Draft<'_>) {
     let nodes: Vec<_> =
-        sketch.nodes().filter(|n| matches!(n.role(), Role::Label | Role::Legend | Role::Caption)).collect();
+        draft.nodes().filter(|n| matches!(n.role(), Role::Label | Role::Legend | Role::Caption)).collect();
     if nodes.is_empty() {
         return;
     }
     let names: HashSet<&str> =
-        sketch.nodes().filter(|n| n.role().is_control()).map(|n| bare(n.name())).collect();
+        draft.nodes().filter(|n| n.role().is_control()).map(|n| strip_label_mark(n.name())).collect();
     for node in nodes {
         let text = if node.name().is_empty() { text_of(node) } else { node.name().to_owned() };
         let repeats = match node.role() {
-            Role::Label => names.contains(bare(&text)),
-            _ => node.ancestors().take(4).any(|a| !a.name().is_empty() && says_the_same(&text, a.name())),
+            Role::Label => names.contains(strip_label_mark(&text)),
+            _ => node.ancestors().take(4).any(|a| !a.name().is_empty() && is_same_text(&text, a.name())),
         };
         if repeats {
-            drop_texts(sketch, node);
+            drop_texts(draft, node);
         }
         if repeats || node.role() != Role::Caption {
             // A label is not a thing of its own; its text or content is.
-            sketch.fold(node);
+            draft.fold(node);
         }
     }
 }
 
 /// Drops the texts below a label, except in actionable elements.
-fn drop_texts(sketch: &mut Sketch<'_>, label: NodeRef<'_>) {
+fn drop_texts(draft: &mut Draft<'_>, label: NodeRef<'_>) {
     for leaf in label.subtree().filter(|n| n.is_text()) {
         let inside = leaf.ancestors().take_while(|a| *a != label).any(|a| a.is(States::ACTIONABLE));
         if !inside {
-            sketch.drop(leaf);
+            draft.drop(leaf);
         }
     }
 }
@@ -44,7 +44,7 @@ mod tests {
     use super::super::testing::after;
 
     #[test]
-    fn a_mark_is_not_the_name_of_what_has_none() {
+    fn required_mark_does_not_become_a_name() {
         let shown = after(
             super::apply,
             r#"
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_that_says_the_name_goes_and_another_stays_as_text() {
+    fn label_equal_to_name_is_dropped_and_others_stay() {
         let shown = after(
             super::apply,
             r#"

@@ -1,11 +1,11 @@
 //! Writes a nameless element with a single text as one line: `listitem "Milk"`. Also lifts the only
 //! text of an item if the item begins with it; the rest stays below.
 
-use super::super::sketch::Sketch;
+use super::super::draft::Draft;
 use crate::{Role, States};
 
-pub(super) fn apply(sketch: &mut Sketch<'_>) {
-    sketch.with_lines(|sketch, lines| {
+pub(super) fn apply(draft: &mut Draft<'_>) {
+    draft.with_lines(|draft, lines| {
         let mut texts = vec![0_usize; lines.len()];
         for parent in lines.iter().filter(|l| l.node.is_text()).filter_map(|l| l.parent) {
             texts[parent] += 1;
@@ -17,10 +17,10 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
             // The text in a field was typed and is not a name.
             let field = node.is(States::EDITABLE) || node.is(States::EDIT_HOST);
             let frame = matches!(node.role(), Role::Iframe | Role::Document);
-            if only_text && !field && !frame && sketch.label(node).is_empty() {
-                let text = sketch.label(lines[at + 1].node).to_owned();
-                sketch.drop(lines[at + 1].node);
-                sketch.set_label(node, text);
+            if only_text && !field && !frame && draft.label(node).is_empty() {
+                let text = draft.label(lines[at + 1].node).to_owned();
+                draft.drop(lines[at + 1].node);
+                draft.set_label(node, text);
             }
         }
     });
@@ -38,7 +38,7 @@ mod tests {
     use super::super::testing::after;
 
     #[test]
-    fn one_text_moves_up_and_two_do_not() {
+    fn single_text_is_lifted_and_two_are_not() {
         let shown = after(
             super::apply,
             r#"

@@ -1,11 +1,11 @@
 //! Merges consecutive texts of a sentence into one line.
 
-use super::super::sketch::{Shown, Sketch};
-use super::words::join;
+use super::super::draft::{Draft, DraftLine};
+use super::text::join;
 use crate::{NodeRef, States};
 
-pub(super) fn apply(sketch: &mut Sketch<'_>) {
-    sketch.with_lines(|sketch, lines| {
+pub(super) fn apply(draft: &mut Draft<'_>) {
+    draft.with_lines(|draft, lines| {
         // For each line, the line into which it was merged.
         let mut joined: Vec<usize> = (0..lines.len()).collect();
         let mut texts: Vec<String> = vec![String::new(); lines.len()];
@@ -20,17 +20,17 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
                 texts[first].push_str(lines[first].node.name());
             }
             join(&mut texts[first], line.node.name());
-            sketch.drop(line.node);
+            draft.drop(line.node);
         }
         for (line, text) in lines.iter().zip(texts) {
             if !text.is_empty() {
-                sketch.set_label(line.node, text);
+                draft.set_label(line.node, text);
             }
         }
     });
 }
 
-fn is_text(line: &Shown<'_>) -> bool {
+fn is_text(line: &DraftLine<'_>) -> bool {
     line.node.is_text()
 }
 
@@ -57,7 +57,7 @@ mod tests {
     use super::super::testing::after;
 
     #[test]
-    fn a_sentence_is_one_line_and_blocks_are_several() {
+    fn sentence_is_one_line_and_blocks_are_several() {
         let shown = after(
             super::apply,
             r#"

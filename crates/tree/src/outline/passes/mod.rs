@@ -3,6 +3,7 @@
 //!
 //! To add one: a file here, a line in [`ALL`], and two small outlines in its tests.
 
+mod adjacent_label;
 mod clickable;
 mod generic;
 mod hidden;
@@ -13,14 +14,13 @@ mod names;
 mod presentational;
 mod punctuation;
 mod rows;
-mod said_beside;
 mod single_child;
-mod words;
+mod text;
 
-use super::sketch::Sketch;
+use super::draft::Draft;
 
 /// All passes in order: later ones see what earlier ones left.
-pub(super) const ALL: &[fn(&mut Sketch<'_>)] = &[
+pub(super) const ALL: &[fn(&mut Draft<'_>)] = &[
     hidden::apply,
     presentational::apply,
     generic::apply,
@@ -29,36 +29,36 @@ pub(super) const ALL: &[fn(&mut Sketch<'_>)] = &[
     names::apply,
     merge_text::apply,
     punctuation::apply,
-    said_beside::apply,
+    adjacent_label::apply,
     lift_text::apply,
     single_child::apply,
     rows::apply,
 ];
 
 /// The passes that Markdown needs. Markdown has its own marks for what the other passes remove.
-pub(super) const FOR_READING: &[fn(&mut Sketch<'_>)] =
-    &[hidden::apply, generic::apply, labels::apply, said_beside::apply];
+pub(super) const FOR_READING: &[fn(&mut Draft<'_>)] =
+    &[hidden::apply, generic::apply, labels::apply, adjacent_label::apply];
 
 #[cfg(test)]
 mod testing {
+    use super::super::draft::Draft;
     use super::super::line::{Style, describe};
-    use super::super::sketch::Sketch;
 
     /// Returns the outline after all passes up to `last`, without refs.
-    pub(super) fn after(last: fn(&mut Sketch<'_>), text: &str) -> String {
+    pub(super) fn after(last: fn(&mut Draft<'_>), text: &str) -> String {
         let tree = crate::testing::tree(text);
-        let mut sketch = Sketch::raw(&tree, None);
+        let mut draft = Draft::raw(&tree, None);
         for pass in super::ALL {
-            pass(&mut sketch);
+            pass(&mut draft);
             if std::ptr::fn_addr_eq(*pass, last) {
                 break;
             }
         }
         let mut out = String::new();
-        for line in sketch.lines() {
+        for line in draft.lines() {
             out.push('\n');
             out.extend(std::iter::repeat_n("  ", line.depth));
-            describe(&mut out, line.node, sketch.label(line.node), Style::Full);
+            describe(&mut out, line.node, draft.label(line.node), Style::Full);
         }
         out
     }

@@ -3,36 +3,36 @@
 //! The text of a button is its name. A row's name from content repeats its cells: if something in
 //! the row is actionable or a cell of its own, the row loses its name and the texts stay.
 
-use super::super::sketch::Sketch;
-use super::super::view::folded;
-use super::words::says_the_same;
+use super::super::draft::Draft;
+use super::super::view::normalize_text;
+use super::text::is_same_text;
 use crate::{NodeRef, Role, States};
 
-pub(super) fn apply(sketch: &mut Sketch<'_>) {
-    let nodes: Vec<_> = sketch.nodes().filter(|n| sketch.shows(*n) && !n.name().is_empty()).collect();
+pub(super) fn apply(draft: &mut Draft<'_>) {
+    let nodes: Vec<_> = draft.nodes().filter(|n| draft.shows(*n) && !n.name().is_empty()).collect();
     for node in nodes.iter().copied().filter(|n| !n.is_text()) {
         if is_container(node.role()) && holds_more(node) {
             if node.is(States::NAME_FROM_CONTENT) && repeats_below(node) {
-                sketch.set_label(node, String::new());
+                draft.set_label(node, String::new());
             }
-        } else if says_all(node) {
-            hush(sketch, node, |_| true);
+        } else if covers_all_text(node) {
+            drop_named_texts(draft, node, |_| true);
         } else if node.role() == Role::Option {
             // The name that an app gives an option need not be all of its text.
-            let name = folded(node.name());
-            hush(sketch, node, |text| name.contains(&folded(text)));
+            let name = normalize_text(node.name());
+            drop_named_texts(draft, node, |text| name.contains(&normalize_text(text)));
         }
     }
     for text in nodes.into_iter().filter(|n| n.is_text()) {
-        if !sketch.shows(text) {
+        if !draft.shows(text) {
             continue;
         }
-        let around = text.ancestors().find(|a| sketch.shows(*a));
+        let around = text.ancestors().find(|a| draft.shows(*a));
         let said = around.is_some_and(|a| {
-            says_the_same(text.name(), sketch.label(a)) || (!a.value().is_empty() && a.value() == text.name())
+            is_same_text(text.name(), draft.label(a)) || (!a.value().is_empty() && a.value() == text.name())
         });
         if said {
-            sketch.drop(text);
+            draft.drop(text);
         }
     }
 }
@@ -61,12 +61,12 @@ fn repeats_below(node: NodeRef<'_>) -> bool {
 
 /// Whether the name covers all text below: it comes from there, or ARIA makes the children
 /// presentational.
-fn says_all(node: NodeRef<'_>) -> bool {
+fn covers_all_text(node: NodeRef<'_>) -> bool {
     node.is(States::NAME_FROM_CONTENT) || node.role().is_told_by_name()
 }
 
 /// Drops texts that the name covers and folds other elements, so that actionable descendants stay.
-fn hush(sketch: &mut Sketch<'_>, node: NodeRef<'_>, is_said: impl Fn(&str) -> bool) {
+fn drop_named_texts(draft: &mut Draft<'_>, node: NodeRef<'_>, is_said: impl Fn(&str) -> bool) {
     // Actionable descendants keep their texts, which are handled in their own turn.
     let mut acting_until = node.id();
     for below in node.subtree().skip(1) {
@@ -77,10 +77,10 @@ fn hush(sketch: &mut Sketch<'_>, node: NodeRef<'_>, is_said: impl Fn(&str) -> bo
             acting_until = below.subtree_end();
         } else if below.is_text() {
             if is_said(below.name()) {
-                sketch.drop(below);
+                draft.drop(below);
             }
-        } else if sketch.shows(below) {
-            sketch.fold(below);
+        } else if draft.shows(below) {
+            draft.fold(below);
         }
     }
 }
@@ -90,7 +90,7 @@ mod tests {
     use super::super::testing::after;
 
     #[test]
-    fn texts_that_are_the_name_go() {
+    fn texts_equal_to_the_name_are_dropped() {
         let shown = after(
             super::apply,
             r#"
@@ -117,7 +117,7 @@ region "Cart"
     }
 
     #[test]
-    fn an_option_keeps_what_its_name_does_not_say() {
+    fn option_keeps_text_missing_from_its_name() {
         let shown = after(
             super::apply,
             r#"
@@ -138,7 +138,7 @@ region "Cart"
     }
 
     #[test]
-    fn a_text_that_would_be_decoration_elsewhere_stays_where_it_is_all_there_is() {
+    fn decorative_text_stays_as_only_content() {
         let shown = after(
             super::apply,
             r#"
@@ -156,7 +156,7 @@ region "Cart"
     }
 
     #[test]
-    fn a_row_with_controls_goes_without_its_name_from_content() {
+    fn row_with_controls_loses_its_content_name() {
         let shown = after(
             super::apply,
             r#"

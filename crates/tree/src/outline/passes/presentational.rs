@@ -1,19 +1,19 @@
 //! Drops purely visual nodes (rules, scroll bars, decorative images) and folds inline markup, whose
 //! text belongs to the surrounding sentence.
 
-use super::super::sketch::Sketch;
+use super::super::draft::Draft;
 use crate::{NodeRef, Role, States};
 
-pub(super) fn apply(sketch: &mut Sketch<'_>) {
-    let nodes: Vec<_> = sketch.nodes().collect();
+pub(super) fn apply(draft: &mut Draft<'_>) {
+    let nodes: Vec<_> = draft.nodes().collect();
     for node in nodes.into_iter().filter(|n| !n.is(States::ACTIONABLE)) {
         match node.role() {
-            Role::Separator | Role::ScrollBar if node.name().is_empty() => sketch.drop(node),
+            Role::Separator | Role::ScrollBar if node.name().is_empty() => draft.drop(node),
             // A nameless image means nothing, unless it contains something meaningful.
-            Role::Image if node.name().is_empty() && is_bare(node) => sketch.drop(node),
-            Role::Image if node.name().is_empty() => sketch.fold(node),
-            Role::Code | Role::RowGroup => sketch.fold(node),
-            role if role.is_markup() => sketch.fold(node),
+            Role::Image if node.name().is_empty() && is_bare(node) => draft.drop(node),
+            Role::Image if node.name().is_empty() => draft.fold(node),
+            Role::Code | Role::RowGroup => draft.fold(node),
+            role if role.is_markup() => draft.fold(node),
             _ => {}
         }
     }
@@ -28,7 +28,7 @@ mod tests {
     use super::super::testing::after;
 
     #[test]
-    fn decoration_goes_and_inline_markup_joins_its_sentence() {
+    fn decoration_is_dropped_and_inline_markup_joined() {
         let shown = after(
             super::apply,
             r#"

@@ -1,16 +1,16 @@
 //! Drops texts that only separate other lines: the full stop after a link, the bar between two
 //! links.
 
-use super::super::sketch::Sketch;
+use super::super::draft::Draft;
 
-pub(super) fn apply(sketch: &mut Sketch<'_>) {
-    sketch.with_lines(|sketch, lines| {
+pub(super) fn apply(draft: &mut Draft<'_>) {
+    draft.with_lines(|draft, lines| {
         let top = lines.iter().filter(|l| l.parent.is_none()).count();
         for line in lines {
             // Alone in a cell, a dash is the content of the cell.
             let siblings = line.parent.map_or(top, |p| lines[p].children);
-            if line.node.is_text() && siblings > 1 && sketch.label(line.node).chars().all(separates) {
-                sketch.drop(line.node);
+            if line.node.is_text() && siblings > 1 && draft.label(line.node).chars().all(separates) {
+                draft.drop(line.node);
             }
         }
     });
@@ -25,7 +25,7 @@ mod tests {
     use super::super::testing::after;
 
     #[test]
-    fn separators_go_and_signs_stay() {
+    fn separators_are_dropped_and_signs_kept() {
         let shown = after(
             super::apply,
             r#"

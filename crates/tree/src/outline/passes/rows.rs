@@ -1,13 +1,13 @@
 //! Folds rows that contain only named controls: the controls show where a row begins.
 
-use super::super::sketch::Sketch;
+use super::super::draft::Draft;
 use crate::{Role, States};
 
-pub(super) fn apply(sketch: &mut Sketch<'_>) {
-    sketch.with_lines(|sketch, lines| {
+pub(super) fn apply(draft: &mut Draft<'_>) {
+    draft.with_lines(|draft, lines| {
         let mut only_controls = vec![true; lines.len()];
         for line in lines {
-            let named = line.node.role().is_control() && !sketch.label(line.node).is_empty();
+            let named = line.node.role().is_control() && !draft.label(line.node).is_empty();
             if let (Some(parent), false) = (line.parent, named && line.children == 0) {
                 only_controls[parent] = false;
             }
@@ -16,9 +16,9 @@ pub(super) fn apply(sketch: &mut Sketch<'_>) {
             let node = line.node;
             let row = matches!(node.role(), Role::ListItem | Role::Cell | Role::GridCell | Role::Group);
             let plain =
-                sketch.label(node).is_empty() && !node.is(States::ACTIONABLE) && !node.is(States::SELECTED);
+                draft.label(node).is_empty() && !node.is(States::ACTIONABLE) && !node.is(States::SELECTED);
             if row && plain && only_controls && line.children > 0 {
-                sketch.fold(node);
+                draft.fold(node);
             }
         }
     });
@@ -29,7 +29,7 @@ mod tests {
     use super::super::testing::after;
 
     #[test]
-    fn a_row_of_controls_folds_and_one_with_text_stays() {
+    fn row_of_controls_folds_and_row_with_text_stays() {
         let shown = after(
             super::apply,
             r#"

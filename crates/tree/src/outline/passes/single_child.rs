@@ -1,24 +1,24 @@
 //! Folds nameless containers around a single child, and paragraphs around mixed content.
 
-use super::super::sketch::Sketch;
+use super::super::draft::Draft;
 use crate::{Role, States};
 
-pub(super) fn apply(sketch: &mut Sketch<'_>) {
-    sketch.with_lines(|sketch, lines| {
+pub(super) fn apply(draft: &mut Draft<'_>) {
+    draft.with_lines(|draft, lines| {
         for line in lines {
             let node = line.node;
             let plain =
-                sketch.label(node).is_empty() && !node.is(States::ACTIONABLE) && !node.is(States::SELECTED);
+                draft.label(node).is_empty() && !node.is(States::ACTIONABLE) && !node.is(States::SELECTED);
             let wraps = match node.role() {
                 Role::Paragraph => line.children > 0,
                 role => role.is_wrapper() && line.children == 1,
             };
             if plain && wraps {
-                sketch.fold(node);
+                draft.fold(node);
             }
             // Nothing to read and nothing inside.
             if plain && node.role().is_hollow() && line.children == 0 {
-                sketch.drop(node);
+                draft.drop(node);
             }
         }
     });
@@ -29,7 +29,7 @@ mod tests {
     use super::super::testing::after;
 
     #[test]
-    fn a_container_of_one_folds() {
+    fn container_with_single_child_folds() {
         let shown = after(
             super::apply,
             r#"

@@ -19,7 +19,7 @@ pub(in crate::commands) fn declared(provider: &dyn Provider) -> Vec<Field> {
 /// Returns an option as spelled on a command line.
 pub(in crate::commands) fn spelled(name: &str) -> String {
     match FLAGS.contains(&name) {
-        true => format!("--{}", schema::kebab(name)),
+        true => format!("--{}", schema::kebab_case(name)),
         false => format!("--option {name}=VALUE"),
     }
 }

@@ -1,0 +1,94 @@
+//! The report files of a run: checked before it begins, written after it ends.
+
+use super::absolute_path;
+use crate::report::model::Report;
+use crate::report::{html, junit};
+use std::path::{Path, PathBuf};
+use stickpin_client::Call;
+use stickpin_kernel::{Result, files, io_error};
+
+/// The requested report files.
+pub(super) struct ReportFiles {
+    junit: Option<PathBuf>,
+    html: Option<PathBuf>,
+    /// The folders that the caller may write to.
+    roots: Option<Vec<PathBuf>>,
+    /// The folder of the steps' pictures until they are embedded in the page.
+    pub(super) pictures: Option<PathBuf>,
+}
+
+impl ReportFiles {
+    /// Resolves the paths of a command line. A path that cannot be written is reported before the
+    /// run, not after it.
+    ///
+    /// # Errors
+    /// Returns `IO` or `STORAGE_FULL` for such a path.
+    pub(super) fn new(call: &Call, junit: Option<&str>, html: Option<&str>) -> Result<Self> {
+        let path = |given: Option<&str>| given.map(|path| absolute_path(call, Path::new(path)));
+        let (junit, html) = (path(junit), path(html));
+        junit.iter().chain(&html).try_for_each(|path| check_writable(path))?;
+        let roots = call.caller.file_roots.clone();
+        Ok(Self { roots, pictures: html.as_deref().map(|page| files::beside(page, "pictures")), junit, html })
+    }
+
+    /// Writes the reports, each to a temporary file that then replaces the old one.
+    ///
+    /// # Errors
+    /// Returns `IO` or `STORAGE_FULL`; the old file is then unchanged.
+    pub(super) fn write(&self, report: &Report) -> Result<()> {
+        let write =
+            |path: &Path, text: String| files::write_within(self.roots.as_deref(), path, text.as_bytes());
+        let page = self.html.as_ref().map_or(Ok(()), |path| {
+            let page = write(path, html::render(report, &|picture| std::fs::read(picture).ok()));
+            // The page holds the pictures. Without it they are of no use to anybody.
+            let _ = self.pictures.as_ref().map(std::fs::remove_dir_all);
+            page
+        });
+        let junit = self.junit.as_ref().map_or(Ok(()), |path| write(path, junit::write(report)?));
+        page.and(junit)
+    }
+
+    /// Returns the path of the page, if one is written.
+    pub(super) fn page_path(&self) -> Option<PathBuf> {
+        self.html.clone()
+    }
+}
+
+/// Checks that a file can be written at this path. Leaves nothing behind.
+fn check_writable(path: &Path) -> Result<()> {
+    let failed = |e: &std::io::Error| io_error("write", path, e);
+    if path.is_dir() {
+        return Err(failed(&std::io::Error::from(std::io::ErrorKind::IsADirectory)));
+    }
+    std::fs::create_dir_all(path.parent().unwrap_or(path)).map_err(|e| failed(&e))?;
+    let probe = files::beside(path, "part");
+    std::fs::File::create(&probe).and_then(|_| std::fs::remove_file(&probe)).map_err(|e| failed(&e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn page_is_written_where_junit_cannot_be() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let html = dir.path().join("page.html");
+        // A folder stands where the file should.
+        let junit = dir.path().join("junit.xml");
+        std::fs::create_dir(&junit).expect("a folder");
+        let accounts =
+            ReportFiles { junit: Some(junit), html: Some(html.clone()), roots: None, pictures: None };
+        let report = Report {
+            version: 1,
+            program: "0.0.0".to_owned(),
+            began: 0,
+            millis: 0.0,
+            workers: 1,
+            shard: None,
+            ended_early: None,
+            files: Vec::new(),
+        };
+        accounts.write(&report).expect_err("no JUnit file");
+        assert!(std::fs::read_to_string(html).expect("a page").contains("<html"));
+    }
+}

@@ -1,0 +1,14 @@
+//! Commands of other formats that have no counterpart.
+
+/// A table: format, name of a command, why it has no counterpart, and what to write instead.
+const UNSUPPORTED: &str = include_str!("refused.tsv");
+
+/// Returns why a format's command is not supported, and what to write instead. `None` if the table
+/// does not list it.
+pub(super) fn unsupported(format: &str, name: &str) -> Option<(String, &'static str)> {
+    let (why, hint) = UNSUPPORTED.lines().find_map(|line| {
+        let rest = line.strip_prefix(format)?.strip_prefix('\t')?.strip_prefix(name)?;
+        rest.strip_prefix('\t')?.split_once('\t')
+    })?;
+    Some((format!("`{name}` of {format} is not supported: {why}"), hint))
+}

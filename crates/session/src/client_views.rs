@@ -1,0 +1,333 @@
+//! Records what each client was shown, to find what changed around an element since
+//! (`CONTEXT_CHANGED`).
+//!
+//! When the context of a target changed without the client's knowledge, the client is told before
+//! anything is sent. Per client and surface, the session keeps the tree of the last full reading.
+//! It also keeps the segments that the client was shown, was told of, or changed itself since.
+
+use crate::client::ClientId;
+use crate::session::Session;
+use crate::standing::ContextPolicy;
+use hashbrown::{HashMap, HashSet};
+use std::cell::OnceCell;
+use std::sync::Arc;
+use stickpin_refs::Ref;
+use stickpin_tree::{
+    Context, ContextChange, ContextMap, ContextReader, FactKey, Handle, NodeId, Openers, Records, SegmentKey,
+    SurfaceId, Tree, number_pattern,
+};
+
+/// The most nodes in trees that clients were shown and that are no longer current: about 12 MB.
+/// Above this, only the facts of these trees are kept.
+const MAX_NODES: usize = 200_000;
+
+/// The most segments that one client knows from later than its last full reading.
+const MAX_LATER: usize = 8_192;
+
+/// The most surfaces that are remembered per client.
+const MAX_SURFACES: usize = 16;
+
+/// The knowledge of one client about one surface.
+#[derive(Debug)]
+pub(crate) struct ClientView {
+    base: FullReading,
+    /// The segments that the client was shown or told of since.
+    later_segments: ContextMap,
+    /// When this was last used; larger is later.
+    used: u64,
+}
+
+/// The last full reading of one client.
+#[derive(Debug)]
+struct FullReading {
+    /// The tree; `None` when only its facts are kept.
+    tree: Option<Arc<Tree>>,
+    /// The facts of the tree, read on first use: most readings are replaced by the next one unused.
+    facts: OnceCell<ContextMap>,
+}
+
+impl FullReading {
+    fn is(&self, tree: &Tree) -> bool {
+        self.tree.as_ref().is_some_and(|base| std::ptr::eq(&**base, tree))
+    }
+
+    fn facts(&self, openers: &Openers) -> &ContextMap {
+        self.facts.get_or_init(|| self.tree.as_ref().map(|tree| facts_of(tree, openers)).unwrap_or_default())
+    }
+}
+
+impl ClientView {
+    fn new(tree: &Arc<Tree>, used: u64) -> Self {
+        let base = FullReading { tree: Some(Arc::clone(tree)), facts: OnceCell::new() };
+        Self { base, later_segments: ContextMap::default(), used }
+    }
+
+    /// The segments of a context as the client knows them.
+    fn context_of(&self, now: &Context, openers: &Openers) -> Context {
+        self.later_segments.update(&self.base.facts(openers).context_of(now), now)
+    }
+
+    fn bound(&mut self) {
+        self.later_segments.truncate_front(MAX_LATER);
+    }
+}
+
+fn facts_of(tree: &Tree, openers: &Openers) -> ContextMap {
+    ContextReader::new(&Records::new(tree, openers)).map()
+}
+
+/// The knowledge of each client about each surface.
+#[derive(Debug)]
+pub(crate) struct ClientViews {
+    all: HashMap<(ClientId, SurfaceId), ClientView>,
+    clock: u64,
+    /// [`MAX_NODES`], or a smaller bound in tests.
+    pub(crate) max_nodes: usize,
+}
+
+impl Default for ClientViews {
+    fn default() -> Self {
+        Self { all: HashMap::new(), clock: 0, max_nodes: MAX_NODES }
+    }
+}
+
+impl ClientViews {
+    fn tick(&mut self) -> u64 {
+        self.clock += 1;
+        self.clock
+    }
+
+    /// Records that the client was shown this tree in full.
+    pub(crate) fn note_shown(&mut self, client: &ClientId, tree: &Arc<Tree>) {
+        let used = self.tick();
+        self.all.insert((client.clone(), tree.surface()), ClientView::new(tree, used));
+        let theirs = self.all.iter().filter(|((c, _), _)| c == client);
+        if theirs.clone().count() > MAX_SURFACES
+            && let Some(key) = theirs.min_by_key(|(_, shown)| shown.used).map(|(key, _)| key.clone())
+        {
+            self.all.remove(&key);
+        }
+    }
+
+    /// Records that the client was shown these nodes of a tree. Segments that the client has never
+    /// been shown count as known in their current state.
+    pub(crate) fn note_part_shown(
+        &mut self,
+        client: &ClientId,
+        tree: &Arc<Tree>,
+        nodes: &[NodeId],
+        records: &Records<'_>,
+        openers: &Openers,
+    ) {
+        let used = self.tick();
+        let Some(shown) = self.all.get_mut(&(client.clone(), tree.surface())) else {
+            self.note_shown(client, tree);
+            return;
+        };
+        shown.used = used;
+        if shown.base.is(tree) {
+            return;
+        }
+        let known = |keys: &HashSet<SegmentKey>| shown.base.facts(openers).segments_among(keys);
+        ContextReader::new(records).adopt_new(nodes, &mut shown.later_segments, known);
+        shown.bound();
+    }
+
+    /// Returns what an act of this client replaced among the facts that `only` selects. The client
+    /// then knows these facts as they are after the act.
+    fn take_replaced_facts(
+        &mut self,
+        client: &ClientId,
+        before: &Tree,
+        after: &Tree,
+        openers: &Openers,
+        only: fn(&ContextMap) -> Option<ContextMap>,
+    ) -> Vec<ContextChange> {
+        let [then, now] = [before, after].map(|tree| {
+            let all = facts_of(tree, openers);
+            only(&all).unwrap_or(all)
+        });
+        let changes = then.changes_to(&now);
+        if let Some(shown) = self.all.get_mut(&(client.clone(), after.surface())) {
+            let base = shown.base.facts(openers);
+            shown.later_segments.note_effects(&then, &now, |touched| base.context_of(touched), || base.all());
+            shown.bound();
+        }
+        drop((then, now));
+        self.share_later(client, after.surface());
+        changes
+    }
+
+    /// Forgets what the client was shown of a surface, except for window titles.
+    fn keep_titles(&mut self, client: &ClientId, surface: SurfaceId, openers: &Openers) {
+        let Some(shown) = self.all.get_mut(&(client.clone(), surface)) else { return };
+        let mut titles = shown.base.facts(openers).titles();
+        titles.note_shown(&shown.later_segments.titles().all());
+        shown.base = FullReading { tree: None, facts: OnceCell::from(titles) };
+        shown.later_segments = ContextMap::default();
+    }
+
+    /// Forgets a closed surface.
+    pub(crate) fn end_surface(&mut self, surface: SurfaceId) {
+        self.all.retain(|(_, shown), _| *shown != surface);
+    }
+
+    /// Forgets clients that the session has forgotten.
+    pub(crate) fn retain(&mut self, known: impl Fn(&ClientId) -> bool) {
+        self.all.retain(|(client, _), _| known(client));
+    }
+
+    /// Drops trees that are no longer current and keeps their facts: always when the facts were
+    /// already read, else when these trees exceed the bound.
+    pub(crate) fn compact(&mut self, current: Option<&Arc<Tree>>, openers: &Openers) {
+        let is_old = |tree: &&Arc<Tree>| !current.is_some_and(|current| Arc::ptr_eq(current, tree));
+        let (mut read, mut unread) = (Vec::new(), Vec::new());
+        let mut sizes: HashMap<*const Tree, usize> = HashMap::new();
+        for (key, shown) in &self.all {
+            let Some(tree) = shown.base.tree.as_ref().filter(is_old) else { continue };
+            if shown.base.facts.get().is_some() {
+                read.push(key.clone());
+            } else {
+                unread.push(key.clone());
+                sizes.insert(Arc::as_ptr(tree), tree.len());
+            }
+        }
+        if sizes.values().sum::<usize>() <= self.max_nodes {
+            unread.clear();
+        }
+        for key in read.into_iter().chain(unread) {
+            if let Some(shown) = self.all.get_mut(&key) {
+                shown.base.facts(openers);
+                shown.base.tree = None;
+            }
+            self.share(&key, |shown| shown.base.facts.get_mut());
+        }
+    }
+
+    /// Shares equal parts of one client's facts with all others, so that they are stored once. The
+    /// facts must have no other holder, which would prevent sharing.
+    fn share(&mut self, key: &(ClientId, SurfaceId), part: fn(&mut ClientView) -> Option<&mut ContextMap>) {
+        let Some(mut facts) = self.all.get_mut(key).and_then(part).map(std::mem::take) else { return };
+        self.maps().for_each(|other| facts.share(other));
+        if let Some(part) = self.all.get_mut(key).and_then(part) {
+            *part = facts;
+        }
+    }
+
+    fn share_later(&mut self, client: &ClientId, surface: SurfaceId) {
+        self.share(&(client.clone(), surface), |shown| Some(&mut shown.later_segments));
+    }
+
+    /// All facts held in memory.
+    pub(crate) fn maps(&self) -> impl Iterator<Item = &ContextMap> {
+        self.all.values().flat_map(|shown| shown.base.facts.get().into_iter().chain([&shown.later_segments]))
+    }
+}
+
+impl Session {
+    /// The changes around an element since this client was shown it, nearest first. `node` belongs
+    /// to `tree`, which may be newer than the stored tree. Empty if the client was never shown any
+    /// of it.
+    #[must_use]
+    pub fn unseen_changes(&self, client: &ClientId, tree: &Tree, node: NodeId) -> Vec<ContextChange> {
+        let Some(shown) = self.views.all.get(&(client.clone(), tree.surface())) else { return Vec::new() };
+        if shown.base.is(tree) && shown.later_segments.is_empty() {
+            return Vec::new();
+        }
+        let records = self.records(tree);
+        let reader = ContextReader::new(&records);
+        let now = reader.context(node);
+        let then = shown.context_of(&now, &self.openers);
+        let mut changes =
+            then.changes_to(&now, &reader.own_content(node), |key| self.tickers.is_ticking(key));
+        changes.retain(|change| {
+            !(self.tickers.is_similar_to_known(change) || self.tickers.is_known_state(change))
+        });
+        changes
+    }
+
+    /// Whether the text at a node is known to change by itself.
+    #[must_use]
+    pub fn is_ticker(&self, tree: &Tree, node: NodeId) -> bool {
+        let node = tree.node(node);
+        let place = if node.is_text() { node.parent() } else { Some(node) };
+        place
+            .and_then(|n| n.handle())
+            .is_some_and(|handle| self.tickers.is_changing_text(FactKey::text_at(handle)))
+            || number_pattern(node).is_some_and(|pattern| self.tickers.is_known_pattern(pattern))
+    }
+
+    /// Whether another client made the last act in this session.
+    #[must_use]
+    pub fn was_last_act_by_another(&self, client: &ClientId) -> bool {
+        self.actor.as_ref().is_some_and(|actor| actor != client)
+    }
+
+    /// Records a full reading of the app whose tree is not stored, to learn what changes by itself.
+    pub fn observe(&mut self, tree: &Arc<Tree>) {
+        if self.context != ContextPolicy::Off {
+            self.tickers.observe(tree);
+        }
+    }
+
+    /// Records that this client was told the context of an element, and that its own acts caused
+    /// none of these changes.
+    pub fn note_notice(&mut self, client: &ClientId, tree: &Tree, node: NodeId, changes: &[ContextChange]) {
+        // A change that another client made is not a change by itself.
+        if !self.was_last_act_by_another(client) {
+            self.tickers.note_reported(changes);
+        }
+        let now = ContextReader::new(&self.records(tree)).context(node);
+        if let Some(shown) = self.views.all.get_mut(&(client.clone(), tree.surface())) {
+            shown.later_segments.note_shown(&now);
+            shown.bound();
+        }
+        drop(now);
+        self.views.share_later(client, tree.surface());
+    }
+
+    /// Records what an act of this client turned `before` into. Changes from before the act that
+    /// the client does not know stay unknown.
+    ///
+    /// Returns the changes for the receipt, without the content of `target` itself, and the refs
+    /// that stay valid although the act counted up their record.
+    pub fn note_effects(
+        &mut self,
+        client: &ClientId,
+        before: &Tree,
+        after: &Tree,
+        target: Option<Handle>,
+    ) -> (Vec<ContextChange>, Vec<Ref>) {
+        self.actor = Some(client.clone());
+        let same = before.surface() == after.surface() && !std::ptr::eq(before, after);
+        if !same || before == after {
+            return (Vec::new(), Vec::new());
+        }
+        let mut changes = self.views.take_replaced_facts(client, before, after, &self.openers, |_| None);
+        // The target has its own line in the receipt.
+        let node = target.and_then(|handle| after.find_address(handle));
+        let own: Vec<Handle> =
+            node.into_iter().flat_map(|n| n.subtree()).filter_map(|n| n.handle()).collect();
+        changes.retain(|change| !own.iter().any(|&handle| change.key.is_at(handle)));
+        let kept = if changes.is_empty() {
+            Vec::new()
+        } else {
+            self.keep_refs_with_changed_counts(client, before, after)
+        };
+        (changes, kept)
+    }
+
+    /// Records that the effects of an act of this client are unknown. What the client was shown
+    /// before can no longer be compared, except for window titles. Returns the changed titles for
+    /// the receipt if the app was captured before and after the act.
+    pub fn waive_context(&mut self, client: &ClientId, looks: Option<(&Tree, &Tree)>) -> Vec<ContextChange> {
+        let Some(surface) = self.tree().map(|tree| tree.surface()) else { return Vec::new() };
+        self.views.keep_titles(client, surface, &self.openers);
+        match looks.filter(|(before, after)| [before, after].iter().all(|tree| tree.surface() == surface)) {
+            Some((before, after)) => {
+                self.views.take_replaced_facts(client, before, after, &self.openers, |all| Some(all.titles()))
+            }
+            None => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Content matching: finds the node that replaced one that is gone.
+//!
+//! A match needs a reason to believe that the same record re-rendered. Reasons are an equal row
+//! key, a surviving row node, replaced surroundings that read the same, and a reload of the same
+//! document. A row that looks equal is no such reason: delete "Untitled", create "Untitled".
+
+use std::rc::Rc;
+
+use hashbrown::HashMap;
+
+use crate::identity::candidates::{candidates, similar_nodes_inside};
+use crate::identity::evidence::Evidence;
+use crate::identity::fingerprint::Fingerprint;
+use crate::identity::meaning::Meaning;
+use crate::identity::memo::{Memo, RecordsId};
+use crate::identity::records::Records;
+use crate::identity::rows::content::Container;
+use crate::identity::rows::detect::RowAt;
+use crate::identity::rows::field_values::Shift;
+use crate::identity::step_count;
+use crate::identity::text_similarity::{reads_same, same_document};
+use crate::identity::verdict::{NoMatch, Verdict};
+use crate::{IdentityGrade, NodeId, NodeRef};
+
+/// Whether any row of an older container survived, by the container's first row.
+pub(crate) type SurvivingRows = Memo<(RecordsId, NodeId), bool>;
+
+/// Re-rendered rows of two lists, the first one from older records.
+pub(crate) type RerenderedRows = Memo<(RecordsId, NodeId, NodeId), Rc<HashMap<NodeId, NodeId>>>;
+
+/// Returns the node of a new tree that replaces an element whose own node is gone.
+///
+/// `old_node` is where the element was last seen, in the tree of `old`; `meaning` is the issued
+/// meaning. The returned node has both meanings. Specification: refs, "Content matching".
+///
+/// # Errors
+/// Returns the reason why no node is accepted.
+pub fn content_match(
+    old: &Records<'_>,
+    old_node: NodeId,
+    meaning: &Meaning,
+    new: &Records<'_>,
+) -> Result<NodeId, NoMatch> {
+    let a = old.tree.node(old_node);
+    if a.handle().is_some_and(|h| new.tree.hidden().binary_search(&h).is_ok()) {
+        return Err(NoMatch::Hidden);
+    }
+    let last = old.meaning(old_node);
+    let found = match find_in_surviving_row(old, a, &last, new) {
+        Some(b) => b,
+        None => match find_elsewhere(old, a, &last, new) {
+            // Without handles, every capture is matched, and content that unfolded in the row since
+            // must not count as its record.
+            Err(NoMatch::Absent) if old.tree.grade() == IdentityGrade::None => {
+                find_elsewhere(old, a, meaning, new)?
+            }
+            found => found?,
+        },
+    };
+    if new.judge(meaning, found.id()).is_same() { Ok(found.id()) } else { Err(NoMatch::Absent) }
+}
+
+/// Whether the row of an absent element came back with its list.
+///
+/// True if no row of that time is left, and the list without this row still reads as it did. A
+/// virtual list that scrolled back reads so, and a list that was paged back. The only row of a
+/// list, or a row among others that stayed, proves nothing. Also true if several rows re-rendered
+/// with equal text.
+#[must_use]
+pub fn reappeared_with_list(old: &Records<'_>, old_node: NodeId, new: &Records<'_>, node: NodeId) -> bool {
+    let row_of =
+        |records: &Records<'_>, node| records.cache.structure.row_of(records.tree.node(node)).map(|at| at.id);
+    let (Some(then), Some(at)) = (row_of(new, node), old.cache.structure.row_of(old.tree.node(old_node)))
+    else {
+        return false;
+    };
+    let (row, row_now) = (old.tree.node(at.id), new.tree.node(then));
+    let (Some(list), Some(list_now)) = (row.parent(), row_now.parent()) else { return false };
+    at.container.ids.len() >= MIN_RERENDERED_ROWS
+        && !has_surviving_row(new, old, &at.container.ids)
+        && reads_same((old, list, Some(row)), (new, list_now, Some(row_now))) == Some(true)
+        || several_rows_rerendered(old, at, new, node)
+}
+
+/// The number of rows from which they do not come and go one by one.
+const MIN_RERENDERED_ROWS: usize = 3;
+
+/// Whether several rows of a list, including the element's, have new nodes while others kept
+/// theirs, and each reads exactly as one gone row did. A partly re-rendered table that was sorted
+/// or filtered looks so. Nobody deletes several records and creates as many equal ones; for a
+/// single row, nobody knows.
+fn several_rows_rerendered(old: &Records<'_>, at: RowAt<'_>, new: &Records<'_>, node: NodeId) -> bool {
+    let Some(now) = new.cache.structure.row_of(new.tree.node(node)) else { return false };
+    let (Some(&first), Some(&first_now)) = (at.container.ids.first(), now.container.ids.first()) else {
+        return false;
+    };
+    let pairs = new
+        .rerendered_rows
+        .get((old.token(), first, first_now), || Rc::new(find_rerendered_rows(old, at, new, now)));
+    pairs.len() >= MIN_RERENDERED_ROWS && pairs.get(&at.id) == Some(&now.id)
+}
+
+/// Gone rows of a list, each with the one new row that reads the same. No other row, then or now,
+/// may read the same.
+fn find_rerendered_rows(
+    old: &Records<'_>,
+    at: RowAt<'_>,
+    new: &Records<'_>,
+    now: RowAt<'_>,
+) -> HashMap<NodeId, NodeId> {
+    let says = |records: &Records<'_>, container: &Container| {
+        let mut found: HashMap<Vec<Fingerprint>, Option<NodeId>> = HashMap::new();
+        for (&id, row) in container.ids.iter().zip(container.rows(records.tree)) {
+            step_count::count_step();
+            // Text shared by two rows identifies neither.
+            found.entry(row.all_fingerprints()).and_modify(|only| *only = None).or_insert(Some(id));
+        }
+        found
+    };
+    let is_in =
+        |records: &Records<'_>, n: NodeRef<'_>| n.handle().is_none_or(|h| records.node_at(h).is_some());
+    let came = says(new, now.container);
+    let pair = |(says, then): (Vec<Fingerprint>, Option<NodeId>)| {
+        let (then, now) = (then?, (*came.get(&says)?)?);
+        let replaced = !is_in(new, old.tree.node(then)) && !is_in(old, new.tree.node(now));
+        (replaced && !says.is_empty()).then_some((then, now))
+    };
+    says(old, at.container).into_iter().filter_map(pair).collect()
+}
+
+/// The unique matching element in a row whose node survived. The row must have held exactly one
+/// such element before, too.
+fn find_in_surviving_row<'n>(
+    old: &Records<'_>,
+    a: NodeRef<'_>,
+    last: &Meaning,
+    new: &Records<'n>,
+) -> Option<NodeRef<'n>> {
+    let handle = last.0.record.row?;
+    let (row_then, row_now) = (old.node_at(handle)?, new.node_at(handle)?);
+    let now = choose_unique(
+        similar_nodes_inside(new, &last.0, row_now).into_iter().map(|n| (n, new.judge(last, n))),
+    );
+    let (found, exactly) = now.ok()??;
+    let then = similar_nodes_inside(old, &last.0, row_then);
+    let another = then.into_iter().any(|n| n != a.id() && is_same(&old.judge(last, n), exactly));
+    (!another).then(|| new.tree.node(found))
+}
+
+/// The unique node that is the same, and whether its name is equal. Among several that differ only
+/// in the counts of their names, the one with the exact name (`Last 7 days`, `Last 30 days`).
+fn choose_unique(judged: impl Iterator<Item = (NodeId, Verdict)>) -> Result<Option<(NodeId, bool)>, NoMatch> {
+    let same: Vec<(NodeId, bool)> = judged
+        .filter(|(_, verdict)| verdict.is_same())
+        .map(|(n, verdict)| (n, is_same(&verdict, true)))
+        .collect();
+    let mut exact = same.iter().filter(|(_, exactly)| *exactly);
+    match (exact.next(), exact.next(), &*same) {
+        (Some(&one), None, _) => Ok(Some(one)),
+        (None, None, []) => Ok(None),
+        (None, None, [one]) => Ok(Some(*one)),
+        _ => Err(NoMatch::NotUnique),
+    }
+}
+
+fn is_same(verdict: &Verdict, exactly: bool) -> bool {
+    if exactly { *verdict == Verdict::Same { reads_now: None } } else { verdict.is_same() }
+}
+
+fn find_elsewhere<'n>(
+    old: &Records<'_>,
+    a: NodeRef<'_>,
+    last: &Meaning,
+    new: &Records<'n>,
+) -> Result<NodeRef<'n>, NoMatch> {
+    let (b, exactly) = find_unique_in_frame(new, last, &a.document().frame)?.ok_or(NoMatch::Absent)?;
+    let another = candidates(old, &last.0).into_iter().map(|n| old.tree.node(n)).any(|n| {
+        n != a && n.document_index() == a.document_index() && is_same(&old.judge(last, n.id()), exactly)
+    });
+    if another {
+        return Err(NoMatch::NotUnique);
+    }
+    if a.document().scope != b.document().scope {
+        return check_reload(old, a, new, b).map(|()| b);
+    }
+    if old.tree.grade() == IdentityGrade::None {
+        return Ok(b);
+    }
+    if let Evidence::Key(_) = last.0.record.evidence {
+        return Ok(b);
+    }
+    if let Evidence::Text { raw_key: Some(raw), .. } = last.0.record.evidence
+        && new
+            .cache
+            .structure
+            .row_of(b)
+            .is_some_and(|at| new.cache.structure.row(new.tree, at).raw_key == Some(raw))
+    {
+        return Ok(b);
+    }
+    // A position is not a record: among re-rendered rows that read the same, nobody knows which is
+    // which.
+    if let Evidence::Position { values, .. } = &last.0.record.evidence
+        && new.reader(b).surroundings().shift(values) != Shift::Stayed
+    {
+        return Err(NoMatch::NotUnique);
+    }
+    // A re-rendered node is new. A node that existed before was another element, whatever it reads
+    // now.
+    if b.handle().is_some_and(|h| old.node_at(h).is_some()) {
+        return Err(NoMatch::Taken);
+    }
+    check_rerender(old, a, new, b).map(|()| b)
+}
+
+/// The unique node of a frame that has a meaning.
+fn find_unique_in_frame<'n>(
+    new: &Records<'n>,
+    last: &Meaning,
+    frame: &str,
+) -> Result<Option<(NodeRef<'n>, bool)>, NoMatch> {
+    let inside =
+        candidates(new, &last.0).into_iter().filter(|&id| new.tree.node(id).document().frame == frame);
+    let found = choose_unique(inside.map(|id| (id, new.judge(last, id))))?;
+    Ok(found.map(|(id, exactly)| (new.tree.node(id), exactly)))
+}
+
+/// Checks that a reloaded document shows the same record; only then does it carry refs over.
+fn check_reload(old: &Records<'_>, a: NodeRef<'_>, new: &Records<'_>, b: NodeRef<'_>) -> Result<(), NoMatch> {
+    if a.document().url != b.document().url {
+        return Err(NoMatch::OtherAddress);
+    }
+    if same_document(old, a, new, b) { Ok(()) } else { Err(NoMatch::OtherDocument) }
+}
+
+/// Checks that a replaced subtree reads the same.
+fn check_rerender(
+    old: &Records<'_>,
+    a: NodeRef<'_>,
+    new: &Records<'_>,
+    b: NodeRef<'_>,
+) -> Result<(), NoMatch> {
+    let lives = |n: NodeRef<'_>| n.handle().and_then(|h| new.node_at(h));
+    // Find the lowest surviving ancestor, and what was replaced below it.
+    let mut replaced = a;
+    let kept = loop {
+        let parent = replaced.parent().ok_or(NoMatch::Absent)?;
+        match lives(parent) {
+            Some(kept) => break kept,
+            None => replaced = parent,
+        }
+    };
+    if !kept.contains(b.id()) {
+        return Err(NoMatch::Moved);
+    }
+    let replacement =
+        std::iter::once(b).chain(b.ancestors()).find(|n| n.parent() == Some(kept)).ok_or(NoMatch::Moved)?;
+    if let Some(at) = old.cache.structure.row_of(a)
+        && let row = old.tree.node(at.id)
+        && lives(row).is_none()
+    {
+        if has_surviving_row(new, old, &at.container.ids) {
+            let several = several_rows_rerendered(old, at, new, b.id());
+            return if several { Ok(()) } else { Err(NoMatch::SiblingSurvived) };
+        }
+        let row_now = new.cache.structure.row_of(b).map_or(b, |at| new.tree.node(at.id));
+        let (Some(list), Some(list_now)) = (row.parent(), row_now.parent()) else {
+            return Err(NoMatch::Isolated);
+        };
+        return judge_text(reads_same((old, list, None), (new, list_now, None)));
+    }
+    let around = reads_same((old, replaced, Some(a)), (new, replacement, Some(b)));
+    let parent = replaced.parent().ok_or(NoMatch::Isolated)?;
+    judge_text(around.or_else(|| reads_same((old, parent, Some(a)), (new, kept, Some(b)))))
+}
+
+fn judge_text(reads: Option<bool>) -> Result<(), NoMatch> {
+    match reads {
+        Some(true) => Ok(()),
+        Some(false) => Err(NoMatch::TextDiffers),
+        None => Err(NoMatch::Isolated),
+    }
+}
+
+/// Whether a row of an older container still exists. Computed once for all of its rows.
+fn has_surviving_row(new: &Records<'_>, old: &Records<'_>, rows: &[NodeId]) -> bool {
+    let Some(&first) = rows.first() else { return false };
+    new.kept_rows.get((old.token(), first), || {
+        rows.iter().any(|&id| {
+            step_count::count_step();
+            old.tree.node(id).handle().is_some_and(|h| new.node_at(h).is_some())
+        })
+    })
+}

@@ -1,0 +1,111 @@
+//! Finds texts that differ between two readings of one page: a clock, a price, a counter.
+
+use hashbrown::{HashMap, HashSet};
+
+use super::clocks::{contains_number, differ_in_numbers, differ_in_state};
+use super::compare::pattern;
+use super::fact::{FactKey, FactKind, handle_hash};
+use super::node_facts::shape_of;
+use crate::{Handle, NodeId, NodeRef, Tree};
+
+/// The most texts that are compared in nodes that came or went.
+const MAX_RERENDERED: usize = 2_000;
+
+/// The differences between two trees of one surface.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct TextChanges {
+    /// Places of texts that differ only in numbers. Words that change by themselves may be another
+    /// record.
+    pub changed_numbers: Vec<FactKey>,
+    /// Places of texts that name another state (`per second, rising`), with the earlier and current
+    /// text.
+    pub states: Vec<(FactKey, String, String)>,
+    /// The [patterns](super::ContextChange::pattern) of numbers that moved to other nodes below an
+    /// element that stayed: the marks of a re-rendered chart.
+    pub rerendered: Vec<u64>,
+}
+
+/// The [pattern](super::ContextChange::pattern) of the numbers in a text; `None` if it has none.
+#[must_use]
+pub fn number_pattern(text: NodeRef<'_>) -> Option<u64> {
+    let is_text = text.is_text() && contains_number(text.name());
+    is_text.then(|| pattern(FactKind::Text, shape_of(text, FactKind::Text), text.name()))
+}
+
+/// Compares the texts of two trees. A rewritten text may be a new node in the same parent, so a
+/// text is identified by its parent. Finds nothing on devices without identity.
+#[must_use]
+pub fn compare_texts(before: &Tree, now: &Tree) -> TextChanges {
+    let mut ticks = TextChanges::default();
+    let was_in = before.handle_index();
+    let (mut last, mut nth) = (None, 0);
+    let mut came: Vec<NodeRef<'_>> = Vec::new();
+    for text in now.nodes().filter(|n| n.is_text()) {
+        let Some(handle) = text.parent().and_then(NodeRef::handle) else { continue };
+        nth = if last.replace(handle) == Some(handle) { nth + 1 } else { 0 };
+        let Some(&then) = was_in.get(&handle) else {
+            if contains_number(text.name()) {
+                came.push(text);
+            }
+            continue;
+        };
+        let mut texts = before.node(then).children().filter(|n| n.is_text()).map(NodeRef::name);
+        let Some(was) = texts.nth(nth) else { continue };
+        let key = FactKey { kind: FactKind::Text, position: handle_hash(Some(handle)) };
+        if differ_in_numbers(was, text.name()) {
+            ticks.changed_numbers.push(key);
+        } else if was != text.name() && differ_in_state(was, text.name()) {
+            ticks.states.push((key, was.to_owned(), text.name().to_owned()));
+        }
+    }
+    ticks.changed_numbers.dedup();
+    if !came.is_empty() && came.len() <= MAX_RERENDERED {
+        ticks.rerendered = rerendered_patterns(before, &was_in, now, &came);
+    }
+    ticks
+}
+
+/// The patterns of the new texts that replaced others below the same element. As many texts of the
+/// pattern (or bare numbers, in any count) must have gone, and they must have read differently.
+fn rerendered_patterns(
+    before: &Tree,
+    was_in: &HashMap<Handle, NodeId>,
+    now: &Tree,
+    came: &[NodeRef<'_>],
+) -> Vec<u64> {
+    let is_in = now.handle_index();
+    let went = before.nodes().filter(|n| {
+        let parent = || n.parent().and_then(NodeRef::handle);
+        n.is_text() && contains_number(n.name()) && parent().is_some_and(|h| !is_in.contains_key(&h))
+    });
+    let went: Vec<NodeRef<'_>> = went.take(MAX_RERENDERED + 1).collect();
+    if went.is_empty() || went.len() > MAX_RERENDERED {
+        return Vec::new();
+    }
+    // The nearest ancestor of a text that both trees have.
+    let below = |text: NodeRef<'_>, other: &HashMap<Handle, NodeId>| {
+        text.ancestors().filter_map(NodeRef::handle).find(|h| other.contains_key(h))
+    };
+    let groups = |texts: &[NodeRef<'_>], other: &HashMap<Handle, NodeId>| {
+        let mut groups: HashMap<(Handle, u64), Vec<String>> = HashMap::new();
+        for text in texts {
+            if let (Some(below), Some(pattern)) = (below(*text, other), number_pattern(*text)) {
+                groups.entry((below, pattern)).or_default().push(text.name().to_owned());
+            }
+        }
+        groups.values_mut().for_each(|texts| texts.sort_unstable());
+        groups
+    };
+    let then = groups(&went, &is_in);
+    let now = groups(came, was_in);
+    let patterns: HashSet<u64> = now
+        .into_iter()
+        .filter(|(group, texts)| {
+            // A chart that re-renders at another scale has more or fewer marks.
+            let is_mark = || !texts.iter().any(|text| text.contains(char::is_alphabetic));
+            then.get(group).is_some_and(|was| was != texts && (was.len() == texts.len() || is_mark()))
+        })
+        .map(|((_, pattern), _)| pattern)
+        .collect();
+    patterns.into_iter().collect()
+}

@@ -1,0 +1,64 @@
+//! Detects rows that moved by their field values, where nothing else distinguishes them.
+
+use std::sync::Arc;
+
+use crate::identity::fingerprint::Fingerprint;
+
+/// Field values of rows that nothing else distinguishes. Values are never part of a meaning: typing
+/// changes nothing. They only show that rows moved, because they then appear in another row.
+#[derive(Debug, Clone)]
+pub(crate) struct FieldValues {
+    /// Values that only this row had.
+    pub(crate) own_values: Box<[Fingerprint]>,
+    /// Values of all rows that only one row had, sorted.
+    pub(crate) all_values: Arc<[Fingerprint]>,
+}
+
+/// The conclusion about a row from its current values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shift {
+    /// Most of the row's values are still in it.
+    Stayed,
+    /// Values moved between rows.
+    Moved,
+    /// The values prove nothing.
+    Unknown,
+}
+
+/// Field values that only one row of a container has, sorted, with the index of that row.
+#[derive(Debug)]
+pub(crate) struct Values {
+    pub(crate) fingerprints: Arc<[Fingerprint]>,
+    rows: Vec<usize>,
+}
+
+impl Values {
+    /// Creates the list from pairs (value, row index).
+    pub(crate) fn new(mut told: Vec<(Fingerprint, usize)>) -> Self {
+        told.sort_unstable();
+        told.dedup();
+        Self { fingerprints: told.iter().map(|t| t.0).collect(), rows: told.iter().map(|t| t.1).collect() }
+    }
+
+    /// The index of the row that has a value.
+    fn row_with(&self, fingerprint: Fingerprint) -> Option<usize> {
+        self.fingerprints.binary_search(&fingerprint).ok().map(|at| self.rows[at])
+    }
+
+    /// Whether the row at an index, with the current values `now`, is the one that had `issued`.
+    pub(crate) fn shift(
+        &self,
+        index: usize,
+        mut now: impl Iterator<Item = Fingerprint>,
+        issued: &FieldValues,
+    ) -> Shift {
+        let here = |p: &&Fingerprint| self.row_with(**p) == Some(index);
+        if issued.own_values.iter().filter(here).count() * 2 > issued.own_values.len() {
+            return Shift::Stayed;
+        }
+        let left = issued.own_values.iter().any(|p| self.row_with(*p).is_some_and(|row| row != index));
+        let came =
+            now.any(|p| issued.all_values.binary_search(&p).is_ok() && !issued.own_values.contains(&p));
+        if left || came { Shift::Moved } else { Shift::Unknown }
+    }
+}

@@ -1,0 +1,29 @@
+//! Compares and joins texts for the passes.
+
+/// Whether a text and a name say the same, so that one line suffices.
+pub(super) fn is_same_text(text: &str, name: &str) -> bool {
+    strip_label_mark(text) == strip_label_mark(name)
+}
+
+/// A text without a trailing colon or asterisk, unless there is nothing else.
+pub(super) fn strip_label_mark(text: &str) -> &str {
+    let bare = text.trim_end_matches([':', '*', ' ']);
+    if bare.is_empty() { text } else { bare }
+}
+
+/// All text leaves below a node, joined as they are read.
+pub(super) fn text_of(node: crate::NodeRef<'_>) -> String {
+    let mut out = String::new();
+    for leaf in node.subtree().filter(|n| n.is_text()) {
+        join(&mut out, leaf.name());
+    }
+    out
+}
+
+/// Appends a text after a space, except before punctuation that closes a phrase.
+pub(super) fn join(out: &mut String, text: &str) {
+    if !out.is_empty() && !text.starts_with(['.', ',', ';', ':', '!', '?', ')', ']', '%', '…']) {
+        out.push(' ');
+    }
+    out.push_str(text);
+}
