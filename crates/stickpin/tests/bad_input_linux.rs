@@ -424,7 +424,7 @@ fn while_a_window_of_another_process_is_open_nothing_reaches_the_app() {
         let ran = on.run(words);
         failed(&ran, "ELEMENT_COVERED", 1);
         assert!(ran.err.contains("the window \"Elsewhere\" of ") && ran.err.contains("(linux:"), "{ran:?}");
-        assert!(ran.err.contains("stickpin key Escape closes it"), "{ran:?}");
+        assert!(ran.err.contains("close it with `stickpin key Escape`"), "{ran:?}");
     }
     assert_eq!(std::fs::read_to_string(&log).unwrap_or_default(), "", "nothing arrived");
     let mut closed = 0;

@@ -16,7 +16,7 @@ fn exit_codes_and_errors() {
         (
             "open sim:shop --idle-timeout soon",
             2,
-            "INVALID_ARGS: `idleTimeout` of `open`: \"soon\" is not a whole number\nstickpin help open",
+            "INVALID_ARGS: `idleTimeout` of `open`: \"soon\" is not a whole number\nrun `stickpin help open`",
         ),
         ("get title", 6, "SESSION_NOT_FOUND: "),
         ("get title --session other", 6, "SESSION_NOT_FOUND: session `other` is not open"),

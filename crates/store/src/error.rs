@@ -176,10 +176,10 @@ impl StoreError {
         match self {
             Self::Full { .. } => "free some space and try again; nothing was lost".to_owned(),
             Self::Corrupt { corruption, .. } => {
-                format!("run `stickpin log repair NAME --at-line {} --quarantine`", corruption.line)
+                format!("repair line {}, which is kept for inspection", corruption.line)
             }
-            Self::Version { .. } => "run `stickpin log migrate NAME`, or use the newer version".to_owned(),
-            Self::MetaCorrupt { .. } => "run `stickpin session adopt NAME`".to_owned(),
+            Self::Version { .. } => "use the version that wrote it, or a newer one".to_owned(),
+            Self::MetaCorrupt { .. } => "the log is intact; restore the metadata from it".to_owned(),
             Self::Missing(_) => "run `stickpin session list`".to_owned(),
             _ => String::new(),
         }

@@ -25,7 +25,7 @@ async fn arguments_are_checked_by_name() {
     let (_, r) = b.fails("press", json!({})).await;
     let error = r.error.unwrap();
     assert_eq!(error.message, "`press` needs `target`");
-    assert!(error.hint.starts_with("stickpin help press; arguments: target (required), "), "{error}");
+    assert!(error.hint.starts_with("run `stickpin help press`; arguments: target (required), "), "{error}");
     let (_, r) = b.fails("press", json!({ "target": "@e1", "count": "two" })).await;
     assert!(r.error.unwrap().message.starts_with("`count` of `press`: \"two\" is not a whole number"));
     let (_, r) = b.fails("press", json!({ "target": "role=buton" })).await;
